@@ -1,4 +1,4 @@
-"""Values that are used only for some seconds after they were asked for."""
+"""Caches whose values expire a few seconds after they were requested."""
 
 import math
 import time
@@ -6,12 +6,17 @@ from collections.abc import Awaitable, Callable, Hashable
 from threading import Lock
 from typing import Generic, TypeVar
 
+MAX_AGE_SECONDS = 1.0
+"""A process caches applications, deployments and predefined content for this many seconds before it
+checks for changes.
+"""
+
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
 class AgedCache(Generic[K, V]):
-    """At most `most` values; the one that was put first gives way. Threads may share it."""
+    """A cache of at most `most` values that evicts the oldest. Threads may share it."""
 
     def __init__(self, most: int = 1024) -> None:
         self.most = most
@@ -19,14 +24,16 @@ class AgedCache(Generic[K, V]):
         self.lock = Lock()
 
     def get(self, key: K, seconds: float = math.inf) -> V | None:
-        """The value, if it was asked for less than `seconds` ago."""
+        """Return the value if it was requested less than `seconds` ago."""
         value, asked_at = self.values.get(key, (None, 0.0))
         return value if value is not None and time.monotonic() - asked_at < seconds else None
 
     def put(self, key: K, value: V | None, asked_at: float | None = None) -> None:
-        """Keep a value that was asked for at a moment of `time.monotonic`, now if None.
+        """Store a value that was requested at a time of `time.monotonic`, which is now if it is
+        None.
 
-        Ignored if the key was put or dropped with a later moment: this value may be an older one.
+        The value is ignored if the key was stored or dropped with a later time, because it may be
+        older.
         """
         with self.lock:
             asked_at = time.monotonic() if asked_at is None else asked_at
@@ -40,10 +47,11 @@ class AgedCache(Generic[K, V]):
     async def renewed(
         self, key: K, seconds: float, ask: Callable[[V | None], Awaitable[V | None]]
     ) -> V | None:
-        """The value, asked for again once it is `seconds` old; `ask` is given the old one.
+        """Return the value, and request it again once it is `seconds` old. `ask` gets the old
+        value.
 
-        Other callers at that moment use the old one. None is kept only in the place of a value, so
-        that wrong keys do not push out the right ones.
+        Concurrent callers get the old value. None replaces only an existing value, so that wrong
+        keys do not evict right ones.
         """
         kept = self.get(key, seconds)
         if kept is not None:
@@ -60,7 +68,7 @@ class AgedCache(Generic[K, V]):
         return found
 
     def drop(self, key: K) -> None:
-        """Forget the value, and whatever is being asked for it at this moment."""
+        """Drop the value, and ignore the response to a pending request for it."""
         self.put(key, None)
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""ZIP archives from outside."""
+"""ZIP archives from users and other programs."""
 
 import lzma
 import struct
@@ -10,14 +10,18 @@ UNREADABLE = (
     *(BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
     *(NotImplementedError, RuntimeError, ValueError),
 )
-"""Errors of reading a damaged, encrypted or unsupported archive; only the first is documented."""
+"""Reading a damaged, encrypted or unsupported archive can raise these errors; only the first is
+documented.
+"""
 
 SIGNATURE = b"PK\x01\x02"
-"""The first bytes of an entry in the directory of an archive."""
+"""Each entry in the directory of an archive begins with these bytes."""
 ENTRY_BYTES = 46
-"""The length of an entry before its name."""
+"""An entry has this many bytes before its name."""
 LENGTHS = slice(28, 34)
-"""The lengths of the name, the extra field and the comment, 16 bits each."""
+"""These bytes of an entry contain the lengths of the name, the extra field and the comment, 16 bits
+each.
+"""
 
 
 class TooManyEntries(Exception):
@@ -25,10 +29,10 @@ class TooManyEntries(Exception):
 
 
 def open_archive(file: IO[bytes], most_entries: int) -> ZipFile:
-    """Open an archive whose directory has up to `most_entries`.
+    """Open an archive whose directory has up to `most_entries` entries.
 
     `ZipFile` alone parses the whole directory first: a million entries take half a gigabyte. Raises
-    `TooManyEntries`, and what `ZipFile` raises.
+    `TooManyEntries` if there are more, and any error of `ZipFile`.
     """
     counted = CountedDirectory(file, most_entries)
     archive = ZipFile(counted)
@@ -47,7 +51,9 @@ class CountedDirectory:
         return getattr(self.file, name)
 
     def read(self, size: int = -1) -> bytes:
-        """Raises `TooManyEntries`."""
+        """Read from the file. Raises `TooManyEntries` if the directory has more entries than
+        allowed.
+        """
         found = self.file.read(size)
         start, entries = 0, 0
         while found.startswith(SIGNATURE, start):

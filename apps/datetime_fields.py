@@ -1,4 +1,4 @@
-"""Columns for times that users write, which refuse what no page could show."""
+"""Columns for times that users enter. They reject times that no page can show."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -14,34 +14,38 @@ if TYPE_CHECKING:
 
 
 def check_bounds(at: datetime) -> None:
-    """Raises `ValidationError`."""
+    """Raise `ValidationError` if a time is out of bounds."""
     if not is_within_bounds(at):
         raise ValidationError(
-            gettext("Write a date from {first} to {last}.").format(
+            gettext("Enter a date from {first} to {last}.").format(
                 first=EARLIEST.year, last=LATEST.year - 1
             )
         )
 
 
 class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
-    """A `DateTimeField` that takes times within the bounds, checked in forms and when a row is saved."""
+    """A `DateTimeField` that accepts only times within the bounds. Forms check them, and so does
+    each save of a row.
+    """
 
     default_validators = [check_bounds]
 
     def get_db_prep_save(self, value: Any, connection: Any) -> Any:
-        """Raises `ValidationError`."""
+        """Return the value for the database. Raises `ValidationError` if it is out of bounds."""
         if isinstance(value, datetime):
             check_bounds(value)
         return super().get_db_prep_save(value, connection)
 
     def deconstruct(self) -> Any:
-        # The column is that of Django's field, so migrations need not know this class.
+        # The column is the same as that of Django's field, so migrations do not need this class.
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.DateTimeField", args, kwargs
 
 
 def repair_times(app: str, *columns: tuple[str, str]) -> migrations.RunPython:
-    """Move the stored times of columns, each a model and a field, into the bounds."""
+    """Return an operation that moves stored times into the bounds. Each column is a model and a
+    field.
+    """
 
     def repair(apps: Any, editor: Any) -> None:
         for model, column in columns:

@@ -1,7 +1,7 @@
-"""Dates and times that others write, read in one place and within bounds.
+"""Dates and times from users and other programs, parsed in one module and within bounds.
 
-Python and PostgreSQL end at different years, and a conversion to another time zone fails near both ends.
-Within these bounds every stored time can be shown in every zone.
+Python and PostgreSQL end at different years, and a conversion to another time zone fails near both
+ends. Within these bounds, every stored time can be shown in every time zone.
 """
 
 from datetime import UTC, datetime, tzinfo
@@ -11,14 +11,16 @@ from zoneinfo import available_timezones
 
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
-"""The first moment that is too late."""
+"""Dates and times from this moment on are rejected."""
+NOT_ZONES = frozenset({"Factory", "localtime", "posixrules"})
+"""These files among the system's time zones do not name a specific zone."""
 EXAMPLE = "2026-11-01T14:30:00Z"
 
 
-@cache  # each search reads the folders of the system's time zones
+@cache  # Each search reads the folders of the system's time zones.
 def zone_names() -> tuple[str, ...]:
     """Return the names of all time zones, sorted."""
-    return tuple(sorted(available_timezones()))
+    return tuple(sorted(available_timezones() - NOT_ZONES))
 
 
 def is_within_bounds(at: datetime) -> bool:
@@ -26,18 +28,19 @@ def is_within_bounds(at: datetime) -> bool:
 
 
 def read_datetime(written: str, zone: tzinfo = UTC) -> datetime:
-    """Return an ISO 8601 date or time in UTC; without an offset, it is on the clocks of the zone.
+    """Parse an ISO 8601 date or time and return it in UTC. If it has no offset, it is in the time
+    zone `zone`.
 
-    Raises `ValueError` with a sentence for the reader.
+    Raises `ValueError` with a sentence for the user if it is malformed or out of bounds.
     """
     try:
         found = datetime.fromisoformat(written.strip())
         found = found if found.tzinfo is not None else found.replace(tzinfo=zone)
-        return bounded(found)
+        return to_utc(found)
     except (ValueError, OverflowError):
         raise ValueError(
-            f"{written[:40]!r} is not a date from {EARLIEST.year} to {LATEST.year - 1}. "
-            f"Write one such as {EXAMPLE}."
+            f"{written[:40]!r} is not a date from {EARLIEST.year} to {LATEST.year - 1}. Use a "
+            f"format such as {EXAMPLE}."
         ) from None
 
 
@@ -45,22 +48,22 @@ def read_http_date(written: str) -> datetime | None:
     """Return the time of an HTTP header in UTC, or None if it cannot be read."""
     try:
         found = parsedate_to_datetime(written)
-        return bounded(found if found.tzinfo is not None else found.replace(tzinfo=UTC))
+        return to_utc(found if found.tzinfo is not None else found.replace(tzinfo=UTC))
     except (ValueError, OverflowError):
         return None
 
 
 def of_timestamp(seconds: float) -> datetime | None:
-    """Return the time that is so many seconds after 1970 in UTC, or None if it is out of bounds."""
+    """Return the UTC time of a Unix timestamp, or None if it is out of bounds."""
     try:
-        return bounded(datetime.fromtimestamp(seconds, UTC))
+        return to_utc(datetime.fromtimestamp(seconds, UTC))
     except (ValueError, OverflowError, OSError):
         return None
 
 
-def bounded(at: datetime) -> datetime:
-    """Return an aware time in UTC. Raises `ValueError`."""
-    # Compared before it is converted, which fails at the ends of the calendar.
+def to_utc(at: datetime) -> datetime:
+    """Return an aware time in UTC. Raises `ValueError` if it is out of bounds."""
+    # Compare before the conversion, which fails at the ends of the calendar.
     if not is_within_bounds(at):
         raise ValueError(at)
     return at.astimezone(UTC)

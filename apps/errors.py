@@ -1,48 +1,50 @@
 """Every exception that is raised on purpose.
 
-* QuickAppError               ends the request; its text is fit for the person who asked
+* QuickAppError               ends the request; its text is for the user
   - BadRequest                the request could not be read
-    + ContextTooLong            what has to be sent is more than the model reads
-  - NotAuthenticated          no valid credentials
-  - ApplicationNotFound       no application of that name that the caller may use
-  - PlaceNotFound             no predefined place of that name
-  - EmbedderNotFound          no embeddings deployment of that name that the caller may use
+    + ContextTooLong            the request exceeds the model's context window
+  - NotAuthenticated          the credentials are missing or invalid
+  - ApplicationNotFound       the caller has no application of that name
+  - PlaceNotFound             there is no predefined place of that name
+  - EmbedderNotFound          the caller has no embeddings deployment of that name
   - ApplicationBroken         its manifest is invalid or names something that does not exist
-  - Unsupported               the workspace has no such thing (prompts, skills, … without DIAL)
-  - DeploymentNotFound        no deployment of that name
-    + NotOfThatKind             there is one, of another kind: it makes vectors and is asked to chat
-  - FileRefused               a file is too large, or not for the caller to write
-    + FileMissing             there is none, or it is not the caller's
+  - Unsupported               the workspace does not support it (such as prompts without DIAL)
+  - DeploymentNotFound        there is no deployment of that name
+    + NotOfThatKind             it is of a different kind, such as an embedding model that is called for chat
+  - FileRefused               a file is too large, or the caller may not write it
+    + FileMissing             it does not exist, or is not the caller's
     + FileChanged             it was changed, deleted or created since the writer last saw it
-    + FileTooLarge            it has too many bytes, or its owner has no room for it
-    + FetchRefused            it is on the Internet and could not be fetched; `reason` says why
-  - MemoryRefused             what should be remembered is not fit for that, or there is no room
-    + MemoryMissing           the caller has no such memory
-  - NoteRefused               what should be a note is not fit for that, or there is no room
-    + NoteMissing             there is no such note in the caller's notes
-    + NoteChanged             somebody else changed the note since the writer last saw it
-  - ModelFailed               the model's service refused, broke off or timed out
-  - PersonalKeyRefused        the service did not take the key of the person who asked
-  - ServiceFailed             DIAL Core refused, broke off or timed out; no model's answer was asked
-  - CallsItself               an application stands below itself, or too many below each other
-  - StepLimitReached          the model kept calling tools
-  - Stopped                   a tool failed, and a fallback strategy or the lack of one ended the run
-  - BudgetSpent               nothing is left of a budget that the call of a model would count in
-    + BudgetReserved              what is left is reserved by calls in progress, and may come back
-  - RateLimitReached          so many requests or tokens were used in the last minute
-  - TooManyRuns               as many requests are being answered as may be at once
-  - Refused                   the page asked for something that cannot be done; `code` says why
-    + NotAdmitted … Closing       the same, each with another status for programs
-  - RunAbandoned              the process that worked on a run is gone
+    + FileTooLarge            it has too many bytes, or exceeds its owner's quota
+    + FetchRefused            it is on the Internet and could not be fetched, for a `reason`
+  - MemoryRefused             the memory is invalid, or there is no room for it
+    + MemoryMissing           the caller has no memory with that id
+  - NoteRefused               the note is invalid, or there is no room for it
+    + NoteMissing             the caller has no note with that title
+    + NoteChanged             another writer changed the note since the caller read it
+  - ModelFailed               the model service rejected the request, broke off or timed out
+  - PersonalKeyRefused        the service rejected the user's own key
+  - ServiceFailed             DIAL Core rejected a request other than to a model, broke off or timed out
+  - CallsItself               an application calls itself, or calls are nested too deeply
+  - StepLimitReached          the model has used all its calls without finishing
+  - Stopped                   a tool failed, and its fallback strategy, or the lack of one, ended the run
+  - BudgetSpent               a budget for the model call is used up
+    + BudgetReserved              calls in progress have reserved the rest, and may release it
+  - RateLimitReached          the requests or tokens of the last minute reached the limit
+  - TooManyRuns               the limit for concurrent requests is reached
+  - ServerStopping            the process ends before the answer does
+  - ReadOnly                  maintenance: writes are rejected
+  - Refused                   the request of the page is impossible, for the reason `code`
+    + NotAdmitted … Closing       the same, with different status codes for programs
+  - RunAbandoned              the process that worked on a run has ended
   - ReaderTooSlow             the client did not read the answer, whose backlog grew too large
   - NotStored                 the events of a run could not be stored
-* InitializationIssue         a part of the application could not be opened; the run goes on without it
-* ToolError                   a tool call failed; the run goes on; its text goes to the model
-  - InvalidParameter          an argument is wrong; the model is told how to mend it
-  - ToolTimedOut              it gave no result in time
-  - NotApproved               a rule or a person does not let it be called
-* LeaseLost                   a run belongs to this process no more, which may write nothing of it
-* EgressRefused               an address that may not be contacted
+* InitializationIssue         a part of the application could not be opened; the run continues without it
+* ToolError                   a tool call failed; the run continues; its text goes to the model
+  - InvalidParameter          an argument is wrong; the text tells the model how to fix it
+  - ToolTimedOut              it returned no result in time
+  - NotApproved               a rule or a user forbids the call
+* LeaseLost                   the run no longer belongs to this process, which may not write it
+* EgressRefused               the address may not be contacted
 """
 
 from collections.abc import Mapping
@@ -51,39 +53,40 @@ from typing import Literal
 
 
 def gettext_noop(text: str) -> str:
-    """Marks a text to be translated where it is told; the text itself."""
+    """Mark a text that is translated where it is displayed, and return it unchanged."""
     return text
 
 
 GENERIC = gettext_noop(
     "Something went wrong with the execution of your request. Please contact your administrator."
 )
-"""The text for people after an unexpected failure."""
+"""Users read this text after an unexpected failure."""
 
 FetchReason = Literal[
     "size_limit", "ssrf_block", "redirect_cap", "timeout", "transport",
     "admin", "builder", "admin_allowlist", "builder_allowlist",
 ]  # fmt: skip
-"""Why a file was not fetched; the last four name whose setting forbids it."""
+"""This is the reason why a file was not fetched. The last four name the setting that forbids it."""
 
 
 TOO_LONG_CODES = frozenset({"context_length_exceeded", "truncate_prompt_error"})
-"""Codes of a model's service that does not read so much."""
+"""Model services use these codes to reject requests that are too long."""
 
 
 def filled(template: str, values: Mapping[str, str | int]) -> str:
-    """Numbers have their thousands set apart."""
-    # What has no values may have braces of its own.
+    """Fill in the template. Numbers are written with thousands separators."""
+    # A template without values may contain literal braces.
     shown = {name: one if isinstance(one, str) else f"{one:,}" for name, one in values.items()}
     return template.format(**shown) if shown else template
 
 
 class QuickAppError(Exception):
-    """Ends a request. `code` names the kind for programs, `str(error)` is for the person.
+    """The base of the errors that end a request. `code` names the kind of error for programs, and
+    `str(error)` is the text for the user.
 
-    `http_status` is the one of an HTTP answer, unless a door's clients read another from it.
-    `text` is the sentence of errors that always say the same. `template` is the text before the
-    `values` are put in for `{name}`, by which it is translated.
+    `http_status` is the status code of the response, unless a door's clients expect a different
+    one. `text` is the message of a class whose errors all have the same message. `template` is the
+    message before `{name}` placeholders are replaced by `values`; it is the key of its translation.
     """
 
     code = "runtime_error"
@@ -97,7 +100,9 @@ class QuickAppError(Exception):
 
 
 class BadRequest(QuickAppError):
-    """`message` is the summary for logs, `display` what the person reads."""
+    """Raised if the request is invalid. `message` is a summary for the log, and `display` is the
+    text for the user.
+    """
 
     code = "invalid_request_error"
     http_status = 400
@@ -108,18 +113,20 @@ class BadRequest(QuickAppError):
 
 
 class ContextTooLong(BadRequest):
-    """Numbers are tokens; `is_asked` if the client set the limit."""
+    """Raised if the request exceeds the model's context window. The numbers are tokens. `is_asked`
+    is true if the client set the limit.
+    """
 
     code = "context_length_exceeded"
 
     def __init__(self, total: int, most: int, *, is_asked: bool = False) -> None:
         by_client = gettext_noop(
-            "This conversation is too long: it takes about {total} tokens, and 'max_prompt_tokens' "
-            "allows {most}. Ask with less text, or begin a new conversation."
+            "This conversation is too long: it takes about {total} tokens, and "
+            "'max_prompt_tokens' allows {most}. Use less text, or start a new conversation."
         )
         by_model = gettext_noop(
-            "This conversation is too long: it takes about {total} tokens, and the model of this "
-            "application reads {most}. Ask with less text, or begin a new conversation."
+            "This conversation is too long: it takes about {total} tokens, and the model of "
+            "this application reads {most}. Use less text, or start a new conversation."
         )
         text = by_client if is_asked else by_model
         super().__init__("The conversation is too long", text, total=total, most=most)
@@ -148,7 +155,7 @@ class PlaceNotFound(QuickAppError):
 
     def __init__(self, slug: str) -> None:
         shown = slug if len(slug) <= 100 else f"{slug[:100]}…"
-        text = gettext_noop("There is no place named {name} here. Leave it out, or correct it.")
+        text = gettext_noop("Unknown place: {name}. Leave it out, or correct it.")
         super().__init__(text, name=repr(shown))
 
 
@@ -157,7 +164,9 @@ class EmbedderNotFound(ApplicationNotFound):
 
 
 class ApplicationBroken(QuickAppError):
-    """`problems` has one readable line for each mistake."""
+    """Raised if the manifest of an application cannot be used. `problems` contains one readable
+    line for each mistake.
+    """
 
     code = "application_broken"
 
@@ -176,7 +185,7 @@ class Unsupported(QuickAppError):
 
 
 class NotRegistered(Unsupported):
-    """There is no program of that name here."""
+    """Raised if no program of that name is registered in this installation."""
 
 
 class DeploymentNotFound(QuickAppError):
@@ -193,11 +202,11 @@ class DeploymentNotFound(QuickAppError):
 
 
 class NotOfThatKind(DeploymentNotFound):
-    """`kind` is the kind that was wanted."""
+    """Raised if a deployment exists, but is of a different kind. `kind` is the requested kind."""
 
     def __init__(self, deployment_id: str, kind: str) -> None:
         text = gettext_noop(
-            "The deployment {name} configured in this application is no {kind} model. "
+            "The deployment {name} configured in this application is not of the kind {kind}. "
             "Please contact your administrator."
         )
         super().__init__(deployment_id, text, name=repr(deployment_id), kind=kind)
@@ -209,13 +218,19 @@ class FileRefused(QuickAppError):
     http_status = 400
 
 
-class FileMissing(FileRefused): ...
+class FileMissing(FileRefused):
+    code = "file_missing"
+    http_status = 404
 
 
-class FileChanged(FileRefused): ...
+class FileChanged(FileRefused):
+    code = "file_changed"
+    http_status = 412
 
 
-class FileTooLarge(FileRefused): ...
+class FileTooLarge(FileRefused):
+    code = "too_large"
+    http_status = 413
 
 
 class FetchRefused(FileRefused):
@@ -225,7 +240,9 @@ class FetchRefused(FileRefused):
 
 
 class MemoryRefused(QuickAppError):
-    """`field` names what is wrong with a memory, "" for the memories as a whole."""
+    """Raised if a memory is invalid, or if there is no room for it. `field` is the invalid field,
+    or "" if the error concerns all memories.
+    """
 
     code = "memory_refused"
     http_status = 400
@@ -239,7 +256,9 @@ class MemoryMissing(MemoryRefused): ...
 
 
 class NoteRefused(QuickAppError):
-    """`field` names what is wrong with a note, "" for the notes as a whole."""
+    """Raised if a note is invalid, or if there is no room for it. `field` is the invalid field, or
+    "" if the error concerns all notes.
+    """
 
     code = "note_refused"
     http_status = 400
@@ -256,13 +275,14 @@ class NoteChanged(NoteRefused): ...
 
 
 class ModelFailed(QuickAppError):
-    """The model's service failed.
+    """Raised if a model service failed.
 
-    `status` is the HTTP status it answered with (None: no answer, or a failure in mid-stream),
-    `reason` one of `status`, `timeout`, `connection`, `stream`, `unreadable`; `code` and `kind` are the
-    upstream's own error code and type, `display` its text for people, `said` its error message for
-    operators, without credentials. The same question may do better in a moment if it `is_transient`,
-    after `retry_after` seconds if the service named them.
+    - `status`: the status code of its response; None if there was none, or if a stream failed.
+    - `reason`: `status`, `timeout`, `connection`, `stream` or `unreadable`.
+    - `code` and `kind`: the service's own error code and type.
+    - `display`: the service's message for users. `said`: its message for operators, without
+      credentials.
+    - `is_transient`: a retry may succeed, after `retry_after` seconds if the service set a time.
     """
 
     def __init__(
@@ -290,17 +310,18 @@ class ModelFailed(QuickAppError):
 
     @property
     def is_too_long(self) -> bool:
-        """Whether a shorter conversation may be answered."""
+        """Return True if a shorter conversation might be accepted."""
         return self.code in TOO_LONG_CODES or self.status == 413
 
 
 class ServiceFailed(QuickAppError):
-    """A service that a run stands on failed: DIAL Core, asked for a file, a prompt, metadata, ….
+    """Raised if a service that a run needs failed, such as DIAL Core when it reads a file or a
+    prompt.
 
-    `status` is the HTTP status it answered with (None: no answer), `reason` one of `status`,
-    `timeout`, `connection`, `answer` (not what was to be expected). The text is for a model and
-    for the log; what the person is told depends on the status and the reason. `said` is the
-    service's own error message for operators, without credentials.
+    `status` is the status code of its response, None if there was none. `reason` is `status`,
+    `timeout`, `connection` or `answer` (an unexpected response). The text is for a model and for
+    the log; the user's message depends on the status and the reason. `said` is the service's own
+    error message for operators, without credentials.
     """
 
     code = "service_failed"
@@ -313,7 +334,9 @@ class ServiceFailed(QuickAppError):
 
 
 class CallsItself(QuickAppError):
-    """`chain` are the names of applications, the outermost first, the refused one last."""
+    """Raised if an application calls itself, or if calls are nested too deeply. `chain` contains
+    the names of the applications; the outermost comes first, and the rejected one last.
+    """
 
     code = "application_cycle"
 
@@ -335,14 +358,16 @@ class ToolsKeepFailing(QuickAppError):
 
     def __init__(self, turns: int) -> None:
         text = gettext_noop(
-            "The answer was ended because all calls of tools failed {turns} times in a row. "
-            "Please try again or contact your administrator if the issue persists."
+            "The answer was stopped because all tool calls failed {turns} times in a row. Please "
+            "try again or contact your administrator if the issue persists."
         )
         super().__init__(text, turns=turns)
 
 
 class Stopped(QuickAppError):
-    """Where no strategy applies, the text is the tool's own."""
+    """Raised if a tool failed and the run must stop. If no fallback strategy applies, the model
+    gets the tool's own text.
+    """
 
     code = "stopped"
     text = gettext_noop(
@@ -352,7 +377,9 @@ class Stopped(QuickAppError):
 
 
 class BudgetSpent(QuickAppError):
-    """`retry_after`: seconds until the budget renews; None for that of a run, which never does."""
+    """Raised if a budget is used up. It renews after `retry_after` seconds; None for the budget of
+    a run, which never renews.
+    """
 
     code = "insufficient_quota"
     http_status = 429
@@ -363,13 +390,15 @@ class BudgetSpent(QuickAppError):
 
 
 class BudgetReserved(BudgetSpent):
-    """Calls in progress hold back what is left; `retry_after`: seconds until some of them may be over."""
+    """Raised if calls in progress have reserved the rest of a budget. Some of them may have ended
+    after `retry_after` seconds.
+    """
 
     code = "rate_limit_exceeded"
 
 
 class TooManyRuns(QuickAppError):
-    """`retry_after`: seconds, after which there may be room."""
+    """Raised if too many runs are in progress. A client can retry after `retry_after` seconds."""
 
     code = "too_many_runs"
     http_status = 429
@@ -377,6 +406,35 @@ class TooManyRuns(QuickAppError):
 
     def __init__(self, text: str) -> None:
         super().__init__(gettext_noop("{problem} Please try again in a moment."), problem=text)
+
+
+class ServerStopping(QuickAppError):
+    """Raised if this process stops before the answer is complete. Another process answers after
+    `retry_after` seconds.
+    """
+
+    code = "server_stopping"
+    http_status = 503
+    retry_after = 1.0
+
+    def __init__(self) -> None:
+        super().__init__(gettext_noop("The server is restarting. Ask again in a moment."))
+
+
+class ReadOnly(QuickAppError):
+    """Raised during maintenance. A client can retry after `retry_after` seconds."""
+
+    code = "read_only"
+    http_status = 503
+    retry_after = 60.0
+
+    def __init__(self) -> None:
+        super().__init__(
+            gettext_noop(
+                "This site is read-only during maintenance. You can read everything, but not send "
+                "or change anything. Please try again later."
+            )
+        )
 
 
 class PersonalKeyRefused(QuickAppError):
@@ -389,7 +447,9 @@ class PersonalKeyRefused(QuickAppError):
 
 
 class RateLimitReached(QuickAppError):
-    """So many as `most` of a `kind`, requests or tokens, are in a minute; seconds until there is room."""
+    """Raised if the limit `most` of a `kind`, requests or tokens, is reached for this minute. A
+    client can retry after `seconds`.
+    """
 
     code = "rate_limit_exceeded"
     http_status = 429
@@ -403,7 +463,9 @@ class RateLimitReached(QuickAppError):
 
 
 class Refused(QuickAppError):
-    """The connection of the page goes on."""
+    """Raised if a request of the page is rejected, for the reason `code`. The page's connection
+    stays open.
+    """
 
     http_status = 400
 
@@ -432,7 +494,7 @@ class MethodNotAllowed(Refused):
 
 
 class Conflict(Refused):
-    """Not now, or not beside what is there already."""
+    """Raised if the request conflicts with the current state."""
 
     http_status = 409
 
@@ -454,7 +516,7 @@ class TooOften(Refused):
 
 
 class Failed(Refused):
-    """What failed is not the client's fault."""
+    """Raised for a failure that the client did not cause."""
 
     http_status = 500
 
@@ -465,25 +527,24 @@ class Closing(Refused):
 
 class RunAbandoned(QuickAppError):
     code = "run_abandoned"
-    text = gettext_noop("The server stopped while it was answering. Please ask again.")
+    text = gettext_noop("The server stopped while it was answering. Ask again.")
 
 
 class ReaderTooSlow(QuickAppError):
     code = "reader_too_slow"
-    text = gettext_noop("The answer was given up because it was not read. Please ask again.")
+    text = gettext_noop("The answer was stopped because no client was reading it. Ask again.")
 
 
 class NotStored(QuickAppError):
     code = "not_stored"
-    text = gettext_noop(
-        "The answer could not be stored, so it was stopped. Please ask again in a moment."
-    )
+    text = gettext_noop("The answer could not be stored, so it was stopped. Ask again in a moment.")
 
 
 class InitializationIssue(Exception):
-    """A part of an application could not be opened.
+    """Raised if a part of an application could not be opened.
 
-    `section` is the heading it is reported under; a hard issue marks the report as failed.
+    `section` is the heading under which the issue is reported. If the issue `is_hard`, the report
+    is marked as failed.
     """
 
     def __init__(
@@ -502,11 +563,12 @@ class InitializationIssue(Exception):
 
 
 class ToolError(Exception):
-    """A tool call failed in a way the model can react to; the message is its result.
+    """Raised if a tool call failed in a way that the model can react to. The message is the result
+    of the call.
 
-    The same call would fail again if it `is_lasting`; `retry_after` is how many seconds the
-    service wants to be left alone, if it said so. A call that `has_answered` was shown in part:
-    another attempt would say it twice.
+    If the error `is_lasting`, the same call would fail again. `retry_after` is the number of
+    seconds after which the service accepts a retry, None if it set no time. If the tool
+    `has_answered`, a part of its answer was shown, and a retry would show it twice.
     """
 
     has_answered = False
@@ -520,7 +582,9 @@ class ToolError(Exception):
 
 
 class InvalidParameter(ToolError):
-    """An argument is wrong: fallback strategies do not apply, the model is told how to mend it."""
+    """Raised if an argument is wrong. Fallback strategies do not apply; the model learns how to fix
+    it.
+    """
 
     def __init__(self, parameter: str, problem: str) -> None:
         super().__init__(f"Parameter {parameter} is invalid: {problem}", is_lasting=True)
@@ -529,7 +593,7 @@ class InvalidParameter(ToolError):
 
 
 class NotApproved(ToolError):
-    """A call that was not made, because a rule or a person does not want it."""
+    """Raised if a call was not made because a rule or a user denied it."""
 
     is_lasting = True
 
@@ -543,8 +607,12 @@ class ToolTimedOut(ToolError):
 
 
 class LeaseLost(Exception):
-    """Another process has taken over, closed or deleted a run or a corpus, so this one stops."""
+    """Raised if another process has taken over, closed or deleted a run or a corpus, so that this
+    process stops its work on it.
+    """
 
 
 class EgressRefused(Exception):
-    """An outgoing connection was refused before it was made; the text names host and remedy."""
+    """Raised if an outgoing connection was rejected before it was made. The message names the host
+    and how to fix it.
+    """

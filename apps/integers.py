@@ -1,15 +1,18 @@
-"""Whole numbers from addresses, forms, headers and documents."""
+"""Whole numbers in URLs, forms, headers and documents."""
 
 from typing import Any, TypeGuard
 
 LARGEST = 2**63 - 1
-"""The largest number of a column; also the largest id."""
+"""A database column, including one with an id, can store integers of up to this value."""
+LARGEST_EXACT = 2**53 - 1
+"""JavaScript represents integers of up to this value exactly."""
 
 
 def read_integer(written: str, most: int = LARGEST) -> int | None:
-    """Return the number from 0 to `most` that the text writes in ASCII digits, or None.
+    """Return the number from 0 to `most` that the text contains in ASCII digits, or None.
 
-    `int` reads signs, blanks, underscores and the digits of all scripts, and raises at 4,300 digits.
+    `int` accepts signs, blanks, underscores and the digits of all scripts, and raises an error for
+    more than 4,300 digits.
     """
     # `isdigit` is also true of superscripts, which `isascii` excludes.
     if not (written.isascii() and written.isdigit()) or len(written) > len(str(LARGEST)):
@@ -19,5 +22,5 @@ def read_integer(written: str, most: int = LARGEST) -> int | None:
 
 
 def is_integer(value: Any) -> TypeGuard[int]:
-    """Return whether a value of JSON is a whole number; for Python, `true` is one, too."""
+    """Return True if a JSON value is a whole number. In Python, `True` is an `int` as well."""
     return isinstance(value, int) and not isinstance(value, bool)

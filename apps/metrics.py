@@ -1,7 +1,8 @@
-"""What a process counts and measures, for Prometheus and OpenTelemetry, whichever it has.
+"""Counters and measurements of a process, for Prometheus and OpenTelemetry, depending on which one
+is enabled.
 
 Without either, `is_on` is False and nothing is counted. Labels name providers, models, kinds and
-outcomes; never people, conversations, keys, or words that a client chose.
+outcomes, but never users, conversations, keys, or texts from a client.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,9 +11,11 @@ from threading import Lock
 from typing import Protocol
 
 OTHER = "other"
-"""In place of labels that are one too many."""
+"""This label replaces further labels when an instrument has reached its limit."""
 MOST_SERIES = 1000
-"""Of one instrument; some 2 MB in a scrape of the largest histogram."""
+"""An instrument can have at most this many series. The largest histogram then adds about 2 MB to a
+scrape.
+"""
 
 Labels = tuple[str, ...]
 Tell = Callable[[float], object]
@@ -20,7 +23,7 @@ Reading = tuple[Labels, float]
 
 
 class Sink(Protocol):
-    """A system that takes values. Both methods may be called by any thread."""
+    """A system that receives values. Any thread may call both methods."""
 
     def series(self, instrument: "Instrument", labels: Labels) -> Tell: ...
 
@@ -28,7 +31,7 @@ class Sink(Protocol):
 
 
 class Instrument:
-    """A counter; with `bounds`, a histogram, whose values are counted up to each of them."""
+    """A counter, or a histogram if it has `bounds`, the upper limits of its buckets."""
 
     def __init__(
         self, name: str, text: str, labels: Sequence[str] = (), bounds: Sequence[float] = ()
@@ -54,7 +57,7 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """A value of now, which `read` tells when it is asked for; it may ask the database."""
+    """A current value, which `read` returns on request. `read` may query the database."""
 
     name: str
     text: str
@@ -68,7 +71,7 @@ _lock = Lock()
 
 
 def connect(sink: Sink, gauges: Iterable[Gauge] = ()) -> None:
-    """Tell the sink everything from now on."""
+    """Report all instruments and gauges to the sink from now on."""
     with _lock:
         _sinks.append(sink)
         forget_series()

@@ -1,25 +1,30 @@
-"""Rows that have had their time are deleted, few at once."""
+"""Deletion of expired rows, a limited number per transaction."""
 
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 
 AT_ONCE = 500
-"""Rows in one transaction, so that nobody else who writes waits for long."""
+"""One transaction deletes at most this many rows, so that other writers do not wait for long."""
 
 
-def delete_older(model: type[Model], column: str, days: int) -> int:
-    """Delete the rows whose time in `column` is more than `days` ago, none if 0; how many."""
+def delete_older(model: type[Model], column: str, days: int, *, but: Q | None = None) -> int:
+    """Delete the rows whose time in `column` is more than `days` ago, and return their number. With
+    0 days, nothing is deleted.
+
+    Rows that match the condition `but` are retained.
+    """
     if not days:
         return 0
     old = {f"{column}__lt": timezone.now() - timedelta(days=days)}
-    return delete(model._default_manager.filter(**old).order_by(column))
+    rows = model._default_manager.filter(**old)
+    return delete((rows if but is None else rows.exclude(but)).order_by(column))
 
 
 def delete(rows: QuerySet[Any]) -> int:
-    """Delete the rows, the first ones first; how many."""
+    """Delete the rows in their order, and return their number."""
     deleted = 0
     while keys := list(rows.values_list("pk", flat=True)[:AT_ONCE]):
         rows.model._default_manager.filter(pk__in=keys).delete()

@@ -1,4 +1,4 @@
-"""Outages of the database and of the disk, which pass: requests are answered with 503 meanwhile."""
+"""Temporary outages of the database and of the disk. Requests get a 503 during an outage."""
 
 import errno
 import logging
@@ -14,11 +14,11 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS = 1
 LONGEST_PAUSE_SECONDS = 10.0
 ENDED = "ended_outage"
-"""The attribute of a record of the log with the outage that is over."""
+"""This attribute of a log record contains the outage that has ended."""
 DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
-"""A disk that is full, read-only or broken."""
+"""The system reports these error codes if a disk is full, read-only or broken."""
 DENIED = frozenset({errno.EACCES, errno.EPERM})
-"""An outage for the folder of stored files only: elsewhere it is a fault."""
+"""These error codes are an outage only in the folder of stored files; elsewhere, they are a bug."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +28,17 @@ class Outage:
 
     @property
     def translated(self) -> str:
-        """The text in the language of the user."""
+        """Return the text in the user's language."""
         return gettext(self.text)
 
 
 DATABASE = Outage(
     "database_unavailable",
-    gettext_noop("The service cannot reach its database. Please try again in a moment."),
+    gettext_noop("The service can’t reach its database. Try again in a moment."),
 )
 STORAGE = Outage(
     "storage_unavailable",
-    gettext_noop("The service cannot store anything right now. Please try again in a moment."),
+    gettext_noop("The service can’t store anything right now. Try again in a moment."),
 )
 
 
@@ -72,7 +72,7 @@ class Pauses:
         return float(min(longest, self.usual * 2 ** min(self.failures, 10)))
 
     def note(self, error: BaseException | None) -> None:
-        """Note how a round ended: with an error, or with None."""
+        """Record how a round ended: with an error, or with None."""
         if outage_of(error) is DATABASE:
             self.failures += 1
         elif self.failures:

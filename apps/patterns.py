@@ -17,47 +17,50 @@ from regex import _regex_core
 core: Any = _regex_core
 
 MOST_STATES = 20_000
-"""A pattern of this size takes up to 10 MB and 50 ms to compile, as measured with random patterns."""
+"""A pattern can have at most this many states. One of this size takes up to 10 MB and 50 ms to
+compile, as measured with random patterns.
+"""
 MOST_CHARACTERS = 2_000
 FOLDED = regex.FULLCASE | regex.IGNORECASE
 FOLDED_STATES = 400
-"""Added for a node that ignores case in full: a set of characters then also matches the 105
-characters that fold to several."""
+"""A node that ignores case adds this many states to the estimate: a character set then also matches
+the 105 characters that fold to several.
+"""
 
 
 class PatternRefused(ValueError):
-    """A pattern cannot be used; the text says why, in a form that follows "the pattern"."""
+    """Raised if a pattern cannot be used. The message is a continuation of "the pattern"."""
 
 
 @functools.lru_cache(maxsize=256)
 def compile_pattern(pattern: str, flags: int = 0) -> regex.Pattern[str]:
-    """Raises `PatternRefused`."""
+    """Compile a pattern. Raises `PatternRefused` if it is invalid or too large."""
     if len(pattern) > MOST_CHARACTERS:
-        raise PatternRefused(f"has {len(pattern):,} characters; write at most {MOST_CHARACTERS:,}")
+        raise PatternRefused(f"has {len(pattern):,} characters; the limit is {MOST_CHARACTERS:,}")
     try:
-        states = size_of(parsed(pattern, flags))
+        states = size_of(parse_pattern(pattern, flags))
     except RecursionError:
         raise PatternRefused("is nested too deeply; use fewer groups") from None
-    except Exception as error:  # besides its own errors, `regex` raises `KeyError` and others
-        raise PatternRefused(f"is no regular expression: {error}") from error
+    except Exception as error:  # `regex` also raises `KeyError` and others.
+        raise PatternRefused(f"is not a regular expression: {error}") from error
     if states > MOST_STATES:
         raise PatternRefused(
-            f"repeats so much that it has {states:,} states when it is compiled; at most "
-            f"{MOST_STATES:,} are possible. Use smaller numbers of repetitions"
+            f"has too many repetitions: it compiles to {states:,} states; the limit is "
+            f"{MOST_STATES:,}"
         )
     try:
         return regex.compile(pattern, flags)
     except Exception as error:
-        raise PatternRefused(f"is no regular expression: {error}") from error
+        raise PatternRefused(f"is not a regular expression: {error}") from error
 
 
 def states_of(pattern: str) -> int:
-    """The size of a pattern. Raises `PatternRefused`."""
-    return size_of(parsed(compile_pattern(pattern).pattern, 0))
+    """Return the number of states of a pattern. Raises `PatternRefused` if it is invalid."""
+    return size_of(parse_pattern(compile_pattern(pattern).pattern, 0))
 
 
-def parsed(pattern: str, flags: int) -> Any:
-    """The tree of a pattern. Raises `regex.error` and others."""
+def parse_pattern(pattern: str, flags: int) -> Any:
+    """Return the syntax tree of a pattern. Raises `regex.error` and others if it is invalid."""
     while True:
         info = core.Info(flags, str, {})
         info.guess_encoding = regex.UNICODE
@@ -66,7 +69,7 @@ def parsed(pattern: str, flags: int) -> Any:
         try:
             return core._parse_pattern(source, info)  # noqa: SLF001
         except core._UnscopedFlagSet:  # noqa: SLF001
-            flags = info.global_flags  # one such as (?i), which applies to the whole pattern
+            flags = info.global_flags  # A flag such as (?i) applies to the whole pattern.
 
 
 def size_of(node: object) -> int:

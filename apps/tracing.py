@@ -1,7 +1,7 @@
 """Spans around the steps of a request, for the OpenTelemetry SDK of the process, if it has one.
 
-Without one no spans are made, and the caller's `traceparent` is passed on unchanged. Spans hold
-names, counts and kinds of failures, and never messages, headers or arguments.
+Without an SDK, no spans are created, and the caller's `traceparent` is passed on unchanged. Spans
+contain names, counts and kinds of failures, but no messages, headers or arguments.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,20 +25,20 @@ _tracer: trace.Tracer | None = None
 
 
 def start() -> None:
-    """Make spans from now on, with the provider that the process has."""
+    """Create spans from now on, with the provider of the process."""
     global _tracer
     _tracer = trace.get_tracer(NAME)
 
 
-def detached(
+def detached_span(
     name: str,
     attributes: Attributes,
     kind: SpanKind = SpanKind.INTERNAL,
     parent: Context | None = None,
 ) -> AbstractContextManager[Span]:
-    """A span of the block that does not become the current one.
+    """Return a span around the block that does not become the current span.
 
-    For asynchronous generators: while one waits, the current context is its consumer's.
+    It is for asynchronous generators: while one waits, the current context is its consumer's.
     """
     if _tracer is None:
         return NOTHING
@@ -51,8 +51,8 @@ def span(
     kind: SpanKind = SpanKind.INTERNAL,
     parent: Context | None = None,
 ) -> AbstractContextManager[Span]:
-    """A span of the block, and the parent of the spans within."""
-    return NOTHING if _tracer is None else current(detached(name, attributes, kind, parent))
+    """Return a span around the block, which is the parent of the spans inside."""
+    return NOTHING if _tracer is None else current(detached_span(name, attributes, kind, parent))
 
 
 @contextmanager
@@ -79,8 +79,8 @@ def within(made: Span) -> AbstractContextManager[Span]:
     return trace.use_span(made, record_exception=False, set_status_on_exception=False)
 
 
-def received(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
-    """The context that an ASGI request came in."""
+def received_context(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
+    """Return the trace context of an ASGI request."""
     if _tracer is None:
         return None
     found = {FIELDS[name]: value.decode("latin-1") for name, value in headers if name in FIELDS}
@@ -88,7 +88,7 @@ def received(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
 
 
 def headers() -> dict[str, str]:
-    """The headers that tell another service the current span; none without one."""
+    """Return the headers that pass the current span to another service; {} if there is none."""
     sent: dict[str, str] = {}
     if _tracer is not None:
         _w3c.inject(sent)

@@ -1,11 +1,12 @@
-"""What one statement that waits for ten seconds costs everybody else: nothing.
+"""Measure how a statement that waits for four seconds affects other requests. The goal is no
+effect.
 
     python -m benchmarks.blocked_statement --streams 100
 
-Streams answer through the gateway. In the middle of them a table is locked for ten seconds, and a
-request that reads it waits for all of them. Meanwhile new requests are made, and `/readyz` is asked.
-Each part is measured with one database thread, which is what asgiref has, and with `DATABASE_THREADS`.
-PostgreSQL and Redis as TEST_DATABASE_URL and TEST_REDIS_URL name them.
+Streams send answers through the gateway. In the meantime, a table is locked for four seconds, a
+request that reads it waits for the lock, and other requests and `/readyz` are called. Each part is
+measured with one database thread, as in asgiref, and with `DATABASE_THREADS`. TEST_DATABASE_URL and
+TEST_REDIS_URL name PostgreSQL and Redis.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ from tests.postgresql import shared_services
 from tests.services import absence
 
 SLUG = "streams"
-BLOCKED_SECONDS = 10.0
+BLOCKED_SECONDS = 4.0
+"""Shorter than the lock timeout of servers."""
 STREAM = Question(tokens=1_000, delay_ms=50)
 SHORT = Question(tokens=1)
 SHORTS_BEFORE = 5
-"""By the end of so many requests, all streams have begun, which takes a busy machine seconds."""
+"""All streams have begun after this many requests, which takes seconds on a busy machine."""
 PAUSE_SECONDS = 0.2
 PATH = "/openai/deployments/streams/chat/completions"
 MAKE_KEY = """
@@ -42,12 +44,14 @@ from apps.accounts.models import ApiKey
 _, result = ApiKey.objects.create_key(name="benchmark")
 """
 MOST_MILLISECONDS = 2_000.0
-"""Of a request while the machine works on all streams; one that is blocked takes ten seconds."""
+"""The limit for a request while the machine works on all streams. A blocked request takes four
+seconds."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """In milliseconds; `blocked_for` is how long the request took that reads the locked table."""
+    """Times in milliseconds. `blocked_for` is the duration of the request that reads the locked
+    table."""
 
     threads: int
     errors: Sequence[str]
@@ -91,7 +95,7 @@ def read_locked_table(url: str, address: str) -> float:
 
 
 async def during_lock(url: str, port: int, key: str) -> tuple[list[float], list[float], list[str]]:
-    """Ask one thing after the other until the lock is over; how long each took."""
+    """Send one request after another until the lock is released. Return their durations."""
     first, ready, errors = [], [], []
     end = time.monotonic() + BLOCKED_SECONDS
     while time.monotonic() < end:
@@ -105,7 +109,7 @@ async def during_lock(url: str, port: int, key: str) -> tuple[list[float], list[
 
 
 def seconds_of(url: str, body: bytes | None = None) -> float:
-    """The milliseconds of a request, whatever its answer."""
+    """Return the duration of a request in milliseconds, whatever its answer."""
     began = time.monotonic()
     try:
         with urllib.request.urlopen(url, body, timeout=60) as answer:
@@ -116,8 +120,8 @@ def seconds_of(url: str, body: bytes | None = None) -> float:
 
 
 def measured(threads: int, streams: int) -> Outcome:
-    limits = {"DATABASE_LOCK_SECONDS": "0", "DATABASE_THREADS": str(threads)}
-    with shared_services() as services, served({**services, **limits}, PREPARE, SLUG) as site:
+    limit = {"DATABASE_THREADS": str(threads)}
+    with shared_services() as services, served({**services, **limit}, PREPARE, SLUG) as site:
         fleet, shell, _ = site
         key = str(shell.run(MAKE_KEY, {}))
         address = services["DATABASE_URL"]

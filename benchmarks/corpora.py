@@ -1,9 +1,9 @@
-"""What a large corpus costs: to move it to the database, to index it, and to search it.
+"""Measure the cost of moving a large corpus to the database, indexing it and searching it.
 
     python -m benchmarks.corpora --chunks 100000 200000
 
-The passages are made up: words as frequent as in prose, and clustered vectors of 384 numbers. The
-database is a PostgreSQL with pgvector of its own, started for this.
+The passages are generated: word frequencies as in prose, and clustered vectors of 384 numbers. The
+benchmark starts its own PostgreSQL with pgvector.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.pgvector import served
 WIDTH = 384
 OF_A_DOCUMENT = 1_000
 WORDS = 100
-"""Of a passage."""
+"""The length of a passage."""
 VOCABULARY = 200_000
 QUESTIONS = 30
 AT_ONCE = 10_000
@@ -61,9 +61,9 @@ async def measure(size: int) -> None:
     print(f"\n{size:,} passages", flush=True)
     corpus = await database_sync_to_async(filled)(size)
     claim, dimension = await database_sync_to_async(moved)(corpus)
-    from apps.workspace.local import corpus_hnsw
+    from apps.workspace.local.corpora import hnsw as corpus_hnsw
 
-    corpus_hnsw.EXACT_MOST = size  # without the index first, and then with it
+    corpus_hnsw.EXACT_MOST = size  # first without the index, then with it
     await searched(size, corpus)
     corpus_hnsw.EXACT_MOST = 0
     with told("index of the vectors"):
@@ -81,7 +81,7 @@ def told(name: str) -> Iterator[None]:
 
 
 def filled(size: int) -> Any:
-    """The corpus, with all its passages and their vectors, as the indexer would have stored them."""
+    """Return a corpus with all its passages and vectors, as the indexer stores them."""
     import numpy as np
 
     from apps.workspace.embeddings.vectors import unit_rows
@@ -131,10 +131,10 @@ def text_of(numbers: Sequence[int]) -> str:
 def moved(corpus: Any) -> tuple[Any, int]:
     from django.db import connection
 
-    from apps.workspace.local import large_corpora
-    from apps.workspace.local.corpus_claims import Claim
+    from apps.workspace.local.corpora import large_corpora
+    from apps.workspace.local.corpora.claims import CorpusClaim
 
-    claim, last = Claim(corpus.pk, "benchmark"), 0
+    claim, last = CorpusClaim(corpus.pk, "benchmark"), 0
     with told("copies of words and vectors"):
         while (document := large_corpora.next_uncopied(claim, last)) is not None:
             large_corpora.copy(claim, document)
@@ -148,11 +148,11 @@ async def searched(size: int, corpus: Any) -> None:
     import numpy as np
     from channels.db import database_sync_to_async
 
+    from apps.capabilities.documents.document_vectors import RequestVector
     from apps.capabilities.documents.large_corpus import LargeCorpus
-    from apps.capabilities.documents.request_vector import RequestVector
     from apps.workspace.corpora import AttachedDocument
-    from apps.workspace.local import corpus_vectors
-    from apps.workspace.local.attached import LocalCorpus
+    from apps.workspace.local.corpora import vector_store as corpus_vectors
+    from apps.workspace.local.corpora.attached import LocalCorpus
     from apps.workspace.local.models import CorpusChunk, CorpusDocument
 
     def known() -> tuple[list[AttachedDocument], Any]:
@@ -195,7 +195,7 @@ async def searched(size: int, corpus: Any) -> None:
 
 
 async def timed(name: str, work: Callable[[int], Awaitable[Any]]) -> list[Any]:
-    """The results of all questions. The first one warms up."""
+    """Return the results of all questions. The first question warms up."""
     found, times = [await work(0)], []
     before = cpu_seconds()
     for number in range(1, QUESTIONS):
@@ -208,7 +208,8 @@ async def timed(name: str, work: Callable[[int], Awaitable[Any]]) -> list[Any]:
 
 
 def cpu_seconds() -> float:
-    """Of this process and of the database with its children, also those that have ended."""
+    """Return the CPU time of this process, and of the database with its current and former
+    children."""
     from django.db import connection
 
     folder = connection.settings_dict["HOST"]
@@ -219,7 +220,7 @@ def cpu_seconds() -> float:
 def seconds_of(process: psutil.Process) -> float:
     try:
         spent = process.cpu_times()
-    except psutil.NoSuchProcess:  # a helper of the server, which counts its time from then on
+    except psutil.NoSuchProcess:  # a helper process of the server; its time is counted from here on
         return 0.0
     return float(spent.user + spent.system + spent.children_user + spent.children_system)
 

@@ -1,4 +1,4 @@
-"""The site, which writes the number of its tasks into the file TASKS_FILE whenever it gets SIGUSR1."""
+"""The site, which on SIGUSR1 writes the number of its tasks to the file TASKS_FILE."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quickapps_site.serve import main
 
 
 def count_tasks(number: int, frame: object) -> None:
-    # To ask a lazy object what it is an instance of would make it.
+    # `isinstance` would evaluate a lazy object.
     tasks = (one for one in gc.get_objects() if issubclass(type(one), asyncio.Task))
     place = Path(os.environ["TASKS_FILE"])
     written = place.with_suffix(".part")

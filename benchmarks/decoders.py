@@ -1,9 +1,10 @@
-"""CPU time of a chunk: our decoders of streamed answers against the typed streams of the SDKs.
+"""Compare the CPU time per chunk of our decoders of streamed answers with that of the SDKs' typed
+streams.
 
     python -m benchmarks.decoders
 
-Both read the same bytes, which are in memory: a stream of texts, as nearly all of an answer is. The
-best of some runs is taken. The SDKs are development dependencies.
+Both read the same bytes from memory: a stream of text chunks, like nearly all of an answer. The
+best of several runs counts. The SDKs are development dependencies.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from apps.workspace.services.event_stream import EventDecoder, EventReader
 
 CHUNKS = 20_000
 PER_READ = 4
-"""Chunks that one network read brings."""
+"""The number of chunks in one network read."""
 RUNS = 3
 KEY = "none"
 
@@ -45,7 +46,8 @@ def client_of(pieces: list[bytes]) -> httpx2.AsyncClient:
 
 
 def best(measure: Callable[[], int]) -> float:
-    """Microseconds of CPU for each of the chunks that a call says it has read."""
+    """Return the best CPU time per chunk in microseconds. The call returns the number of its
+    chunks."""
     times = []
     for _ in range(RUNS):
         started = time.process_time()

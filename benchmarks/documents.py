@@ -1,10 +1,10 @@
-"""How long the first cited answer from a long document takes, and what others notice of it.
+"""Measure the time to the first cited answer from a long document, and the effect on other users.
 
     python -m benchmarks.documents --pages 200
 
-A PDF is stored, and the demo model is asked about it twice: at once, and when its vectors are made.
-Meanwhile another conversation asks the demo model again and again, alone at first; told is how long
-its first tokens took. The exit status is 1 when a goal is missed.
+The benchmark stores a PDF and asks the demo model about it twice: immediately, and when its vectors
+are built. Another conversation asks the demo model repeatedly, first alone and then at the same
+time; the benchmark prints the time to its first tokens. The exit status is 1 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -29,14 +29,16 @@ LINE = "Guest {n} of house {page} asked for a room with a view of the lake, and 
 ANSWER = "A late check-out costs 20 euros in house {page}."
 ALONE_SECONDS = 3.0
 GOAL_SECONDS = 5.0
-"""From the upload to the first cited answer, on two processors."""
+"""The maximum from the upload to the first cited answer, on two processors."""
 GOAL_RATIO = 2.0
-"""Of the first tokens of others: their p99 while vectors are made, against that of an idle process."""
+"""The maximum p99 of the time to first token of other users while vectors are built, as a multiple
+of that of an idle process."""
 MODEL = "demo-model"
 
 
 def book(pages: int) -> bytes:
-    """About 4,000 characters on each page, and the answer in the middle of one."""
+    """Return a PDF with about 4,000 characters on each page, and the answer in the middle of one
+    page."""
     texts = [[LINE.format(n=n, page=page) for n in range(LINES)] for page in range(pages)]
     texts[pages // 2][LINES // 2] = ANSWER.format(page=pages // 2)
     return pdf(*(") Tj 0 -24 Td (".join(lines) for lines in texts))
@@ -92,13 +94,13 @@ async def measure(content: bytes, *, wait: bool) -> list[bool]:
 
 
 async def embedded() -> None:
-    from apps.capabilities.documents.vectors import embedding_queue
+    from apps.capabilities.documents.document_vectors import embedding_queue
 
     await asyncio.gather(*embedding_queue().tasks.values())
 
 
 async def answered(workspace: Any, path: str, started: float) -> float:
-    """Ask one question in a run of its own; return how many seconds after the start it was answered."""
+    """Ask one question in a separate run. Return the seconds from the start to its answer."""
     from apps.agent.tools import Invocation
 
     async with tools(workspace) as (_, tool):
@@ -130,8 +132,9 @@ async def tools(workspace: Any) -> AsyncIterator[Any]:
 
 
 async def first_tokens(workspace: Any, work: Awaitable[object]) -> list[float]:
-    """Milliseconds until the first token of answers that are asked for while the work goes on."""
-    from apps.agent.messages import Message
+    """Return the milliseconds to the first token of answers that are requested while the work
+    continues."""
+    from apps.agent.messages import ModelMessage
     from apps.agent.model import ModelRequest
 
     task = asyncio.ensure_future(work)
@@ -139,7 +142,7 @@ async def first_tokens(workspace: Any, work: Awaitable[object]) -> list[float]:
     while not task.done():
         begun = time.monotonic()
         model = await workspace.model(MODEL)
-        async with aclosing(model.stream(ModelRequest([Message("user", "Hello")]))) as stream:
+        async with aclosing(model.stream(ModelRequest([ModelMessage("user", "Hello")]))) as stream:
             await anext(stream)
         found.append((time.monotonic() - begun) * 1000)
         await asyncio.sleep(0.01)

@@ -1,7 +1,9 @@
-"""`python -m benchmarks.embeddings`: what the built-in embedding model costs.
+"""Measure the cost of the built-in embedding model.
 
-Times are CPU time of the process, so a busy machine changes them little; memory is what the kernel
-counts for the process, pages of files (which processes share) apart from its own.
+    python -m benchmarks.embeddings
+
+Times are CPU times of the process, so a busy machine changes them little. Memory is reported by the
+kernel: the process's own, and separately the pages of files, which processes share.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 ROUNDS = 5
 FACT = "My sister lives in Oslo and likes coffee. "
 CHUNK = FACT * 28
-"""256 tokens."""
+"""A text of 256 tokens."""
 JOBS = {
     "a short text": (1, FACT),
     "32 short texts": (32, FACT),
@@ -64,7 +66,7 @@ def cpu_seconds(
 
 
 def memory() -> tuple[int, int]:
-    """Bytes of the process: its own, and pages of files."""
+    """Return the bytes of the process: its own, and the pages of files."""
     lines = Path("/proc/self/status").read_text("ascii").splitlines()
     found = {line.partition(":")[0]: line.split()[1] for line in lines if line.endswith("kB")}
     return int(found["RssAnon"]) * 1024, int(found["RssFile"]) * 1024

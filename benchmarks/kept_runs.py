@@ -1,9 +1,11 @@
-"""What an answer on the page costs: rows, transactions, CPU, and the bytes that its page is sent.
+"""Measure the cost of an answer on the page: rows, transactions, CPU, and the bytes sent to its
+page.
 
     python -m benchmarks.kept_runs --runs 1 10 100
 
-Each answer has 1,000 tokens of 21 characters, one every 20 ms; that many run at once, each with
-its page. SQLite, and PostgreSQL where TEST_DATABASE_URL names one.
+Each answer has 1,000 tokens of 21 characters, one every 20 ms. The given number of answers run at
+the same time, each with its page. The database is SQLite, and also PostgreSQL if TEST_DATABASE_URL
+is set.
 """
 
 from __future__ import annotations
@@ -38,18 +40,20 @@ ANSWER_BYTES = TOKENS * len("<0000000000000000000>")
 PATIENCE = 300.0
 LOOK_SECONDS = 0.5
 COMMIT_SECONDS = 0.25
-"""The site commits no more often for its runs; SQLite is asked much more often whether it did."""
+"""The interval at which SQLite is checked for commits: much shorter than the interval of the site's
+commits."""
 WINDOW_SECONDS = 10.0
-"""All runs are going in it, and none begins or ends."""
+"""The time in which all runs are active and none begins or ends."""
 SLUG = "kept"
 PREPARE = """
 from apps.catalog.models import Application
+from apps.catalog.versions.version_recorder import save_live
 from apps.workspace.local.models import Deployment
 Deployment.objects.create(
     deployment_id="fake", display_name="Fake", base_url=f"{url}/v1", model_name="m", api_key="k"
 )
 manifest = {"orchestrator": {"deployment": {"deployment_id": "fake"}}, "contexts": [], "tool_sets": []}
-Application.objects.create(slug=slug, title=slug, manifest=manifest, is_public=True)
+save_live(Application(slug=slug, title=slug, manifest=manifest, is_public=True))
 """
 ROWS = """
 result = {
@@ -61,23 +65,24 @@ result = {
 
 
 Commits = Callable[[], int]
-"""How many transactions have written something so far."""
+"""The number of writing transactions so far."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of `runs` at once: rows and CPU milliseconds for each, bytes sent for each byte of text."""
+    """The cost of `runs` concurrent runs: rows and CPU milliseconds per run, and bytes sent per
+    byte of text."""
 
     runs: int
     rows: float
     transactions: float
-    """A second, of the whole process, while the runs are going."""
+    """Transactions per second of the whole process while the runs are active."""
     cpu: float
     bytes: float
 
 
 class Page:
-    """Asks, and counts what comes back, which is compressed."""
+    """A page that asks a question and counts the received, compressed bytes."""
 
     def __init__(self, url: str, cookie: str) -> None:
         self.received = 0
@@ -107,7 +112,7 @@ def commits_of(settings: Mapping[str, str], folder: Path) -> AbstractContextMana
 
 @contextmanager
 def sqlite_commits(folder: Path) -> Iterator[Commits]:
-    """Counts the commits of others."""
+    """Count the commits of other connections."""
     is_over = threading.Event()
     seen = 0
 
@@ -132,13 +137,13 @@ def sqlite_commits(folder: Path) -> Iterator[Commits]:
 
 @contextmanager
 def postgres_commits(address: str) -> Iterator[Commits]:
-    """Counts the transactions that wrote something, whoever made them."""
+    """Count the transactions that wrote something, of all connections."""
     with psycopg.connect(address, autocommit=True) as connection:
         taken = 0
 
         def count() -> int:
             nonlocal taken
-            taken += 1  # to ask takes a number too
+            taken += 1  # this query itself takes a transaction id
             row = connection.execute("SELECT pg_current_xact_id()::text::bigint").fetchone()
             assert row is not None
             return int(row[0]) - taken
@@ -150,13 +155,13 @@ def postgres_commits(address: str) -> Iterator[Commits]:
 def served(
     settings: dict[str, str], prepare: str, slug: str, program: Sequence[str] = SITE
 ) -> Iterator[tuple[Fleet, Shell, Commits]]:
-    """One process of the site, with the application and the fake model that `prepare` makes."""
+    """Serve one process of the site, with the application and the fake model of `prepare`."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="runs-")))
         port = free_port()
         model = start(["-m", "benchmarks.fake_llm", "--port", str(port)], port=port, core=LOAD_CORE)
         stack.callback(model.stop)
-        unlimited = {"RUNS_PER_PERSON": "0", **settings}  # all visitors have one address here
+        unlimited = {"RUNS_PER_PERSON": "0", **settings}  # all visitors have the same address here
         fleet = stack.enter_context(prepared_fleet(folder, 1, unlimited, program))
         shell = Shell(fleet.environment)
         stack.callback(shell.close)
@@ -195,7 +200,7 @@ def measure_runs(fleet: Fleet, shell: Shell, commits: Commits, runs: int) -> Cos
 
 
 def warm_up(fleet: Fleet, shell: Shell) -> None:
-    """The first answer of a process loads modules and fills caches."""
+    """Ask once: the first answer of a process loads modules and fills caches."""
     url = fleet.urls[0]
     page = Page(url, visitor_cookie(url, SLUG))
     page.ask(tokens=1)

@@ -1,4 +1,4 @@
-"""What became of runs whose processes were killed, as a table."""
+"""A table of the outcomes of runs whose processes were killed."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from statistics import median
 
 @dataclass
 class Counts:
-    """What became of the runs of one database."""
+    """The outcomes of the runs of one database."""
 
     kills: int = 0
     runs: int = 0
     killed: int = 0
-    """Runs that the killed processes worked on."""
+    """Runs that the killed processes were working on."""
     waited: int = 0
-    """Runs that waited for an approval at a kill."""
+    """Runs that were waiting for an approval at a kill."""
     lost: int = 0
     doubled: int = 0
     repeated_finished: int = 0
     repeated_once: int = 0
     shown_differently: int = 0
     late: int = 0
-    """Runs that were taken over too late although no other process was killed meanwhile."""
+    """Runs that were taken over too late although no other process was killed in the meantime."""
     repeated: int = 0
-    """Repeatable calls that were made again; that is right."""
+    """Repeatable calls that were repeated, as intended."""
     unknown: int = 0
-    """Calls of which the model was told that their outcome is unknown; that is right."""
+    """Calls whose outcome was reported to the model as unknown, as intended."""
     seconds: list[float] = field(default_factory=list)
-    """From kills to take-overs; of one process, from its next start."""
+    """Times from a kill to the takeover. With a single process, from its next start."""
     details: list[str] = field(default_factory=list)
 
     @property

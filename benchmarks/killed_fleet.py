@@ -1,4 +1,4 @@
-"""Processes of the site that share a database and are killed and started again."""
+"""Processes of the site that share a database and are killed and restarted."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.browser.serving import (
     DATABASE,
+    PROGRAM,
     Site,
     free_port,
     migrated_database,
@@ -23,16 +24,14 @@ from tests.browser.serving import (
 from tests.fork_server import ROOT, Fork
 
 PATIENCE = 240.0
-SITE = ("-m", "quickapps_site.serve")
+SITE = ("-m", PROGRAM)
 Program = subprocess.Popen[bytes] | Fork
 
 
 class Fleet:
-    """`is_up` tells of each place whether its process can be asked.
-
-    `program` is what Python runs, in an interpreter of its own; None is the site as a fork, which
-    starts sooner.
-    """
+    """A fleet of site processes. `is_up` holds for each slot whether its process accepts requests.
+    `program` is what Python runs in a new interpreter. If it is None, the site starts as a fork,
+    which is faster."""
 
     def __init__(
         self,
@@ -73,7 +72,7 @@ class Fleet:
             )
 
     def next_start(self, after: float) -> float:
-        """When the first process was up that was started after that time."""
+        """Return the time at which the first process that was started after that time was up."""
         return next((at for at in self.started if at > after), after)
 
     def start_later(self, place: int) -> None:
@@ -82,7 +81,7 @@ class Fleet:
         self.starting.append(thread)
 
     def wait_for(self, place: int, *, others: bool) -> None:
-        """Return when the process can be asked, and with `others` another one besides."""
+        """Wait until the process accepts requests and, with `others`, another process as well."""
         self.wait_for_one(place)
         if others:
             self.wait_for_one((place + 1) % len(self.sites))
@@ -92,7 +91,7 @@ class Fleet:
             raise AssertionError(f"Process {place} did not start.")
 
     def kill(self, place: int) -> int:
-        """Kill a process; the id it had."""
+        """Kill a process. Return its id."""
         process = self.processes[place]
         self.is_up[place].clear()
         process.kill()
@@ -111,7 +110,7 @@ class Fleet:
 def prepared_fleet(
     folder: Path, processes: int, settings: Mapping[str, str], program: Sequence[str] | None = None
 ) -> Iterator[Fleet]:
-    """The processes on a database that has all tables."""
+    """Prepare the processes on a database that has all tables."""
     fleet = Fleet(folder, processes, settings, program)
     if "DATABASE_URL" not in settings:
         shutil.copy(migrated_database(), folder / DATABASE)

@@ -1,4 +1,5 @@
-"""A model and its tools for runs that are killed: slow enough to be met in the middle of anything."""
+"""A model and its tools for runs that are killed. They are slow enough that a kill can hit any
+step."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from functools import partial
 from typing import Any
 
 TURNS = ("Looking into it", "Found something", "That is all")
-"""The texts of an answer; the first is followed by two calls, the second by one."""
+"""The texts of an answer. Two calls follow the first text, and one follows the second."""
 CALLS = (2, 1, 0)
 WORDS = 12
 WORD_SECONDS = 0.06
@@ -31,12 +32,13 @@ def words_of(turn: int) -> list[str]:
 
 
 ANSWER = BETWEEN_TEXTS.join(text_of_turn(turn) for turn in range(len(TURNS)))
-"""What a run answers, however often it is taken over."""
+"""The answer of a run, however often it is taken over."""
 
 
 @dataclass
 class Services:
-    """`requests` are the times at which a tool was asked, by idempotency key."""
+    """The model and its tools. `requests` holds the times at which a tool was called, by
+    idempotency key."""
 
     url: str = ""
     requests: dict[str, list[float]] = field(default_factory=dict)
@@ -61,7 +63,7 @@ class Services:
 
 
 async def speak(asked: Mapping[str, Any], writer: asyncio.StreamWriter) -> None:
-    # Capabilities show the model results of calls that it has not made.
+    # Capabilities show the model results of calls that it did not make.
     results = sum(
         str(message.get("tool_call_id", "")).startswith("call-") for message in asked["messages"]
     )
@@ -89,7 +91,8 @@ def event(delta: Mapping[str, Any], reason: str | None = None) -> bytes:
 
 @contextmanager
 def serve_services() -> Iterator[Services]:
-    """In a thread with a loop of its own, so that time does not depend on who is busy."""
+    """Serve in a thread with its own event loop, so that the load of other threads does not affect
+    times."""
     services = Services()
     is_ready = threading.Event()
     stopping: list[Callable[[], object]] = []
@@ -114,7 +117,8 @@ def serve_services() -> Iterator[Services]:
 
 
 def manifest(url: str, kind: str) -> dict[str, Any]:
-    """An application whose tool may be called again (`plain`), may not (`once`), or asks (`asking`)."""
+    """Return a manifest whose tool can be repeated (`plain`), cannot be repeated (`once`), or needs
+    approval (`asking`)."""
     parameters = {"type": "object", "properties": {}, "required": []}
     function = {"name": kind, "description": kind, "parameters": parameters}
     tool: dict[str, Any] = {

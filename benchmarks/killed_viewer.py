@@ -1,4 +1,4 @@
-"""A page that watches one run to its end, whatever happens to the process that it is connected to."""
+"""A page that follows one run to its end, even if the process that it is connected to is killed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ OVER = frozenset({"done", "failed", "stopped"})
 
 
 class Viewer:
-    """`text` is the answer as the frames make it, `stored` as the last frame has it.
-
-    `continued` are the times at which the page was told that another process goes on.
-    """
+    """A viewer of one run. `text` is the answer assembled from the frames, and `stored` the answer
+    in the last frame. `continued` are the times at which the page learned that another process
+    continues the run."""
 
     def __init__(self, fleet: Fleet, kind: str, cookie: str, conversation: str, place: int) -> None:
         self.fleet = fleet
@@ -38,7 +37,7 @@ class Viewer:
         self.thread.join()
 
     def watch(self) -> None:
-        """Connect to one process after the other until the run is over."""
+        """Connect to one process after another until the run is over."""
         end = time.monotonic() + PATIENCE
         try:
             while self.status not in OVER and time.monotonic() < end:
@@ -51,7 +50,7 @@ class Viewer:
             self.is_watching = False
 
     def follow(self, url: str) -> None:
-        """Return when the run is over or the process is gone. Raises `OSError`."""
+        """Return when the run is over or the process has ended. Raises `OSError`."""
         tab = PageSocket(url, self.kind, self.cookie)
         try:
             tab.send({"type": "open", "conversation": self.conversation, "after": self.last})

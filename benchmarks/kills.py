@@ -1,10 +1,10 @@
-"""Kills processes in the middle of runs and counts what is lost, said twice or done twice.
+"""Kill processes during runs, and count what is lost, sent twice or done twice.
 
     python -m benchmarks.kills --kills 100
 
-Three runs are under way at each kill: one whose tools may be called again, one whose tools may not,
-and one that waits for approvals, which a process of its own gives. SQLite has one process, which is
-started again; PostgreSQL with Redis (TEST_DATABASE_URL, TEST_REDIS_URL) has three.
+Three runs are active at each kill: one with repeatable tools, one with tools that cannot be
+repeated, and one that waits for approvals, which another process gives. SQLite has one process,
+which is restarted. PostgreSQL with Redis (TEST_DATABASE_URL, TEST_REDIS_URL) has three.
 """
 
 from __future__ import annotations
@@ -33,26 +33,27 @@ from tests.services import absence
 from tests.websocket import PageSocket, visitor_cookie
 
 AGES = {"plain": 4.0, "once": 4.0, "asking": 7.0}
-"""Kinds of runs, and how old they are at most when their process is killed."""
+"""Kinds of runs, and their maximum age when their process is killed."""
 TAKE_OVER_SECONDS = 15.0
 LOGS = Path(__file__).parent / "results"
-"""Logs of fleets that lost a run are kept here."""
+"""The directory for logs of fleets that lost a run."""
 ANSWER_SECONDS = 0.2
 PREPARE = """
 from apps.catalog.models import Application
+from apps.catalog.versions.version_recorder import save_live
 from apps.workspace.local.models import Deployment
 Deployment.objects.create(
     deployment_id="slow", display_name="Slow", base_url=url, model_name="m", api_key="k"
 )
 for slug, manifest in manifests.items():
-    Application.objects.create(slug=slug, title=slug, manifest=manifest, is_public=True)
+    save_live(Application(slug=slug, title=slug, manifest=manifest, is_public=True))
 """
 APPROVE = """
 from asgiref.sync import async_to_sync
 from apps.errors import Refused
 from apps.live.interactions import answer_interaction
 from apps.live.models import Interaction
-from apps.live.notifications import announce_waiting
+from apps.live.journal.notifications import announce_waiting
 for one in Interaction.objects.filter(answer__isnull=True, run__status="waiting").select_related("run"):
     try:
         answer_interaction(one.run, one.key, one.kind, {"outcome": "approved"}, "script")
@@ -62,7 +63,7 @@ for one in Interaction.objects.filter(answer__isnull=True, run__status="waiting"
         async_to_sync(announce_waiting)()
 """
 STORED = """
-from apps.chat.models import Message
+from apps.conversations.models import Message
 from apps.live.models import Run, RunStep
 result = {
     "runs": [
@@ -82,17 +83,17 @@ result = {
 
 @dataclass(frozen=True)
 class Kill:
-    """`finished` are the idempotency keys of calls whose results were stored by then."""
+    """One kill. `finished` are the idempotency keys of calls whose results were stored before it."""
 
     at: float
     finished: Sequence[str]
     orphans: Sequence[Viewer]
-    """The viewers of the runs that the process worked on."""
+    """The viewers of the runs of the process."""
 
 
 @dataclass
 class Scene:
-    """The processes of one database, their runs, and what happened to them."""
+    """The processes of one database, their runs, and the outcomes."""
 
     fleet: Fleet
     services: Services
@@ -111,7 +112,7 @@ class Scene:
         self.viewers.append(Viewer(self.fleet, kind, cookie, conversation, place + 1))
 
     def kill(self, place: int) -> None:
-        """Begin a run of each kind, and kill their process when each has reached a random age."""
+        """Begin a run of each kind. Kill their process when each run has reached a random age."""
         ages = {kind: self.random.uniform(0, most) for kind, most in AGES.items()}
         at = time.monotonic() + max(ages.values())
         for kind, age in sorted(ages.items(), key=lambda aged: -aged[1]):
@@ -133,7 +134,7 @@ class Scene:
         return self.shell.run(STORED, {"streams": [viewer.conversation for viewer in viewers]})
 
     def end(self) -> Counts:
-        """Wait for all runs, and count."""
+        """Wait for all runs, and count their outcomes."""
         for viewer in self.viewers:
             viewer.wait()
         self.counts.runs = len(self.viewers)
@@ -181,11 +182,11 @@ class Scene:
                 self.judge_take_over(kill, viewer)
 
     def judge_take_over(self, kill: Kill, viewer: Viewer) -> None:
-        # With one process, nobody can take a run over before that is up again.
+        # With a single process, no run can be taken over before the process is up again.
         begun = self.fleet.next_start(kill.at) if len(self.fleet.urls) == 1 else kill.at
         seconds = [max(0.0, at - begun) for at in viewer.continued if at > kill.at]
         if not seconds:
-            return  # it was lost, and is counted as such
+            return  # the run was lost and is counted as lost
         self.counts.seconds.append(seconds[0])
         others = [other.at - kill.at for other in self.kills if other.at > kill.at]
         if seconds[0] > TAKE_OVER_SECONDS and seconds[0] < min(others, default=seconds[0] + 1):
@@ -194,7 +195,7 @@ class Scene:
 
 @contextmanager
 def approving(fleet: Fleet) -> Iterator[None]:
-    """Approve whatever waits, from a process that runs nothing else."""
+    """Approve all waiting calls, from a process that does nothing else."""
     is_over = threading.Event()
     shell = Shell(fleet.environment)
 
@@ -215,12 +216,12 @@ def approving(fleet: Fleet) -> Iterator[None]:
 def run_kills(
     settings: dict[str, str], processes: int, kills: int, seed: int, seconds: float
 ) -> Counts:
-    """Kill one process after the other, for so long; each is started again at once."""
+    """Kill one process after another for this time. Each is restarted immediately."""
     end = time.monotonic() + seconds
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kills-")))
         services = stack.enter_context(serve_services())
-        unlimited = {"RUNS_PER_PERSON": "0", **settings}  # all visitors have one address here
+        unlimited = {"RUNS_PER_PERSON": "0", **settings}  # all visitors have the same address here
         fleet = stack.enter_context(prepared_fleet(folder, processes, unlimited))
         shell = Shell(fleet.environment)
         stack.callback(shell.close)
@@ -237,7 +238,7 @@ def run_kills(
             fleet.start_later(place)
             print(f"{number + 1} of {kills}, {processes} processes", file=sys.stderr)
             if processes == 1:
-                # Killed six times without a new step, a run would be given up.
+                # A run that is killed six times without progress would be abandoned.
                 for viewer in scene.viewers:
                     viewer.wait()
         counts = scene.end()
@@ -252,10 +253,8 @@ def only_logs(folder: str, names: Sequence[str]) -> list[str]:
 
 
 def measure(kills: int, seed: int, *, seconds: float = 3600, **settings: str) -> dict[str, Counts]:
-    """Kill on both databases at the same time, on SQLite alone without a PostgreSQL.
-
-    SQLite gets a third of the kills: with one process, they have to wait for each other.
-    """
+    """Kill on both databases at the same time, or on SQLite alone if there is no PostgreSQL. SQLite
+    gets a third of the kills, because a single process has to restart between them."""
     has_postgres = not (absence("postgres") or absence("redis"))
     with ExitStack() as stack:
         threads = stack.enter_context(ThreadPoolExecutor(2))

@@ -1,4 +1,5 @@
-"""A viewer of one answer that leaves again and again, and comes back with the number it has."""
+"""A viewer that leaves and rejoins an answer repeatedly, and resumes after the newest event that it
+has."""
 
 from __future__ import annotations
 
@@ -18,17 +19,15 @@ Kind = Literal["WebSocket", "SSE"]
 
 OVER = frozenset({"done", "failed", "stopped"})
 MEAN_FRAMES = 120.0
-"""Of one visit."""
+"""The duration of one visit."""
 MOST_AWAY_SECONDS = 3.0
 RETRY_SECONDS = 0.2
 
 
 class LeavingViewer:
-    """`text` is the answer as the deltas make it, `complete` as the last frame has it.
-
-    `marks` are number and type of all frames that are not text. One that does not `stay` leaves for
-    good after some visits.
-    """
+    """A viewer of one answer. `text` is assembled from the deltas, and `complete` is the text of
+    the last frame. `marks` are number and type of all frames without text. Unless it `stays`, the
+    viewer leaves permanently after some visits."""
 
     def __init__(
         self, site: str, slug: str, cookie: str, conversation: str, kind: Kind, seed: int
@@ -66,7 +65,7 @@ class LeavingViewer:
                 time.sleep(self.random.uniform(0, MOST_AWAY_SECONDS))
 
     def visit(self, most: int) -> None:
-        """Take so many frames, fewer when the answer is over. Raises `OSError`."""
+        """Read up to that many frames, or fewer if the answer ends. Raises `OSError`."""
         frames = self.socket_frames() if self.kind == "WebSocket" else self.stream_frames()
         self.visits += 1
         with closing(frames):

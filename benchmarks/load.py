@@ -1,4 +1,4 @@
-"""The clients: many connections that ask one question after another, on a protocol of their own."""
+"""Load clients: many connections, each of which asks one question after another."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Question:
-    """`tool` is the name of the tool that the fake model is to call first, or ""."""
+    """A question. `tool` is the name of the tool that the fake model calls first, or ""."""
 
     tokens: int = 1
     delay_ms: float = 0
@@ -26,7 +26,7 @@ class Question:
     tool: str = ""
 
     def write(self, path: str, key: str, application: str = "") -> bytes:
-        """`application` is the one that DIAL Core would name."""
+        """Build the request. `application` is the name that DIAL Core would send."""
         wish = (
             f"tokens={self.tokens} delay_ms={self.delay_ms} "
             f"first_ms={self.first_ms} tool={self.tool}"
@@ -44,15 +44,16 @@ class Question:
 
 @dataclass
 class Outcome:
-    """The outcome of many questions. Times are in milliseconds; only answers without error count."""
+    """The outcome of many questions. Times are in milliseconds, and only answers without errors
+    count."""
 
     answers: int = 0
     tokens: int = 0
     errors: list[str] = field(default_factory=list)
     first: list[float] = field(default_factory=list)
-    """From the question to the first token."""
+    """Times from the question to the first token."""
     under_way: list[float] = field(default_factory=list)
-    """From the model to the client, for each token."""
+    """Times from the model to the client, per token."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -73,7 +74,7 @@ class Client(asyncio.Protocol):
         self.finish("closed")
 
     def ask(self, request: bytes) -> asyncio.Future[str]:
-        """The result is "" or what went wrong."""
+        """Ask one question. Return "" or the problem."""
         self.parser = httptools.HttpResponseParser(self)
         self.done = self.loop.create_future()
         self.rest = b""
@@ -129,7 +130,7 @@ async def connect(port: int, count: int) -> list[Client]:
 async def ask_all(
     clients: Sequence[Client], request: bytes, question: Question, times: int
 ) -> Outcome:
-    """Every client asks `times` times, all clients at the same time."""
+    """Let every client ask `times` times, all clients in parallel."""
     outcome = Outcome()
 
     async def one(client: Client) -> None:
@@ -156,7 +157,7 @@ async def ask_all(
 async def load(
     port: int, request: bytes, question: Question, *, clients: int, times: int
 ) -> Outcome:
-    """Connect, ask, leave."""
+    """Connect, ask, and disconnect."""
     connected = await connect(port, clients)
     try:
         return await ask_all(connected, request, question, times)

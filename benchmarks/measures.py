@@ -13,7 +13,7 @@ WARM_UP = 20
 
 @dataclass(frozen=True)
 class System:
-    """A running server and how it is asked; `application` as DIAL Core would name it."""
+    """A running server and its address. `application` is the name that DIAL Core would send."""
 
     name: str
     process: Process
@@ -27,7 +27,7 @@ class System:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much of everything: the numbers of questions, clients and streams."""
+    """The amount of work: the numbers of questions, clients and streams."""
 
     rounds: int
     requests: int
@@ -48,21 +48,19 @@ SMOKE = Effort(
 CLIENTS = 8
 HELD_TOGETHER = 50
 PACE_MS = 10.0
-"""Between two tokens: slow enough that no system sees two of them in one read."""
+"""The delay between two tokens. It is long enough that no system gets two tokens in one read."""
 
 
 class Failed(Exception):
-    """An answer had an error, so no figure of this system can be trusted."""
+    """An answer had an error, so no measurement of this system is reliable."""
 
 
 async def measure(
     system: System, tool: str, effort: Effort, direct_ms: float, errors: list[str]
 ) -> dict[str, float]:
-    """CPU microseconds for a request, for one with a tool turn and for a token; then latencies.
-
-    `direct_ms` is the time to the first token without any system in between. What fails is left
-    out, and told in `errors`.
-    """
+    """Measure CPU microseconds per request, per request with a tool turn, and per token; then
+    latencies. `direct_ms` is the time to the first token without a system in between. Failed
+    measures are omitted and listed in `errors`."""
     found: dict[str, float] = {}
     try:
         found["request"] = await cpu(system, Question(), CLIENTS, effort.requests)
@@ -81,7 +79,7 @@ async def measure(
 
 
 async def cpu(system: System, question: Question, clients: int, times: int) -> float:
-    """CPU microseconds of the server for each answer."""
+    """Return the CPU microseconds of the server per answer."""
     before = system.process.cpu()
     outcome = await ask(system, question, clients, times)
     return (system.process.cpu() - before) / outcome.answers * 1e6
@@ -102,17 +100,15 @@ async def warm_up(system: System, tool: str) -> None:
 
 
 async def direct(port: int, effort: Effort) -> float:
-    """Milliseconds to the first token when the model is asked directly."""
+    """Return the milliseconds to the first token of the model itself."""
     request = Question().write("/v1/chat/completions", "")
     outcome = await load(port, request, Question(), clients=1, times=effort.alone)
     return percentile(outcome.first, 0.5)
 
 
 async def hold(system: System, streams: int, held_ms: int) -> float:
-    """KiB that each of many streams takes while it waits for its second token. Raises `Failed`.
-
-    They begin in groups: how a burst is taken is another measure.
-    """
+    """Return the KiB of each of many streams while it waits for its second token. Raises `Failed`.
+    The streams begin in groups, because bursts are measured separately."""
     await ask(system, Question(tokens=2, delay_ms=1), 4, 5)
     clients = await connect(system.process.port, streams)
     idle = system.process.memory()

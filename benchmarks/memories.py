@@ -1,10 +1,10 @@
-"""What one memory costs to store and to search, beside its embedding, at 1,000 and 10,000 memories.
+"""Measure storing and searching one memory, without its embedding, at 1,000 and 10,000 memories.
 
     python -m benchmarks.memories
 
-Rows on SQLite, and on PostgreSQL where TEST_DATABASE_URL names one; the file at DIAL Core without
-its transport. The exit status is 1 when a median at 10,000 memories is above its goal: beside the
-embedding, or together with that of a short text by the built-in model.
+Memories are rows on SQLite and, if TEST_DATABASE_URL is set, on PostgreSQL, and a file at DIAL Core
+without its transport. The exit status is 1 if a median at 10,000 memories exceeds its goal, either
+without the embedding or with that of a short text by the built-in model.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SIZES = (1_000, 10_000)
 
 
 class Embedder:
-    """Random vectors, made at once."""
+    """An embedder that returns random vectors immediately."""
 
     model = "random"
 
@@ -47,11 +47,11 @@ class Embedder:
 
 
 Times = tuple[list[float], float]
-"""Milliseconds of each round, sorted, and the median of the CPU that this process used."""
+"""The sorted milliseconds of all rounds, and the median CPU time of this process."""
 
 
 async def measured(work: Callable[[int], Awaitable[object]], rounds: int = ROUNDS) -> Times:
-    """The first round warms up."""
+    """Measure a call. The first round warms up."""
     found, used = [], []
     for number in range(rounds + 1):
         started, before = time.perf_counter(), time.process_time()
@@ -69,22 +69,22 @@ def told(name: str, times: Times) -> float:
 
 
 async def measure(size: int) -> list[float]:
-    """The medians that have a goal."""
-    from apps.workspace.local import memories as local
+    """Return the medians that have a goal."""
+    from apps.workspace.local.memories import memories as local
     from apps.workspace.memories import deduplication, document, operations
     from apps.workspace.memories.cache import CACHE
-    from apps.workspace.memories.port import Memory
+    from apps.workspace.memories.port import MemoryItem
 
     local.MOST_MEMORIES = 2 * size
     store, embedder = local.LocalMemories("user-1", f"travel-{size}"), Embedder()
     texts = (f"Fact number {number} about this person, in a sentence" for number in range(size))
-    memories = [Memory(number, text) for number, text in enumerate(texts)]
+    memories = [MemoryItem(number, text) for number, text in enumerate(texts)]
     await operations.added_with(store, embedder, memories, await embedder.embed([""] * size))
     medians = [
         told(
             f"store one of {size:,}",
             await measured(
-                lambda n: operations.add(store, embedder, Memory(10**9, f"Another {n}"))
+                lambda n: operations.add(store, embedder, MemoryItem(10**9, f"Another {n}"))
             ),
         ),
         told(
@@ -101,13 +101,13 @@ async def measure(size: int) -> list[float]:
         deduplication.find_duplicates(collection)
 
     async def written(number: int) -> None:
-        document.write(collection, datetime.now(UTC))
+        document.write_memories(collection, datetime.now(UTC))
 
     async def decoded(number: int) -> None:
-        document.read(content)
+        document.parse_memories(content)
 
     collection = await store.load()
-    content = document.write(collection, datetime.now(UTC))
+    content = document.write_memories(collection, datetime.now(UTC))
     told(f"first read of {size:,}", await measured(read, 5))
     told(f"look for duplicates among {size:,}", await measured(duplicates, 3))
     if size == SIZES[0]:
@@ -117,7 +117,7 @@ async def measure(size: int) -> list[float]:
 
 
 def measure_on(address: str) -> bool:
-    """Whether the goal is met, with the rows in that database."""
+    """Return True if the goals are met with the rows in that database."""
     os.environ["DATABASE_URL"] = address
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
     import django
@@ -156,7 +156,7 @@ async def embedding_of_a_fact() -> float:
 def main() -> int:
     if len(sys.argv) > 1:
         return 0 if measure_on(sys.argv[1]) else 1
-    # Each database in a process of its own: Django is set up once.
+    # Each database needs its own process, because Django is set up once.
     import subprocess
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,10 +1,10 @@
-"""What an answer pays for being counted: rows and prices of its call, and a budget.
+"""Measure the cost of metering an answer: rows and prices of its call, and a budget.
 
     python -m benchmarks.metering
 
-One process answers in turn with nothing kept of its calls, with rows and prices, and with a budget
-as well. CPU is that of the process with all its threads; what is to be written is written before the
-clock is read. On SQLite, and on PostgreSQL where TEST_DATABASE_URL names a server.
+One process answers in three modes: without records of its calls, with rows and prices, and also
+with a budget. CPU time is that of all threads of the process, and pending rows are written before
+it is read. The database is SQLite, and also PostgreSQL if TEST_DATABASE_URL is set.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Figures = dict[str, list[float]]
 
 
 class Site:
-    """The site in this process, counting as it is told."""
+    """The site in this process, which meters as configured."""
 
     def __init__(self, key: str) -> None:
         from apps.live.hub import HUB
@@ -55,7 +55,7 @@ class Site:
         self.hub.budgets.forget()
 
     async def cpu(self, tokens: int, times: int) -> float:
-        """Microseconds for each answer, with the writing of what is kept."""
+        """Return the microseconds per answer, including writing its rows."""
         before = time.process_time()
         await asyncio.gather(*(self.ask(tokens, times) for _ in range(TOGETHER)))
         while self.hub.budgets.unsettled:
@@ -81,7 +81,7 @@ def set_budget(is_wanted: bool) -> None:
 
 
 async def measure(key: str) -> tuple[Figures, Figures]:
-    """The CPU of a request in each mode, and of a chunk without rows and with them."""
+    """Measure the CPU time of a request in each mode, and of a chunk without and with rows."""
     site = Site(key)
     modes = (NOTHING, ROWS, BUDGET)
     requests: Figures = {mode: [] for mode in modes}
@@ -93,14 +93,15 @@ async def measure(key: str) -> tuple[Figures, Figures]:
             await site.cpu(1, 2)
             requests[mode].append(await site.cpu(1, REQUESTS))
             if mode in chunks:
-                # As many answers each, because one transaction writes the rows of all.
+                # Each mode answers equally often, because one transaction writes the rows of all
+                # answers.
                 short, long = await site.cpu(1, STREAMS), await site.cpu(TOKENS, STREAMS)
                 chunks[mode].append((long - short) / (TOKENS - 1))
     return requests, chunks
 
 
 def added(figures: Figures, one: str, other: str) -> float:
-    """The median of what the other takes more, in the same round."""
+    """Return the median of the extra time of the other mode, compared within each round."""
     pairs = zip(figures[one], figures[other], strict=True)
     return statistics.median(after - before for before, after in pairs)
 

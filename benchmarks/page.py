@@ -1,7 +1,10 @@
-"""What the chat page costs its reader, in a browser: `python -m benchmarks.page`.
+"""Measure the chat page in a browser.
 
-First load, a conversation of 10,000 messages, typing in it, the first sign after sending, a reload in
-the middle of an answer; of the server its start, its memory, and what an answer writes and sends.
+    python -m benchmarks.page
+
+The measures of the browser are the first load, a conversation of 10,000 messages, typing in it, the
+first feedback after sending, and a reload during an answer. The measures of the server are its
+start, its memory, and what an answer writes and sends.
 """
 
 from __future__ import annotations
@@ -28,15 +31,15 @@ from tests.browser.serving import Site, serve_process
 SLUG = "page"
 MESSAGES = 10_000
 BEHIND = 10_000
-"""Characters of an answer that a reload has missed."""
+"""Characters of an answer that arrived before the reload."""
 ROUNDS = 5
 RELOADS = 9
-"""Of which each differs from the next by a third."""
+"""The delay of each reload differs from the next by a third."""
 CONVERSATION = """
-from apps.chat.access import bucket_of
+from apps.doors.sessions import session_bucket
 from tests.chat.long_conversations import add_turns
 found = Conversation.objects.create(
-    application=Application.objects.get(slug=slug), owner=bucket_of(session), title="Long"
+    application=Application.objects.get(slug=slug), owner=session_bucket(session), title="Long"
 )
 add_turns(found, count)
 result = str(found.pk)
@@ -86,10 +89,10 @@ def main() -> int:
 
 
 def measured() -> Iterator[tuple[str, float, float, str]]:
-    """Name, value, the most that is wanted, and unit of each figure."""
+    """Return name, value, maximum and unit of each measure."""
     with tempfile.TemporaryDirectory(prefix="page-") as folder, fake_model() as port:
         begun = time.monotonic()
-        served = serve_process(Path(folder), CATALOG_MAX_AGE_SECONDS="1")  # as it is by itself
+        served = serve_process(Path(folder), "quickapps_site.serve")
         with served as (site, process), a_browser() as browser:
             yield "start to ready", time.monotonic() - begun, 10, "s"
             values = {"url": f"http://127.0.0.1:{port}", "slug": SLUG}
@@ -99,7 +102,7 @@ def measured() -> Iterator[tuple[str, float, float, str]]:
             yield from first_load(page)
             yield "memory of a server that is idle", Process(process, 0).memory() / 1e6, 250, "MB"
             yield from long_conversation(site, context, page)
-            page.close()  # its memory still has 10,000 messages to be swept away
+            page.close()  # its memory still contains the 10,000 messages
             yield from going_answer(context.new_page())
 
 
@@ -157,7 +160,8 @@ def shown_at(page: Page, address: str) -> float:
 
 def shown_after(page: Page) -> float:
     shown = float(wait_for(page, "window.shownAt"))
-    page.wait_for_load_state("networkidle")  # nobody opens the next one while this one still asks
+    # no user opens the next conversation while this one is loading
+    page.wait_for_load_state("networkidle")
     return shown
 
 
@@ -167,7 +171,7 @@ def going_answer(page: Page) -> Iterator[tuple[str, float, float, str]]:
     for _ in range(ROUNDS):
         page.goto(f"/chat/{SLUG}/", wait_until="networkidle")
         page.evaluate(NOTE_SIGN)
-        # An answer that begins at once leaves no time in which the sign is seen.
+        # An answer that begins immediately would hide the feedback.
         ask(page, "tokens=3 delay_ms=1 first_ms=500 tool=")
         beginnings.append(float(wait_for(page, "window.begunAfter")))
         signs.append(float(page.evaluate("window.signAfter")))
@@ -175,7 +179,8 @@ def going_answer(page: Page) -> Iterator[tuple[str, float, float, str]]:
     yield "the answer begun on the server", statistics.median(beginnings), 150, "ms"
     page.goto(f"/chat/{SLUG}/", wait_until="networkidle")
     page.evaluate(f"sessionStorage.wanted = {BEHIND}")
-    # A fast model's 420 characters a second: no reload has much more behind it than the first one.
+    # A fast model sends 420 characters per second, so no reload has many more characters than the
+    # first.
     ask(page, "tokens=1000 delay_ms=50 first_ms=0 tool=")
     length = "[...document.querySelectorAll('.answer-text')].at(-1)?.textContent.length"
     wait_for(page, f"{length} > {BEHIND}")
@@ -194,7 +199,7 @@ def ask(page: Page, text: str) -> None:
 
 
 def wait_for(page: Page, expression: str) -> Any:
-    """The content policy refuses Playwright's own way of waiting for an expression."""
+    """Wait for an expression. The content security policy blocks Playwright's own way."""
     end = time.monotonic() + kept_runs.PATIENCE
     while not (found := page.evaluate(expression)):
         if time.monotonic() > end:

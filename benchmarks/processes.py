@@ -1,4 +1,4 @@
-"""Server processes: started on a core of their own, read by the kernel's clocks."""
+"""Server processes, each started on one core and measured by the kernel's clocks."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Process:
     port: int
 
     def cpu(self) -> float:
-        """Seconds of CPU, user and system, of all threads."""
-        clock = (~self.process.pid << 3) | 2  # how Linux numbers the CPU clock of a process
+        """Return the CPU seconds, user and system, of all threads."""
+        clock = (~self.process.pid << 3) | 2  # Linux's number of the CPU clock of a process
         return time.clock_gettime(clock)
 
     def memory(self) -> int:
-        """Bytes that belong to this process alone (USS)."""
+        """Return the bytes that belong to this process alone (USS)."""
         text = Path(f"/proc/{self.process.pid}/smaps_rollup").read_text()
         return 1024 * sum(
             int(size) for size in re.findall(r"^Private_\w+:\s+(\d+)", text, re.MULTILINE)
@@ -42,7 +42,7 @@ class Process:
 def start(
     arguments: Sequence[str], *, port: int, core: int, environment: Mapping[str, str] | None = None
 ) -> Process:
-    """Start Python with these arguments on a core; return when it listens."""
+    """Start Python with these arguments on a core. Return when the server listens."""
     process = subprocess.Popen(
         [sys.executable, *arguments],
         env={**os.environ, **(environment or {})},

@@ -1,10 +1,10 @@
-"""How often a search finds what answers a question, by words, by meaning, and by both.
+"""Measure how often a search finds the answer to a question: by words, by meaning, and by both.
 
     python -m benchmarks.quality
 
-Told is recall@5: the share of questions for which the one right fact, or a chunk that has the answer,
-is among the first five. The texts were written for this; `docs/performance.md` says what the figures
-mean. They do not depend on the machine.
+The measure is recall@5: the share of questions for which the single correct fact, or a chunk with
+the answer, is among the first five results. The texts were written for this benchmark;
+`docs/performance.md` explains the numbers, which do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class DocumentQuestion:
-    """`source`: words of the document that are a part of the answer, and stand there once."""
+    """A question about a document. `source` are words of the answer that occur once in the
+    document."""
 
     document: str
     question: str
@@ -55,7 +56,7 @@ def documents() -> dict[str, str]:
 
 
 def indexes() -> list[DocumentIndex]:
-    """The documents as an answer would search them, without vectors."""
+    """Return the documents as an answer searches them, without vectors."""
     from apps.capabilities.documents.index import DocumentIndex
     from apps.documents.structure import Page, PagedText
 
@@ -66,22 +67,23 @@ def indexes() -> list[DocumentIndex]:
 
 
 async def fact_recall() -> dict[str, float]:
-    """Memories are searched by meaning; the two other figures are what that is compared with."""
+    """Return the recall of facts. Memories are searched by meaning; the two other numbers are for
+    comparison."""
     from apps.capabilities.documents.retrieval import ChunkPlace
-    from apps.documents.bm25 import WordIndex, word_scores
+    from apps.documents.bm25 import Bm25Index, word_scores
     from apps.workspace.embeddings.built_in import BuiltInEmbedder
-    from apps.workspace.memories.port import Collection, Memory
-    from apps.workspace.memories.search import nearest
+    from apps.workspace.memories.port import MemoryItem, MemoryList
+    from apps.workspace.memories.similarity import nearest_memories
 
     asked, embedder = facts(), BuiltInEmbedder()
     contents = [one.fact for one in asked]
     made = await embedder.embed(contents)
-    memories = tuple(Memory(number, content) for number, content in enumerate(contents))
-    collection, words = Collection(memories, made.vectors, made.model), WordIndex(contents)
+    memories = tuple(MemoryItem(number, content) for number, content in enumerate(contents))
+    collection, words = MemoryList(memories, made.vectors, made.model), Bm25Index(contents)
     found = dict.fromkeys(WAYS, 0)
     for right, one in enumerate(asked):
         question = await embedder.embed([one.question])
-        hits = nearest(collection, one.question, question, len(memories))
+        hits = nearest_memories(collection, one.question, question, len(memories))
         by_words: Scores = {}
         for _, number, score in word_scores([words], one.question):
             place = ChunkPlace(0, number)
@@ -94,9 +96,9 @@ async def fact_recall() -> dict[str, float]:
 
 
 def first_places(rankings: Sequence[Scores]) -> list[ChunkPlace]:
-    from apps.capabilities.documents.retrieval import merged
+    from apps.capabilities.documents.retrieval import merge_rankings
 
-    points = merged(rankings)
+    points = merge_rankings(rankings)
     return sorted(points, key=lambda place: (-points[place], place))[:FIRST]
 
 
@@ -107,15 +109,15 @@ def scores_of(scores: dict[int, float]) -> Scores:
 
 
 async def document_recall() -> dict[str, float]:
-    """All documents are searched at once, as files of one conversation are."""
+    """Return the recall of documents, which are searched together like the files of a conversation."""
+    from apps.capabilities.documents.document_vectors import NO_COST, embed_document
     from apps.capabilities.documents.retrieval import by_meaning, by_words
-    from apps.capabilities.documents.vectors import NO_COST, embed
     from apps.workspace.embeddings.built_in import BuiltInEmbedder
 
     searched, embedder = indexes(), BuiltInEmbedder()
     for document in searched:
         document.vectors.begin(embedder.model)
-        await embed(document, embedder, NO_COST)
+        await embed_document(document, embedder, NO_COST)
     found, asked = dict.fromkeys(WAYS, 0), document_questions()
     for one in asked:
         vector = (await embedder.embed([one.question])).vectors[0]

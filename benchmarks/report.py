@@ -1,4 +1,4 @@
-"""From rounds to ratios, and from ratios to a verdict."""
+"""Compute ratios from the rounds, and compare them with the goals."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ CONTROL = "peer again"
 FLOOR = "floor"
 SITE = "site"
 BEHIND = "site behind DIAL Core"
-"""Asks Core in every request for whom its key was made."""
+"""The site, which asks Core in every request for the owner of its key."""
 CAREFUL = "peer behind DIAL Core"
-"""Asks Core for its properties and what its model is, over connections that requests share."""
+"""The peer, which asks Core for its properties and its model over shared connections."""
 DOCUMENTED = "peer behind DIAL Core, as documented"
-"""The same with the SDK's own method, which makes a client for each call. Measured by name alone."""
+"""The same peer with the SDK's own method, which creates a client for each call. Measured only if it
+is named."""
 BAND = (0.95, 1.05)
 CONTENT = "site, predefined content"
 """An application with a predefined prompt, patched predefined tools, a skill and a hook."""
 MEASURED = "site, metrics on"
-"""Counts and measures for Prometheus; all sites write rows of calls, with prices."""
+"""The site with metrics for Prometheus. All sites write rows of calls with prices."""
 MEASURES = {
     "request": "us/request",
     "tool": "us/request with a tool turn",
@@ -33,20 +34,20 @@ GOALS: dict[str, dict[str, float]] = {
     SITE: {"request": 5, "tool": 6, "chunk": 5, "first": 3, "burst": 5, "memory": 2.5},
     CONTENT: {"request": 4},
 }
-"""Times less than the peer; the median has to clear it."""
+"""The minimum ratio of the peer's median to the site's."""
 GOALS_BEHIND: dict[str, dict[str, float]] = {
     CAREFUL: {"request": 3, "tool": 4, "first": 2},
     PEER: {"request": 1.5, "tool": 2.5, "first": 1.2},
 }
-"""Of the site behind DIAL Core, by what it is compared with."""
+"""The goals of the site behind DIAL Core, by the system that it is compared with."""
 
 Rounds = Mapping[str, Sequence[Mapping[str, float]]]
-"""By system: its figures, round by round."""
+"""Measures of each round, by system."""
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times less than another system, paired inside each round."""
+    """How many times less a system needs than another one, paired within each round."""
 
     median: float
     least: float
@@ -57,7 +58,7 @@ class Ratio:
 
 
 def ratio(rounds: Rounds, system: str, measure: str, base: str = PEER) -> Ratio | None:
-    """None where a system does not have the measure (the floor knows no tools)."""
+    """Return the ratio, or None if a system lacks the measure (the floor has no tools)."""
     pairs = [
         (other[measure], own[measure])
         for other, own in zip(rounds[base], rounds[system], strict=True)
@@ -70,7 +71,8 @@ def ratio(rounds: Rounds, system: str, measure: str, base: str = PEER) -> Ratio 
 
 
 def table(rounds: Rounds) -> str:
-    """Markdown, one table for each measure, the control first; then what has another base."""
+    """Return a Markdown table for each measure: the control first, then systems with a different
+    base."""
     systems = sorted(rounds, key=lambda name: (name != PEER, name != CONTROL))
     tables = [one_table(rounds, systems, measure) for measure in MEASURES]
     behind = compared_table(rounds, BEHIND, CAREFUL)
@@ -78,7 +80,7 @@ def table(rounds: Rounds) -> str:
 
 
 def compared_table(rounds: Rounds, system: str, base: str) -> list[str]:
-    """How a system compares with another one than the peer, if both were measured."""
+    """Return a comparison with a system other than the peer, if both were measured."""
     if not {system, base} <= rounds.keys():
         return []
     lines = [f"| {system} | times less than the {base} |", "|---|---|"]
@@ -97,7 +99,7 @@ def one_table(rounds: Rounds, systems: Sequence[str], measure: str) -> str:
 
 
 def out_of_band(rounds: Rounds) -> list[str]:
-    """The measures whose control says that this run cannot tell systems apart."""
+    """Return the measures whose control shows that this run cannot distinguish systems."""
     found = []
     for measure in MEASURES:
         control = ratio(rounds, CONTROL, measure)

@@ -1,9 +1,11 @@
-"""`python -m benchmarks.run`: the site as it is shipped, against the peer and the floor.
+"""Compare the shipped site with the peer and the floor.
 
-Servers share one core, the model and the clients another. All systems stay up, and each round
-asks all of them in random order, so that what disturbs the machine disturbs them alike. The exit
-status is 1 when an answer had an error, when the control says that the run cannot be trusted, or
-when a goal is missed.
+    python -m benchmarks.run
+
+The servers share one core, and the model and the clients share another. All systems keep running,
+and each round measures them in random order, so that disturbances affect all of them equally. The
+exit status is 1 if an answer had an error, if the control shows that the run is not reliable, or if
+a goal is missed.
 """
 
 from __future__ import annotations
@@ -63,7 +65,8 @@ def main() -> int:
 
 
 def allow_many_connections() -> None:
-    """A held stream is two open files of its server, which the servers inherit from here."""
+    """Raise the limit of open files, which the servers inherit. A held stream needs two files of
+    its server."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
@@ -71,7 +74,7 @@ def allow_many_connections() -> None:
 async def measure_all(
     effort: Effort, rounds: int, folder: Path, only: list[str] | None
 ) -> tuple[Figures, list[str]]:
-    """By system, the figures of each round; and what went wrong."""
+    """Return the measures of each round by system, and the errors."""
     errors: list[str] = []
     with ExitStack() as stack:
         port = free_port()
@@ -102,7 +105,7 @@ async def measure_all(
 
 
 async def measure_memory(begin: Start, effort: Effort) -> float:
-    """In a new process: one that has had a burst keeps its memory for the next one."""
+    """Measure in a new process, because a process keeps its memory after a burst."""
     system = begin()
     with stopped(system.process):
         return await measures.hold(system, effort.held, effort.held_ms)
@@ -113,7 +116,7 @@ def tool_of(system: System) -> str:
 
 
 def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
-    """How each system is started. The database of the site is made here."""
+    """Return how each system is started, and create the site's database."""
     core = f"http://127.0.0.1:{upstream_port}"
     upstream = f"{core}/v1"
     key = shipped.prepare(shipped.environment(folder, upstream, 1))
@@ -147,7 +150,8 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
         return System(report.FLOOR, process, "/v1/chat/completions", "")
 
     def site(name: str, *, core: str = "", slug: str = "bench", metrics: str = "") -> System:
-        """`core` is where DIAL Core is: then the site is asked as Core asks it."""
+        """Return the site. With `core`, the address of DIAL Core, requests arrive as Core sends
+        them."""
         port = free_port()
         process = start(
             ["-m", "quickapps_site.serve"],

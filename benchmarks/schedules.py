@@ -1,7 +1,9 @@
-"""`python -m benchmarks.schedules`: ten thousand schedules whose time comes at once, and two clocks.
+"""Measure ten thousand schedules that are due at the same time, with two clocks.
 
-Prints when the last message stood queued, after the time of all of them. With TEST_DATABASE_URL the
-database is PostgreSQL, else SQLite.
+    python -m benchmarks.schedules
+
+The benchmark prints when the last message was queued, relative to the due time. The database is
+PostgreSQL if TEST_DATABASE_URL is set, otherwise SQLite.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""What the page "Usage" and the first page of the admin cost, with 90 days of calls behind them.
+"""Measure the page "Usage" and the home page of the admin with 90 days of calls.
 
     python -m benchmarks.usage
 
-100,000 calls on SQLite, and a million on PostgreSQL where TEST_DATABASE_URL names a server, on which
-a database is made and dropped. The exit status is 1 when a page takes longer or more queries than
-its goal.
+There are 100,000 calls on SQLite, and a million on PostgreSQL if TEST_DATABASE_URL names a server,
+on which a database is created and dropped. The exit status is 1 if a page exceeds its goal for time
+or queries.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ PERIODS = (1, 7, 30, 90)
 
 
 class Calls:
-    """Runs over 90 days, three calls of models and one of a tool each, on working days by day."""
+    """Runs over 90 days, with three model calls and one tool call each, during the day on working
+    days."""
 
     def __init__(self, count: int) -> None:
         self.random = random.Random(1)
@@ -63,7 +64,7 @@ class Calls:
                 return at
 
     def few(self, count: int) -> int:
-        """One of so many, the first ones most often."""
+        """Choose one of that many, the first ones most often."""
         return min(int(self.random.expovariate(4 / count)), count - 1)
 
     def run(self) -> tuple[Any, list[Any], list[Any]]:
@@ -108,8 +109,8 @@ RUN_COLUMNS = (
 def fill(count: int) -> None:
     from django.db import connection, transaction
 
+    from apps.insights.call_rows import MODEL_COLUMNS, TOOL_COLUMNS, insert_rows
     from apps.insights.models import ModelCall, ToolUse
-    from apps.insights.rows import MODEL_COLUMNS, TOOL_COLUMNS, insert
     from apps.live.run_summary import RunSummary
 
     def adapted(row: tuple[Any, ...]) -> list[Any]:
@@ -118,14 +119,14 @@ def fill(count: int) -> None:
 
     for runs, calls, uses in Calls(count).batches():
         with transaction.atomic():
-            insert(RunSummary, RUN_COLUMNS, list(map(adapted, runs)))
-            insert(ModelCall, MODEL_COLUMNS, list(map(adapted, calls)))
-            insert(ToolUse, TOOL_COLUMNS, list(map(adapted, uses)))
+            insert_rows(RunSummary, RUN_COLUMNS, list(map(adapted, runs)))
+            insert_rows(ModelCall, MODEL_COLUMNS, list(map(adapted, calls)))
+            insert_rows(ToolUse, TOOL_COLUMNS, list(map(adapted, uses)))
 
 
 @contextmanager
 def database(address: str) -> Iterator[str]:
-    """An empty database: a file, or one on the server of that address."""
+    """Return an empty database: a file, or one on the server at that address."""
     if not address:
         with tempfile.TemporaryDirectory() as folder:
             yield f"sqlite:///{Path(folder) / 'usage.sqlite3'}"
@@ -142,7 +143,7 @@ def database(address: str) -> Iterator[str]:
 
 
 def measure(count: int) -> bool:
-    """Whether all goals are reached, in the database of this process."""
+    """Return True if all goals are reached in the database of this process."""
     import django
     from django.core.management import call_command
 
@@ -153,8 +154,8 @@ def measure(count: int) -> bool:
     from django.test import Client
 
     from apps.insights.models import UsageSum
-    from apps.insights.upkeep import sum_up_all
-    from apps.live.run_counts import count_runs
+    from apps.insights.rollups import sum_up_all
+    from apps.live.history.run_rows import count_runs
 
     started = time.perf_counter()
     fill(count)
@@ -183,7 +184,7 @@ def measure(count: int) -> bool:
 
 
 def measured(client: Any, page: str) -> tuple[float, int]:
-    """The median of the milliseconds, and the queries."""
+    """Return the median milliseconds and the number of queries."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
@@ -195,7 +196,7 @@ def measured(client: Any, page: str) -> tuple[float, int]:
         times.append((time.perf_counter() - started) * 1000)
         used.append((time.process_time() - before) * 1000)
     counts = []
-    for _ in range(2):  # what a process looks up now and then is not the page's
+    for _ in range(2):  # occasional lookups of the process are not part of the page
         with CaptureQueriesContext(connection) as queries:
             client.get(f"/admin/{page}")
         counts.append(len(queries))

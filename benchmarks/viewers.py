@@ -1,10 +1,11 @@
-"""Many viewers of many answers who come and go: what each has seen in the end, and what they cost.
+"""Measure many viewers that leave and rejoin many answers: what each has received at the end, and
+the cost.
 
     python -m benchmarks.viewers --viewers 500 --runs 100 --seed 1
 
-Answers of 900 tokens with one call of a tool, ten tokens a second, in one process on SQLite. Three
-viewers in five follow theirs over a WebSocket, two as server-sent events; each leaves at random, with
-a given seed, and comes back with the number of the newest event that it has; one in ten stays away.
+Answers have 900 tokens and one tool call, at ten tokens per second, in one process on SQLite. Three
+of five viewers use a WebSocket, two use server-sent events. Each leaves at random times, with the
+given seed, and rejoins with the number of its newest event; one in ten does not return.
 """
 
 from __future__ import annotations
@@ -35,13 +36,14 @@ KINDS: tuple[Kind, ...] = ("WebSocket", "SSE", "WebSocket", "SSE", "WebSocket")
 PATIENCE = 400.0
 SETTLE_SECONDS = 60.0
 KEPT_SECONDS = 16.0
-"""The site keeps connections to the model for 15 seconds, and closes them with its next request."""
+"""The site keeps idle connections to the model for 15 seconds, and closes them with its next
+request."""
 ARRIVAL_SECONDS = 10.0
-"""Until all viewers have connected for the first time."""
+"""The time until all viewers have connected for the first time."""
 PROGRAM = ("-m", "benchmarks.counted_site")
 UNAPPROVED = PREPARE.replace('"features": {"approval": {"mode": "confirm", "seconds": None}},', "")
 STORED = """
-from apps.chat.models import Message
+from apps.conversations.models import Message
 from apps.live.models import Run
 result = {
     "texts": {
@@ -54,7 +56,7 @@ result = {
 
 @dataclass(frozen=True)
 class State:
-    """Of the process: memory in MiB, open files, tasks."""
+    """The state of the process: memory in MiB, open files, and tasks."""
 
     name: str
     memory: float
@@ -63,7 +65,7 @@ class State:
 
 
 class Scene:
-    """One process of the site, and those who look at it."""
+    """One process of the site and its viewers."""
 
     def __init__(self, fleet: Fleet, shell: Shell, tasks: Path) -> None:
         self.fleet, self.shell, self.tasks_file = fleet, shell, tasks
@@ -71,11 +73,11 @@ class Scene:
         self.states: list[State] = []
 
     def cookie(self) -> str:
-        """Of a browser of its own."""
+        """Return the cookie of a new browser."""
         return visitor_cookie(self.fleet.urls[0], SLUG)
 
     def ask(self, cookie: str, tokens: int) -> tuple[str, str]:
-        """Ask in that browser; its cookie and the conversation."""
+        """Ask a question in that browser. Return its cookie and the conversation."""
         url = self.fleet.urls[0]
         tab = PageSocket(url, SLUG, cookie)
         wish = f"tokens={tokens} delay_ms={DELAY_MS} first_ms=0 tool={TOOL}"
@@ -87,13 +89,13 @@ class Scene:
         return LeavingViewer(self.fleet.urls[0], SLUG, *asked, kind, seed)
 
     def reference(self, asked: tuple[str, str]) -> LeavingViewer:
-        """Somebody who comes when all is over and sees it at once."""
+        """Return what a viewer sees that connects after the end."""
         one = self.viewer(asked, "WebSocket", 0)
         one.visit(1_000_000)
         return one
 
     def state(self, name: str, *, at_most: State | None = None) -> None:
-        """With `at_most`, wait until the process has let go of what it had more than then."""
+        """Return the state. With `at_most`, wait until the process has released what exceeds it."""
         end = time.monotonic() + SETTLE_SECONDS
         while True:
             found = State(name, self.process.memory() / 2**20, self.files(), self.tasks())
@@ -117,7 +119,7 @@ class Scene:
         return int(self.tasks_file.read_text())
 
     def warm_up(self) -> None:
-        """The first answer and the first viewers load modules and fill caches."""
+        """Run an answer with viewers: the first ones load modules and fill caches."""
         asked = self.ask(self.cookie(), tokens=5)
         for kind in ("WebSocket", "SSE"):
             one = self.viewer(asked, kind, 0)
@@ -137,7 +139,7 @@ def measure(viewers: int, runs: int, rounds: int, seed: int) -> tuple[Scene, Cou
             for number in range(rounds):
                 counts.update(watched_round(scene, viewers, runs, (seed + number) * 1_000_000))
                 time.sleep(KEPT_SECONDS)
-                scene.warm_up()  # connections to the model that nobody uses are closed by then
+                scene.warm_up()  # idle connections to the model are closed by then
                 scene.state("after", at_most=scene.states[0])
             return scene, counts
 
@@ -166,7 +168,7 @@ def watched_round(scene: Scene, viewers: int, runs: int, seed: int) -> Counter[s
 def judged(
     viewers: Sequence[LeavingViewer], seen: dict[str, LeavingViewer], stored: Any
 ) -> Counter[str]:
-    """What went wrong, by its kind, and how much there was to go wrong."""
+    """Return the problems by kind, and the number of checks."""
     counts: Counter[str] = Counter()
     for one in viewers:
         whole, text = seen[one.conversation], stored["texts"].get(one.conversation, "")

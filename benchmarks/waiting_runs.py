@@ -1,10 +1,10 @@
-"""What runs cost that wait for people: memory, open files and queries; and whether all of them go on.
+"""Measure runs that wait for users: memory, open files and queries, and whether all of them resume.
 
     python -m benchmarks.waiting_runs --runs 1000
 
-Each run calls a tool that has to be approved, without a limit of time. When all wait, the process is
-killed and started again; then everything is approved at once. SQLite, and PostgreSQL with Redis
-where TEST_DATABASE_URL and TEST_REDIS_URL name them.
+Each run calls a tool that needs approval, without a time limit. When all runs wait, the process is
+killed and restarted; then all calls are approved at once. The database is SQLite, and also
+PostgreSQL with Redis if TEST_DATABASE_URL and TEST_REDIS_URL are set.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ SLUG = "waiting"
 TOOL = "shop_look"
 PATIENCE = 600.0
 QUIET_SECONDS = 10.0
-"""How long it is watched what a process does while nothing but waiting goes on."""
+"""The time for which the process is observed while runs only wait."""
 PREPARE = """
 from apps.catalog.models import Application
+from apps.catalog.versions.version_recorder import save_live
 from apps.workspace.local.models import Deployment
 Deployment.objects.create(
     deployment_id="fake", display_name="Fake", base_url=f"{url}/v1", model_name="m", api_key="k"
@@ -49,7 +50,7 @@ manifest = {
     "tool_sets": [{"type": "rest-api", "name": "shop", "tools": [tool]}],
     "features": {"approval": {"mode": "confirm", "seconds": None}},
 }
-Application.objects.create(slug=slug, title=slug, manifest=manifest, is_public=True)
+save_live(Application(slug=slug, title=slug, manifest=manifest, is_public=True))
 """
 COUNTS = """
 from collections import Counter
@@ -65,7 +66,8 @@ result = {
 
 @dataclass(frozen=True)
 class State:
-    """Of the process: memory in MiB, open files, CPU and write transactions a second, at rest."""
+    """The state of the idle process: memory in MiB, open files, CPU and write transactions per
+    second."""
 
     name: str
     memory: float
@@ -76,7 +78,8 @@ class State:
 
 @dataclass(frozen=True)
 class Outcome:
-    """`start_seconds`: until the process answered again. `end_seconds`: from the approvals on."""
+    """The outcome. `start_seconds` is the time until the process answered again, `end_seconds` the
+    time from the approvals to the last answer."""
 
     states: list[State]
     start_seconds: float
@@ -86,7 +89,7 @@ class Outcome:
 
 def measure(settings: dict[str, str], runs: int) -> Outcome:
     with served(settings, PREPARE, SLUG) as (fleet, shell, commits):
-        ask(fleet, 1)  # the first one loads modules and fills caches
+        ask(fleet, 1)  # the first run loads modules and fills caches
         wait_for(shell, lambda counts: counts["waiting"] == 1)
         states = [state("before", fleet, commits)]
         ask(fleet, runs - 1)
@@ -106,7 +109,7 @@ def measure(settings: dict[str, str], runs: int) -> Outcome:
 
 
 def ask(fleet: Fleet, runs: int) -> None:
-    """Ask in as many browsers; each leaves at once."""
+    """Ask in that many browsers, each of which disconnects immediately."""
     url = fleet.urls[0]
     for _ in range(runs):
         tab = PageSocket(url, SLUG, visitor_cookie(url, SLUG))

@@ -1,69 +1,96 @@
-"""The way into the server: what streams goes to its consumer, all else to Django.
+"""The entry point of the server: the consumers of streams are routed before Django, all other
+requests go to Django.
 
-The doors are routed before Django because a request through Django's middleware costs several
-times what the whole streamed answer does; they authenticate and limit by themselves.
+Django's middleware costs several times as much as a whole streamed answer, so the doors are routed
+before it. They authenticate and limit requests themselves.
 """
 
 import os
 
 from django.core.asgi import get_asgi_application
 
-from quickapps_site.tracing import set_up_tracing
+from quickapps_site.observability.tracing import set_up_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
 set_up_tracing()
 django_application = get_asgi_application()
 
-# The rest needs Django to be set up.
+# The rest needs an initialized Django.
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 
 from apps import metrics  # noqa: E402
+from apps.a2a import routing as a2a  # noqa: E402
+from apps.ag_ui import routing as ag_ui  # noqa: E402
 from apps.chat import routing as chat  # noqa: E402
-from apps.chat.origins import SameOrigin  # noqa: E402
+from apps.doors.bodies import BODY_SECONDS  # noqa: E402
+from apps.doors.origins import SameOrigin  # noqa: E402
 from apps.gateway import metrics as scrapes  # noqa: E402
 from apps.gateway import routing as gateway  # noqa: E402
-from apps.live.gauges import GAUGES  # noqa: E402
+from apps.live.hub import HUB  # noqa: E402
+from apps.live.process.gauges import gauges_of  # noqa: E402
+from apps.mcp_server import routing as mcp_server  # noqa: E402
+from apps.messages import routing as messages  # noqa: E402
+from apps.responses import routing as responses  # noqa: E402
+from apps.task_api import routing as task_api  # noqa: E402
 from apps.triggers import routing as triggers  # noqa: E402
-from quickapps_site import database_threads  # noqa: E402
-from quickapps_site.bodies import body_limits, with_bounded_bodies  # noqa: E402
-from quickapps_site.cors import with_cors  # noqa: E402
-from quickapps_site.http_metrics import with_request_metrics  # noqa: E402
-from quickapps_site.lifespan import lifespan  # noqa: E402
-from quickapps_site.nul import with_clean_addresses  # noqa: E402
-from quickapps_site.opentelemetry_logs import set_up_opentelemetry_logs  # noqa: E402
-from quickapps_site.opentelemetry_metrics import set_up_opentelemetry_metrics  # noqa: E402
+from quickapps_site.middleware.bodies import body_limits, with_bounded_bodies  # noqa: E402
+from quickapps_site.middleware.cors import with_cors  # noqa: E402
+from quickapps_site.middleware.nul import with_clean_addresses  # noqa: E402
+from quickapps_site.middleware.request_ids import with_request_ids  # noqa: E402
+from quickapps_site.observability.http_metrics import with_request_metrics  # noqa: E402
+from quickapps_site.observability.opentelemetry_logs import set_up_opentelemetry_logs  # noqa: E402
+from quickapps_site.observability.opentelemetry_metrics import set_up_opentelemetry_metrics  # noqa: E402
+from quickapps_site.observability.prometheus_port import is_scraped, serve_scrapes  # noqa: E402
 from quickapps_site.postgresql import limits  # noqa: E402
-from quickapps_site.prometheus_port import is_scraped, serve_scrapes  # noqa: E402
+from quickapps_site.postgresql.clients import with_ended_statements  # noqa: E402
+from quickapps_site.server import database_threads  # noqa: E402
+from quickapps_site.server.background import ProcessRole  # noqa: E402
+from quickapps_site.server.lifespan import lifespan  # noqa: E402
 
 set_up_opentelemetry_logs()
 database_threads.start(settings.DATABASE_THREADS)
-limits.apply_limits(
-    limits.Limits(settings.DATABASE_LOCK_SECONDS, settings.DATABASE_STATEMENT_SECONDS)
-)
+limits.apply_limits(limits.Limits(limits.LOCK_SECONDS, settings.DATABASE_STATEMENT_SECONDS))
+gauges = gauges_of(HUB)
 if settings.METRICS:
-    scrapes.start()
+    scrapes.start(gauges)
 if is_scraped():
-    serve_scrapes(scrapes.start())
-set_up_opentelemetry_metrics(GAUGES)
+    serve_scrapes(scrapes.start(gauges))
+set_up_opentelemetry_metrics(gauges)
 
 pages = with_bounded_bodies(
     URLRouter(
-        [*chat.http_urlpatterns, *triggers.urlpatterns, *gateway.otherwise(django_application)]
+        [
+            *task_api.urlpatterns,
+            *triggers.urlpatterns,
+            *gateway.otherwise(with_ended_statements(django_application)),
+        ]
     ),
     body_limits(settings.BODY_LIMITS),
-    settings.BODY_SECONDS,
+    BODY_SECONDS,
 )
+doors = [
+    *gateway.completion_urlpatterns,  # The most frequent requests come before those of all other doors.
+    *a2a.urlpatterns,
+    *responses.urlpatterns,
+    *messages.urlpatterns,
+    *ag_ui.urlpatterns,
+    *messages.by_version(gateway.list_models),
+    *mcp_server.urlpatterns,
+    *gateway.urlpatterns,
+]
 answering = with_cors(
-    URLRouter([*gateway.urlpatterns, *gateway.otherwise(pages)]), settings.CORS_ALLOWED_ORIGINS
+    URLRouter([*doors, *gateway.otherwise(pages)]),
+    settings.CORS_ALLOWED_ORIGINS,
 )
-routes = ProtocolTypeRouter(
-    {
-        # Put around all the rest only where it is wanted: it is called for each chunk.
-        "http": with_request_metrics(answering) if metrics.is_on() else answering,
-        "lifespan": lifespan,
-        "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns))),
-    }
+site = {
+    # Wrapped only if it is enabled, because it is called for each chunk.
+    "http": with_request_metrics(answering) if metrics.is_on() else answering,
+    "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns))),
+}
+worker = {"http": URLRouter(gateway.health_only("This process runs background jobs."))}
+routes = worker if settings.ROLE == ProcessRole.WORKER else site
+application = with_request_ids(
+    with_clean_addresses(ProtocolTypeRouter({"lifespan": lifespan, **routes}))
 )
-application = with_clean_addresses(routes)

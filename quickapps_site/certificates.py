@@ -1,4 +1,6 @@
-"""Certificate authorities of the operator, for every library that verifies TLS connections."""
+"""Configures the operator's certificate authorities for every library that verifies TLS
+connections.
+"""
 
 import os
 import re
@@ -9,13 +11,16 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+AUTHORITIES_FOLDER = Path("/certificates")
+"""Operators mount the certificates of their authorities into this folder."""
+
 _certificate = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
 
 def trust_authorities(folder: Path, bundle: Path) -> None:
-    """Write the usual authorities and each `*.crt` in `folder` to `bundle`, and export its path.
+    """Write the default authorities and each `*.crt` in `folder` to `bundle`, and export its path.
 
-    The usual authorities are those of `SSL_CERT_FILE`, else those of the system. OpenSSL reads that
+    The default authorities come from `SSL_CERT_FILE`, else from the system. OpenSSL reads that
     variable; `requests`, which exporters use, reads `REQUESTS_CA_BUNDLE`. Raises
     `ImproperlyConfigured`.
     """
@@ -23,7 +28,7 @@ def trust_authorities(folder: Path, bundle: Path) -> None:
     if not own:
         raise ImproperlyConfigured(
             f"USE_SYSTEM_CA_CERTS is set, but {folder} has no *.crt file. Put the certificates of "
-            "your authorities there, or set CA_CERTIFICATES_DIR to their directory."
+            "your authorities there."
         )
     certificates = dict.fromkeys(certificates_of([*usual_bundle(), *own]))
     write_at_once(bundle, "".join(f"{one}\n" for one in certificates))
@@ -40,15 +45,17 @@ def usual_bundle() -> list[Path]:
 
 
 def certificates_of(sources: Iterable[Path]) -> Iterator[str]:
-    """Raises `ImproperlyConfigured`."""
+    """Yield the certificates of the files. Raises `ImproperlyConfigured`."""
     for source in sources:
         try:
             found = _certificate.findall(source.read_text())
             if not found:
                 raise ValueError("it has no certificate in PEM format")
             ssl.create_default_context(cadata="\n".join(found))
-        except (OSError, ValueError) as error:  # `ssl.SSLError` is an `OSError`
-            raise ImproperlyConfigured(f"{source} is no file of certificates: {error}.") from error
+        except (OSError, ValueError) as error:  # `ssl.SSLError` is an `OSError`.
+            raise ImproperlyConfigured(
+                f"{source} is not a file of certificates: {error}."
+            ) from error
         yield from found
 
 

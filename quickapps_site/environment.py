@@ -1,185 +1,228 @@
-"""Read one setting from the environment, or stop the start with its name and what it accepts."""
+"""Reads settings from the environment. An invalid value stops the start with the setting's name and
+the accepted values.
+"""
 
 import ipaddress
-import json
 import os
 import re
 import secrets
 import shlex
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-import environ
 from django.core.exceptions import ImproperlyConfigured
+from pydantic import TypeAdapter
 
+from apps import environment_variables, redis_address
+from apps.environment_variables import WrongVariable, is_in_file
 from apps.patterns import PatternRefused, compile_pattern
+from apps.workspace.local.files.bucket_address import ACCEPTED, parse_bucket_address
 
 T = TypeVar("T")
 
-TRUE = {"true", "1", "yes", "on"}
-FALSE = {"false", "0", "no", "off", ""}
+WORDS = {
+    **dict.fromkeys(("true", "1", "yes", "on"), True),
+    **dict.fromkeys(("false", "0", "no", "off"), False),
+}
+TEXTS = TypeAdapter(list[str])
+TEXTS_BY_NAME = TypeAdapter(dict[str, str])
+LISTS_BY_NAME = TypeAdapter(dict[str, tuple[str, ...]])
+
+
+class Exposure(Enum):
+    """Controls whether a diagnosis shows a variable's value."""
+
+    SHOWN = auto()
+    CLEANSED = auto()
+    """The value is shown without passwords, or hidden completely if the name is that of a
+    credential.
+    """
+    HIDDEN = auto()
+
+
+VARIABLES: dict[str, Exposure] = {}
+"""The settings are read from these variables."""
+
+
+def read_variable(name: str) -> str | None:
+    """Return the variable, or the content of the file that `NAME_FILE` names; None if neither is
+    set.
+
+    Raises `ImproperlyConfigured` if both are set, or if the file cannot be read.
+    """
+    VARIABLES.setdefault(name, Exposure.CLEANSED)
+    try:
+        return environment_variables.read_variable(name)
+    except WrongVariable as error:
+        raise ImproperlyConfigured(str(error)) from None
 
 
 def text(name: str, default: str = "") -> str:
-    return os.environ.get(name, default).strip()
+    found = read_variable(name)
+    return default if found is None else found
 
 
-def parsed(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
-    """`parse` raises ValueError for what it does not accept. Raises `ImproperlyConfigured`."""
-    raw = os.environ.get(name, "").strip()
+def confidential(name: str) -> str:
+    """Read a text that may contain credentials anywhere."""
+    VARIABLES[name] = Exposure.HIDDEN
+    return text(name)
+
+
+def harmless(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
+    """Parse as `parse_variable` does, for a value that cannot contain a credential."""
+    VARIABLES[name] = Exposure.SHOWN
+    return parse_variable(name, default, parse, accepted)
+
+
+def parse_variable(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
+    """Parse a variable with `parse`, which raises `ValueError` for an invalid value. Raises
+    `ImproperlyConfigured` with the name of the variable.
+    """
+    raw = text(name)
     if not raw:
         return default
     try:
         return parse(raw)
     except ValueError as error:
-        raise ImproperlyConfigured(f"{name} is {raw!r}; write {accepted}.") from error
+        if is_in_file(name):  # The files contain secrets.
+            raise ImproperlyConfigured(
+                f"{name}_FILE contains no valid {name}; use {accepted}."
+            ) from None
+        raise ImproperlyConfigured(f"{name} is {raw!r}; use {accepted}.") from error
+
+
+def require(condition: bool) -> None:
+    """Raise ValueError unless the condition is true."""
+    if not condition:
+        raise ValueError
 
 
 def boolean(name: str, default: bool) -> bool:
     def parse(raw: str) -> bool:
-        if raw.lower() in TRUE:
-            return True
-        if raw.lower() in FALSE:
-            return False
-        raise ValueError(raw)
+        require(raw.lower() in WORDS)
+        return WORDS[raw.lower()]
 
-    return parsed(name, default, parse, "true or false")
+    return harmless(name, default, parse, "true or false")
 
 
 def integer(
     name: str, default: int, *, least: int, most: int | None = None, also: int | None = None
 ) -> int:
-    """A whole number from `least` to `most`, or `also`."""
+    """Read an integer from `least` to `most`, or the value `also`."""
 
     def parse(raw: str) -> int:
         number = int(raw)
-        if (number < least or (most is not None and number > most)) and number != also:
-            raise ValueError(raw)
+        require(number == also or (least <= number and (most is None or number <= most)))
         return number
 
     end = "up" if most is None else f"to {most}"
     alternative = "" if also is None else f", or {also}"
-    return parsed(name, default, parse, f"a whole number from {least} {end}{alternative}")
+    return harmless(name, default, parse, f"a whole number from {least} {end}{alternative}")
 
 
 def seconds(name: str, default: float, *, most: float, zero: bool = False) -> float:
-    """Seconds: above 0, at most `most`; 0 too where `zero` says that it means never."""
+    """Read a number of seconds: above 0, up to `most`. With `zero`, 0 is allowed too."""
 
     def parse(raw: str) -> float:
         number = float(raw)
-        if not (0 < number <= most or (zero and number == 0)):
-            raise ValueError(raw)
+        require(0 < number <= most or (zero and number == 0))
         return number
 
     least = "from 0" if zero else "above 0"
-    return parsed(name, default, parse, f"a number of seconds {least}, at most {most:g}")
+    return harmless(name, default, parse, f"a number of seconds {least}, up to {most:g}")
 
 
 def embeddings(name: str) -> str:
-    """The id in `deployment:ID`; "" for `minilm`, which is the default."""
+    """Read the id in `deployment:ID`; "" for `minilm`, which is the default."""
 
     def parse(raw: str) -> str:
         kind, _, deployment = raw.partition(":")
-        if raw != "minilm" and not (kind == "deployment" and deployment):
-            raise ValueError(raw)
+        require(raw == "minilm" or (kind == "deployment" and deployment != ""))
         return deployment
 
-    return parsed(name, "", parse, "minilm, or deployment: and the id of a deployment")
+    return parse_variable(name, "", parse, "minilm, or deployment: and the id of a deployment")
 
 
 def choice(name: str, default: str, accepted: Iterable[str]) -> str:
-    options = tuple(accepted)
+    options = {option.lower(): option for option in accepted}
 
     def parse(raw: str) -> str:
-        for option in options:
-            if raw.lower() == option.lower():
-                return option
-        raise ValueError(raw)
+        require(raw.lower() in options)
+        return options[raw.lower()]
 
-    return parsed(name, default, parse, f"one of {', '.join(options)}")
+    return harmless(name, default, parse, f"one of {', '.join(options.values())}")
 
 
 def choices(name: str, accepted: Iterable[str]) -> tuple[str, ...]:
-    """A comma-separated list of some of the options; all by default, `none` for no one."""
+    """Read a comma-separated list of options. The default is all; `none` means none."""
     options = tuple(accepted)
 
     def parse(raw: str) -> tuple[str, ...]:
-        chosen = {word.strip().lower() for word in raw.split(",")} - {""}
-        if chosen == {"none"}:
-            return ()
-        if chosen - set(options):
-            raise ValueError(raw)
+        chosen = set(split(raw.lower()))
+        require(chosen == {"none"} or chosen <= {*options})
         return tuple(option for option in options if option in chosen)
 
-    return parsed(name, options, parse, f"none, or some of {', '.join(options)}")
+    return harmless(name, options, parse, f"none, or some of {', '.join(options)}")
 
 
-def words(name: str, default: Iterable[str] = ()) -> list[str]:
-    """A comma-separated list; blanks are skipped."""
-    raw = os.environ.get(name)
-    if raw is None:
-        return list(default)
+def split(raw: str) -> list[str]:
     return [word.strip() for word in raw.split(",") if word.strip()]
 
 
+def words(name: str, default: Iterable[str] = ()) -> list[str]:
+    """Read a comma-separated list. Blanks are skipped."""
+    found = read_variable(name)
+    return list(default) if found is None else split(found)
+
+
 def networks(name: str) -> list[str]:
-    """A comma-separated list of addresses and networks."""
+    """Read a comma-separated list of addresses and networks."""
 
     def parse(raw: str) -> list[str]:
-        found = [word.strip() for word in raw.split(",") if word.strip()]
-        for word in found:
+        for word in split(raw):
             ipaddress.ip_network(word)
-        return found
+        return split(raw)
 
-    return parsed(name, [], parse, "addresses and networks such as 10.0.0.5, 10.1.0.0/16")
-
-
-def paths(name: str, *, deprecated: str = "") -> list[str]:
-    """A JSON list of directories; blanks are skipped. An older variable may name a single one."""
-
-    def parse(raw: str) -> list[str]:
-        found = json.loads(raw)
-        if not isinstance(found, list) or not all(isinstance(path, str) for path in found):
-            raise ValueError(raw)
-        return [path.strip() for path in found if path.strip()]
-
-    older = [text(deprecated)] if deprecated and text(deprecated) else []
-    if not older:
-        return parsed(name, [], parse, 'a JSON list of directories, such as ["/etc/content"]')
-    if text(name):
-        warnings.warn(f"{deprecated} is ignored, because {name} is set.", stacklevel=2)
-        return paths(name)
-    warnings.warn(f"{deprecated} is deprecated; write {name} instead.", stacklevel=2)
-    return older
+    return harmless(name, [], parse, "addresses and networks such as 10.0.0.5, 10.1.0.0/16")
 
 
 def command(name: str) -> list[str]:
-    """A program and its arguments, as a shell parts them."""
-    return parsed(name, [], shlex.split, "a command, in which quotation marks are closed")
+    """Read a program and its arguments, split as a shell does."""
+    VARIABLES[name] = Exposure.HIDDEN
+    return parse_variable(name, [], shlex.split, "a command, in which quotation marks are closed")
+
+
+def paths(name: str, *, deprecated: str = "") -> list[str]:
+    """Read a JSON list of directories. Blanks are skipped. An older variable may contain a single
+    one.
+    """
+    if older := text(deprecated):
+        if not text(name):
+            warnings.warn(f"{deprecated} is deprecated; use {name} instead.", stacklevel=2)
+            return [older]
+        warnings.warn(f"{deprecated} is ignored, because {name} is set.", stacklevel=2)
+    accepted = 'a JSON list of directories, such as ["/etc/content"]'
+    found: list[str] = parse_variable(name, [], TEXTS.validate_json, accepted)
+    return [path.strip() for path in found if path.strip()]
 
 
 def texts(name: str) -> list[str]:
-    """A JSON list of texts."""
-    return parsed(name, [], json_texts, 'a JSON list of texts, such as ["docs_reader"]')
-
-
-def json_texts(raw: str) -> list[str]:
-    """Raises ValueError."""
-    found = json.loads(raw)
-    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-        raise ValueError(raw)
-    return found
+    """Read a JSON list of texts."""
+    accepted = 'a JSON list of texts, such as ["docs_reader"]'
+    return parse_variable(name, [], TEXTS.validate_json, accepted)
 
 
 def patterns(name: str, default: Iterable[str] = ()) -> list[str]:
-    """A JSON list of regular expressions."""
+    """Read a JSON list of regular expressions."""
 
     def parse(raw: str) -> list[str]:
-        found = json_texts(raw)
+        found = TEXTS.validate_json(raw)
         for pattern in found:
             try:
                 compile_pattern(pattern)
@@ -189,57 +232,68 @@ def patterns(name: str, default: Iterable[str] = ()) -> list[str]:
 
     example = '["\\"tool\\":\\"desk_close"]'
     accepted = f"a JSON list of regular expressions, such as {example}"
-    return parsed(name, list(default), parse, accepted)
+    return parse_variable(name, list(default), parse, accepted)
 
 
-def mapping(name: str, *, besides: Iterable[str] = ()) -> dict[str, str]:
-    """A JSON object of texts by names of variables, without those that have a meaning already."""
-    taken = frozenset(besides)
+def mapping(name: str, *, besides: Iterable[str]) -> dict[str, str]:
+    """Read a JSON object of texts by names of variables, without names that already have a meaning."""
+    VARIABLES[name] = Exposure.HIDDEN
+    taken = sorted(besides)
 
     def parse(raw: str) -> dict[str, str]:
-        found = json.loads(raw)
-        if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
-            raise ValueError(raw)
-        if not all(key.isidentifier() and key not in taken for key in found):
-            raise ValueError(raw)
+        found = TEXTS_BY_NAME.validate_json(raw)
+        require(all(key.isidentifier() and key not in taken for key in found))
         return found
 
-    but = f" other than {', '.join(sorted(taken))}" if taken else ""
-    return parsed(name, {}, parse, f"a JSON object of texts by names{but}")
+    accepted = f"a JSON object with texts as values, and names other than {', '.join(taken)}"
+    return parse_variable(name, {}, parse, accepted)
 
 
 def groups(name: str) -> dict[str, tuple[str, ...]]:
-    """A JSON object of lists of texts, in which no text stands twice."""
-
-    def parse(raw: str) -> dict[str, tuple[str, ...]]:
-        found = json.loads(raw)
-        if not isinstance(found, dict) or not all(isinstance(v, list) for v in found.values()):
-            raise ValueError(raw)
-        members = [member for group in found.values() for member in group]
-        if not all(isinstance(member, str) for member in members):
-            raise ValueError(raw)
-        if twice := sorted({member for member in members if members.count(member) > 1}):
-            raise ImproperlyConfigured(f"{name} has {', '.join(twice)} more than once.")
-        return {key: tuple(group) for key, group in found.items()}
-
+    """Read a JSON object that maps names to lists of strings. No string may occur twice."""
     accepted = 'a JSON object of lists, such as {"gpt_prompt": ["gpt-4o"]}'
-    return parsed(name, {}, parse, accepted)
+    found: dict[str, tuple[str, ...]] = parse_variable(
+        name, {}, LISTS_BY_NAME.validate_json, accepted
+    )
+    members = [member for group in found.values() for member in group]
+    if twice := sorted({member for member in members if members.count(member) > 1}):
+        raise ImproperlyConfigured(
+            f"{name} has {', '.join(twice)} more than once; remove the duplicates."
+        )
+    return found
 
 
 def url(name: str, default: str, schemes: Iterable[str]) -> str:
-    options = tuple(schemes)
+    beginnings = tuple(f"{scheme}://" for scheme in schemes)
 
     def parse(raw: str) -> str:
-        if raw.split("://", 1)[0] not in options or "://" not in raw:
-            raise ValueError(raw)
+        require(raw.startswith(beginnings))
         return raw
 
-    return parsed(
-        name,
-        default,
-        parse,
-        "an address that begins with " + " or ".join(f"{scheme}://" for scheme in options),
-    )
+    read_address = parse_concealed if "@" in text(name) else parse_variable
+    accepted = f"an address that begins with {' or '.join(beginnings)}"
+    return read_address(name, default, parse, accepted)
+
+
+def redis(name: str) -> str:
+    """Read the URL of Redis, "" for none. Raises `ImproperlyConfigured` if it is invalid."""
+    raw = text(name)
+    try:
+        if raw:
+            redis_address.parse(raw)
+    except redis_address.WrongAddress as error:
+        raise ImproperlyConfigured(f"{name} {error}") from None
+    return raw
+
+
+def bucket(name: str) -> str:
+    """Read the URL of a bucket, unparsed; "" for none."""
+
+    def parse(raw: str) -> str:
+        parse_bucket_address(raw)
+        return raw
+
+    return parse_concealed(name, "", parse, ACCEPTED)
 
 
 ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]+)?", re.IGNORECASE)
@@ -247,9 +301,9 @@ PATTERN = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:([0-9]+|\*))?", re.IGNORECAS
 
 
 def origins(name: str, *, patterns: bool = False, everybody: bool = False) -> list[str]:
-    """A comma-separated list of origins.
+    """Read a comma-separated list of origins.
 
-    With `patterns`, stars may stand for subdomains and ports; with `everybody`, a star alone for
+    With `patterns`, stars may replace subdomains and ports. With `everybody`, a single star means
     every origin.
     """
     form = PATTERN if patterns else ORIGIN
@@ -257,18 +311,25 @@ def origins(name: str, *, patterns: bool = False, everybody: bool = False) -> li
     def parse(raw: str) -> list[str]:
         if everybody and raw == "*":
             return [raw]
-        found = [word.strip().rstrip("/") for word in raw.split(",") if word.strip()]
-        if not all(map(form.fullmatch, found)):
-            raise ValueError(raw)
+        found = [word.rstrip("/") for word in split(raw)]
+        require(all(map(form.fullmatch, found)))
         return found
 
     alike = " or https://*.example.org" if patterns else ", or * for all" if everybody else ""
-    return parsed(name, [], parse, f"origins such as https://chat.example.org{alike}")
+    return parse_variable(name, [], parse, f"origins such as https://chat.example.org{alike}")
+
+
+def parse_concealed(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
+    """Parse as `parse_variable` does, for a value with a password, which no message shows."""
+    try:
+        return parse_variable(name, default, parse, accepted)
+    except ImproperlyConfigured:
+        raise ImproperlyConfigured(f"{name} cannot be parsed; use {accepted}.") from None
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """How mail is sent: by a server, into files of a folder, or to the console."""
+    """The delivery of mail: to a server, into files of a folder, or to the console."""
 
     backend: str
     folder: str = ""
@@ -284,7 +345,7 @@ MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 
 def mail(name: str) -> Mail | None:
-    """The mail server of an address such as `smtp+tls://user:password@host`; None without one."""
+    """Read the mail server in a URL such as `smtp+tls://user:password@host`; None for none."""
 
     def parse(raw: str) -> Mail:
         parts = urlsplit(raw)
@@ -305,47 +366,80 @@ def mail(name: str) -> Mail | None:
         )
 
     accepted = "smtp://, smtp+tls:// or smtp+ssl:// and a host, file:///folder, or console:"
-    try:
-        return parsed(name, None, parse, accepted)
-    except ImproperlyConfigured:
-        # Without its value, in which there may be a password.
-        raise ImproperlyConfigured(f"{name} cannot be read; write {accepted}.") from None
+    return parse_concealed(name, None, parse, accepted)
 
 
 def database(name: str, default: str) -> dict[str, Any]:
-    """Django's settings of one database. Raises `ImproperlyConfigured`."""
+    """Read Django's settings for a database. Raises `ImproperlyConfigured` if its URL is invalid."""
     address = url(name, default, ("sqlite", "postgres", "postgresql"))
-    found: dict[str, Any] = dict(environ.Env.db_url_config(address))
-    if found["ENGINE"].endswith("sqlite3"):
-        found["ENGINE"] = "quickapps_site.sqlite"
-        found["OPTIONS"] = {
+    if not address.startswith("sqlite:"):
+        refuse_unknown_parameters(name, address)
+        accepted = "postgres://user:password@host:port/name"
+        return parse_concealed(name, {}, postgresql, accepted)
+    return {
+        "ENGINE": "quickapps_site.sqlite",
+        "NAME": unquote(urlsplit(address).path[1:]) or ":memory:",
+        "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-        }
-    else:
-        # Under ASGI a kept connection belongs to a thread that may never come back; a pool does not.
-        found["ENGINE"] = "quickapps_site.postgresql"
-        found["OPTIONS"] = {
-            "pool": {"min_size": 1, "max_size": 10, "timeout": 10, "reconnect_timeout": 2}
-        }
-    found["CONN_MAX_AGE"] = 0
-    return found
+        },
+    }
+
+
+def refuse_unknown_parameters(name: str, address: str) -> None:
+    """Raise `ImproperlyConfigured` for parameters that libpq does not know."""
+    from psycopg.pq import Conninfo  # SQLite does not need libpq.
+
+    known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {"ssl"}
+    given = parse_qsl(urlsplit(address).query, keep_blank_values=True)
+    if unknown := [parameter for parameter, _ in given if parameter not in known]:
+        raise ImproperlyConfigured(
+            f"{name} has the parameter {unknown[0]!r}, which libpq does not know; "
+            "use parameters such as sslmode=require, in lower case."
+        )
+
+
+def postgresql(address: str) -> dict[str, Any]:
+    """Return the settings for a URL, which may have any parameters of libpq. Raises `ValueError` if
+    it is invalid.
+    """
+    import psycopg.conninfo  # SQLite does not need libpq.
+
+    try:
+        found = psycopg.conninfo.conninfo_to_dict(address)
+    except psycopg.Error as error:
+        raise ValueError from error
+    # Under ASGI, a persistent connection belongs to a thread that may never be used again; a pool
+    # avoids that.
+    pool = {"min_size": 1, "max_size": 10, "timeout": 10, "reconnect_timeout": 2}
+    return {
+        "ENGINE": "quickapps_site.postgresql",
+        "NAME": found.pop("dbname", ""),
+        "USER": found.pop("user", ""),
+        "PASSWORD": found.pop("password", ""),
+        "HOST": found.pop("host", ""),
+        "PORT": found.pop("port", ""),
+        "OPTIONS": {**found, "pool": pool},
+    }
 
 
 def secret(name: str, file: Path) -> str:
-    """The secret of that name; without one, a random one that is kept in `file` for its owner."""
-    given = text(name)
-    if given:
+    """Return the secret with that name. If it is not set, return a random one that is stored in
+    `file`, readable only by its owner.
+    """
+    if given := confidential(name):
         return given
+    file.parent.mkdir(parents=True, exist_ok=True)
     if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        # Two processes may start at once: the one that creates the file decides.
-        try:
-            handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            pass
-        else:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(secrets.token_urlsafe(50))
+        # If several processes start at once, the first one decides, and none reads an incomplete
+        # secret.
+        new = file.with_name(f"{file.name}.{os.getpid()}")
+        with open(
+            new, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)
+        ) as written:
+            written.write(secrets.token_urlsafe(50))
+        with suppress(FileExistsError):
+            file.hardlink_to(new)
+        new.unlink()
     return file.read_text(encoding="utf-8").strip()

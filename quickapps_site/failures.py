@@ -1,6 +1,6 @@
-"""The answer to a view that failed: a page for browsers, else JSON.
+"""The response for a view that failed: a page for browsers, else JSON.
 
-During an outage it is 503, with the time after which to try again.
+During an outage, its status is 503, with a `Retry-After` header.
 """
 
 import sys
@@ -13,7 +13,7 @@ from apps.outages import RETRY_SECONDS, outage_of
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django calls it while it handles the exception."""
+    """Return the response. Django calls this function while it handles the exception."""
     outage = outage_of(sys.exc_info()[1])
     if outage is None:
         return defaults.server_error(request)

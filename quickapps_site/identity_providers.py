@@ -1,17 +1,18 @@
-"""Where people sign in beside the form with a password: the setting SIGN_IN_PROVIDERS."""
+"""Identity providers in addition to passwords: the setting SIGN_IN_PROVIDERS."""
 
-import os
 from typing import Annotated, Any, Literal
 
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter, ValidationError
+
+from apps.environment_variables import read_variable
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=191)]
 
 
 class IdentityProvider(BaseModel):
-    """One service that says who somebody is. `id` is part of the address that it sends people to."""
+    """An identity provider. `id` is part of the redirect URI."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -21,30 +22,35 @@ class IdentityProvider(BaseModel):
     server_url: Annotated[str, StringConstraints(pattern=r"^(https?://\S+)?$")] = ""
     client_id: Text
     client_secret_env: str = ""
-    """The name of the variable with the secret; empty for a client without one."""
+    """The variable with this name contains the secret; `NAME_FILE` works too. Empty for a client
+    without a secret.
+    """
     scopes: tuple[Text, ...] = ()
     groups_claim: str = ""
-    """The claim with the groups of a person; `realm_access.roles` is one inside of another."""
+    """This claim contains the groups of a user; `realm_access.roles` is a nested one."""
     allow_sign_up: bool | None = None
-    """Whether strangers get an account; None: as SIGN_UP says."""
+    """True if unknown users get an account; None for the rule of SIGN_UP."""
     link_by_verified_email: bool = False
 
     def app(self) -> dict[str, Any]:
-        """The provider as django-allauth reads it. Raises ValueError."""
+        """Return the provider in the format of django-allauth. Raises `ValueError` if its id, its
+        URL or its secret is invalid.
+        """
         settings = {
             "oauth_pkce_enabled": True,
             "email_authentication": self.link_by_verified_email,
             "groups_claim": self.groups_claim,
             "allow_sign_up": self.allow_sign_up,
+            "client_secret_env": self.client_secret_env,
         }
         if self.kind == "oidc":
             if not self.server_url or self.id in {"openid_connect", "github"}:
-                raise ValueError(f"{self.id}: write a server_url, and another id than github.")
+                raise ValueError(f"{self.id}: set a server_url, and use an id other than github.")
             scopes = self.scopes or ("profile", "email")
             settings |= {"server_url": self.server_url, "scope": ["openid", *scopes]}
         else:
             if self.server_url or self.id != "github":
-                raise ValueError(f"{self.id}: GitHub has the id github and no server_url.")
+                raise ValueError(f"{self.id}: for GitHub, use the id github and no server_url.")
             settings["scope"] = list(self.scopes or ("user:email",))
         return {
             "provider_id": self.id,
@@ -57,8 +63,7 @@ class IdentityProvider(BaseModel):
     def secret(self) -> str:
         if not self.client_secret_env:
             return ""
-        found = os.environ.get(self.client_secret_env, "").strip()
-        if not found:
+        if not (found := read_variable(self.client_secret_env)):
             raise ValueError(f"{self.id}: the variable {self.client_secret_env} is not set.")
         return found
 
@@ -67,9 +72,9 @@ PROVIDERS = TypeAdapter(tuple[IdentityProvider, ...])
 
 
 def read_providers(raw: str) -> dict[str, Any]:
-    """The value of django-allauth's SOCIALACCOUNT_PROVIDERS.
+    """Return the value of django-allauth's SOCIALACCOUNT_PROVIDERS.
 
-    Raises `ImproperlyConfigured`, which repeats nothing of what was written.
+    Raises `ImproperlyConfigured`, whose message repeats nothing from the setting.
     """
     try:
         providers = PROVIDERS.validate_json(raw or "[]")
@@ -84,7 +89,7 @@ def read_providers(raw: str) -> dict[str, Any]:
         raise ImproperlyConfigured("SIGN_IN_PROVIDERS: two providers have the same id.")
     return {
         "openid_connect": {
-            "provider_class": "apps.accounts.openid_connect.OpenIDConnect",
+            "provider_class": "apps.accounts.sign_in.openid_connect.OpenIDConnect",
             "APPS": [app for kind, app in apps if kind == "oidc"],
         },
         "github": {"APPS": [app for kind, app in apps if kind == "github"]},

@@ -1,4 +1,6 @@
-"""`python -m quickapps_site.serve`: the site on uvicorn, set up for many streams at a time."""
+"""`python -m quickapps_site.serve`: runs the site on uvicorn, configured for many concurrent
+streams.
+"""
 
 import gc
 import logging
@@ -10,30 +12,57 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from quickapps_site import housekeeping
-from quickapps_site.lifespan import end_answers
-from quickapps_site.server import Ending, GracefulServer, listen, make_config
+import django
+from django.conf import settings
+from django.core.management import CommandError
+from django.db import connection
 
-logger = logging.getLogger("quickapps_site.serve")  # it is run as a program, under another name
+from quickapps_site.server.graceful_server import (
+    GracefulServer,
+    Shutdown,
+    listen,
+    make_config,
+    url_host,
+)
+
+logger = logging.getLogger(
+    "quickapps_site.serve"
+)  # The module runs as a program, under another name.
 
 PREPARE = "--prepare"
+ROLES = {"--web": "web", "--worker": "worker"}
+"""These flags set a value of `ROLE`."""
+ONE_PROCESS = (
+    "ROLE is %r, but with SQLite one process serves the site and runs the background jobs: start it "
+    "without --web, --worker and ROLE, or set DATABASE_URL to a PostgreSQL database."
+)
 YOUNG_OBJECTS = 10_000
-"""New objects after which the garbage collector looks at them: some megabytes."""
+"""A garbage collection starts after this many new objects, which take some megabytes."""
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Serve; `--prepare` brings the database up to date first."""
-    gc.disable()  # until all is loaded: hardly anything of it is garbage
+    """Serve. `--prepare` updates the database first; `--web` and `--worker` set `ROLE`."""
+    gc.disable()  # Disabled until everything is loaded, because hardly any of it is garbage.
+    for flag in ROLES.keys() & set(arguments):
+        os.environ["ROLE"] = ROLES[flag]
     set_django_up()
-    from django.conf import settings
-
+    if settings.ROLE != "all" and connection.vendor == "sqlite":
+        logger.error(ONE_PROCESS, settings.ROLE)
+        return 1
     if status := run_in_child(partial(make_ready, prepare=PREPARE in arguments)):
         return status
-    from quickapps_site.asgi import application  # its middleware lists the static files
+    # These modules need Django, and the middleware lists the static files, which exist by now.
+    from apps.live.process.health import announce_end
+    from apps.workspace.local.files import file_threads
+    from quickapps_site.asgi import application
+    from quickapps_site.server.lifespan import end_answers
+    from quickapps_site.startup import first_look
 
-    check_predefined_content()
-    offer_setup(settings.HOST, settings.PORT)
-    housekeeping.start()
+    first_look.check_predefined_content()
+    first_look.check_installation()
+    if settings.ROLE != "worker":
+        first_look.offer_setup(settings.HOST, settings.PORT)
+    file_threads.start()
     allow_many_connections()
     freeze_loaded_objects()
     return serve(
@@ -41,13 +70,18 @@ def main(arguments: Sequence[str] = ()) -> int:
         settings.HOST,
         settings.PORT,
         trusted_proxies=settings.TRUSTED_PROXIES,
-        ending=end_answers,
+        stopping=Shutdown(
+            settings.SHUTDOWN_GRACE_SECONDS,
+            settings.SHUTDOWN_DRAIN_SECONDS,
+            announce_end,
+            end_answers,
+        ),
     )
 
 
 def run_in_child(work: Callable[[], int]) -> int:
     """Run `work` in a forked process, so that its memory is freed; return the exit status."""
-    if "fork" not in multiprocessing.get_all_start_methods():  # Windows
+    if "fork" not in multiprocessing.get_all_start_methods():  # This is the case on Windows.
         return work()
     child = multiprocessing.get_context("fork").Process(target=lambda: sys.exit(work()))
     child.start()
@@ -56,11 +90,10 @@ def run_in_child(work: Callable[[], int]) -> int:
 
 
 def make_ready(*, prepare: bool) -> int:
-    """Prepare the database if wanted, and build the static files; return the exit status."""
-    from django.conf import settings
-    from django.core.management import CommandError
-
-    from quickapps_site import preparation, static_files
+    """Prepare the database if requested, and build the static files; return the exit status."""
+    # Imported only in the child process.
+    from quickapps_site.assets import static_files
+    from quickapps_site.startup import preparation
 
     try:
         if prepare:
@@ -68,87 +101,35 @@ def make_ready(*, prepare: bool) -> int:
     except CommandError as error:
         logger.error("%s", error)
         return 1
-    if not settings.DEBUG:
+    if not settings.DEBUG and settings.ROLE != "worker":
         static_files.build()
     return 0
 
 
 def set_django_up() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
-    import django
-
     django.setup()
 
 
-def check_predefined_content() -> None:
-    """Read predefined content and managed directories now: the log tells at once what is broken.
-
-    Raises `ImproperlyConfigured` when a whole layer is missing.
-    """
-    from django.core.exceptions import ImproperlyConfigured
-    from django.db import DatabaseError, connection
-
-    from apps.catalog.application_files import managed
-    from apps.catalog.content.installed import installed
-    from apps.catalog.content.review import missing_problems
-
-    try:
-        missing = missing_problems(installed())
-        managed.load_at_start()
-    except DatabaseError as error:
-        logger.error("Predefined content cannot be read from the database: %s", error)
-        return
-    finally:
-        connection.close()
-    if missing:
-        raise ImproperlyConfigured(f"Predefined content: {' '.join(missing)}")
-
-
-def offer_setup(host: str, port: int) -> None:
-    """Say in the log how to make the first administrator, where there is none."""
-    from django.db import DatabaseError, connection
-
-    from apps.accounts import first_run
-
-    try:
-        token = first_run.offer()
-    except DatabaseError:
-        return  # there are no tables yet, which the log says already
-    finally:
-        connection.close()
-    if token:
-        page = f"http://{address(host)}:{port}/setup/"
-        logger.warning("Nobody administrates yet: open %s and enter the token %s", page, token)
-
-
-def address(host: str) -> str:
-    """The host as it stands in an address."""
-    return f"[{host}]" if ":" in host else host
-
-
 def allow_many_connections() -> None:
-    # A streamed answer is two open files, and the usual limit is 1024 of them.
+    # A streamed answer needs two open files, and the default limit is 1024.
     try:
         import resource
-    except ImportError:  # not on Windows
+    except ImportError:  # Windows does not have it.
         return
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # some systems have no number for "without limit"
+    with suppress(ValueError, OSError):  # Some systems have no number for "without limit".
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def freeze_loaded_objects() -> None:
-    # Code and models never go away: a garbage collection need not look through them.
+    # Code and models are never freed, so garbage collections can skip them.
     gc.collect()
     gc.freeze()
-    # Requests leave nothing to the collector, but what many at once are made of is more than 700
-    # objects, the usual number, so it would look at them again and again.
+    # Requests leave no garbage, but many concurrent ones use more than 700 objects, the default
+    # threshold, so collections would run again and again.
     gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
     gc.enable()
-
-
-async def no_ending(seconds: float) -> None:
-    """For an application that does nothing beside its connections."""
 
 
 def serve(
@@ -157,17 +138,17 @@ def serve(
     port: int,
     *,
     trusted_proxies: Sequence[str] = (),
-    ending: Ending = no_ending,
+    stopping: Shutdown,
 ) -> int:
-    """Serve until SIGTERM or SIGINT; the exit status is 1 when it could not listen."""
+    """Serve until SIGTERM or SIGINT. The exit status is 1 if it could not listen."""
     try:
         listening = listen(host, port)
     except OSError as error:
         logger.error("Cannot listen on %s:%d: %s", host, port, error)
         return 1
-    logger.info("Serving on http://%s:%d", address(host), port)
+    logger.info("Serving on http://%s:%d", url_host(host), port)
     config = make_config(application, trusted_proxies=trusted_proxies)
-    GracefulServer(config, ending).run([listening])
+    GracefulServer(config, stopping).run([listening])
     return 0
 
 

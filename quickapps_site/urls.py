@@ -1,4 +1,4 @@
-"""Where Django's own pages are; what streams is routed before Django, in asgi.py."""
+"""URLs of Django's own pages; streams are routed before Django, in asgi.py."""
 
 from allauth.account import views as account
 from django.contrib import admin
@@ -7,42 +7,45 @@ from django.templatetags.static import static
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
-from apps.accounts.address_pages import with_mail
-from apps.accounts.setup_page import setup
-from apps.accounts.sign_in import SignInView, sign_in_to_admin
-from apps.accounts.sign_up_views import SignUpView, follow_invitation, waiting
-from apps.catalog.json_views import nowhere
+from apps.accounts.sign_in.address_pages import with_mail
+from apps.accounts.sign_in.page import SignInView, sign_in_to_admin
+from apps.accounts.sign_up.setup_page import setup
+from apps.accounts.sign_up.views import SignUpView, follow_invitation, show_waiting
+from apps.doors.json_views import nowhere
 
 second_factors = RedirectView.as_view(url="/account/#second-factor")
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    # Asked for by browsers on pages that name no icon: error pages of Django, JSON.
+    # Browsers request it on pages without an icon: error pages of Django, JSON.
     path("favicon.ico", RedirectView.as_view(url=static("chat/images/icon.svg")), name="favicon"),
-    path("api/", include("apps.triggers.api_urls")),
-    path("", include("apps.console.urls")),  # before the admin, which takes all below /admin/
+    path(
+        "", include("apps.console.urls")
+    ),  # Before the admin, which handles everything below /admin/.
     path("admin/login/", sign_in_to_admin),  # admin:login
     path("admin/", admin.site.urls),
     path("accounts/login/", SignInView.as_view(), name="login"),
-    path("accounts/login/", SignInView.as_view(), name="account_login"),  # allauth's name of it
+    path(
+        "accounts/login/", SignInView.as_view(), name="account_login"
+    ),  # allauth's name of the page.
     path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
     path("accounts/signup/", SignUpView.as_view(), name="account_signup"),
-    path("accounts/signup/waiting/", waiting, name="sign-up-waiting"),
+    path("accounts/signup/waiting/", show_waiting, name="sign-up-waiting"),
     path("accounts/invitation/<str:token>/", follow_invitation, name="invitation"),
     path("accounts/email/", with_mail(account.email), name="account_email"),
     path(
         "accounts/password/reset/", with_mail(account.password_reset), name="account_reset_password"
     ),
-    # The page of an account lists second factors, in place of allauth's own lists.
+    # The account page lists second factors, instead of allauth's own lists.
     path("accounts/2fa/", second_factors, name="mfa_index"),
     path("accounts/2fa/webauthn/", second_factors, name="mfa_list_webauthn"),
     path("accounts/2fa/", include("allauth.mfa.urls")),
-    path("accounts/", include("apps.accounts.social_urls")),
+    path("accounts/", include("apps.accounts.sign_in.social_urls")),
     path("accounts/", include("allauth.account.urls")),
     path("setup/", setup, name="setup"),
     re_path(r"^api(?:/|$)", nowhere),
-    path("v1/configuration-support/", include("apps.gateway.urls")),
+    path("v1/configuration-support/", include("apps.gateway.support")),
     path("demo/", include("apps.demo.services")),
-    path("scheduled/", include("apps.triggers.urls")),
+    path("scheduled/", include("apps.chat.scheduled.urls")),
     path("", include("apps.chat.urls")),
 ]
 

@@ -1,6 +1,7 @@
-"""Which Chromium the browser tests use: `python -m tests.chromium` installs one where there is none.
+"""Find Chromium for the browser tests.
 
-The system's package manager is asked first, which needs root; then Playwright downloads its own.
+`python -m tests.chromium` installs one if there is none. It tries the system's package manager,
+which needs root, and then Playwright's download.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The best first: a shell without windows takes a third of the processor time."""
+"""Ordered by preference: a shell without windows takes a third of the CPU time."""
 APT_INSTALL = ("apt-get", "install", "-y", "-qq", "--no-install-recommends")
 PACKAGE_MANAGERS = {
     "apt-get": (
@@ -23,14 +24,14 @@ PACKAGE_MANAGERS = {
     "dnf": ((("dnf", "install", "-y", "-q", "chromium"),),),
     "apk": ((("apk", "add", "--quiet", "chromium"),),),
 }
-"""The ways of each, with the commands of each way."""
+"""Ways to install it, each with its commands."""
 DOWNLOAD = (sys.executable, "-m", "playwright", "install", "--no-shell", "chromium")
 INSTALL_SECONDS = 900.0
 ABSENCE = "Browser tests skipped: there is no Chromium, and none could be installed."
 
 
 def find(own: str = "") -> str | None:
-    """The path of a Chromium that starts, None if there is none; `own` is where Playwright's is."""
+    """Return the path of a Chromium that starts, or None. `own` is the path of Playwright's own."""
     paths = [*filter(None, map(shutil.which, NAMES)), *([own] if Path(own).is_file() else ())]
     return next(filter(starts, paths), None)
 
@@ -44,7 +45,7 @@ def starts(path: str) -> bool:
 
 
 def path_of_own() -> str:
-    """Where Playwright's own is, or would be."""
+    """Return the path of Playwright's own Chromium, installed or not."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -52,7 +53,7 @@ def path_of_own() -> str:
 
 
 def install(*, is_root: bool) -> list[str]:
-    """Try one way after the other until there is one; gives what went wrong on the way."""
+    """Try one way after another until one succeeds. Return the errors of the failed ways."""
     problems: list[str] = []
     for commands in ways(is_root=is_root):
         problem = next(filter(None, map(run, commands)), "")
@@ -70,7 +71,7 @@ def ways(*, is_root: bool) -> Iterator[tuple[tuple[str, ...], ...]]:
 
 
 def run(command: tuple[str, ...]) -> str:
-    """What went wrong, "" if nothing did."""
+    """Run a command. Return its error, "" if it succeeds."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     try:
         done = subprocess.run(

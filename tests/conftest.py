@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import inspect
-import sys
+import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ import pytest
 from asgiref.sync import async_to_sync
 from hypothesis.internal.detection import is_hypothesis_test
 
+from apps.agent.answers import replies
+from apps.process_state import reset
 from tests import folders
 from tests.durations import REPORTS, recorded_tests
 from tests.groups import GroupScheduling, rank_of
 from tests.launched import LAUNCHED
 from tests.measure import MeasurePlugin
 
-# The speed of a machine, and its load, are not what a test is about. Examples are the same in each run.
+# The speed and load of the machine must not affect a test. Examples are the same in each run.
 hypothesis.settings.register_profile(
     "any machine",
     deadline=None,
@@ -63,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def use_fast_settings() -> None:
-    """Use plain static files, even if somebody has built some here, and cheap password hashes."""
+    """Use plain static files, even if built ones exist, and cheap password hashes."""
     from django.conf import settings
 
     plain = "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -73,7 +76,7 @@ def use_fast_settings() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
     for database in settings.DATABASES.values():
-        if database["ENGINE"] == "quickapps_site.sqlite":  # no name that pytest-django knows
+        if database["ENGINE"] == "quickapps_site.sqlite":  # not a name that pytest-django knows
             database["TEST"] = {**database.get("TEST", {}), "NAME": ":memory:"}
 
     from tests import emptying
@@ -104,14 +107,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupSchedul
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """No collection of garbage looks again through all that is imported by now."""
+    """Exclude all imported objects from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run coroutine tests with `async_to_sync`: the database is on the thread that rolls it back."""
+    """Run coroutine tests with `async_to_sync`, because the thread of the test rolls the database
+    back."""
     if pyfuncitem.config.getoption("--fuzz") and is_property(pyfuncitem):
         fuzz(pyfuncitem)
         return True
@@ -139,7 +143,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Threads that keep their connection would not let go of the database that is dropped."""
+    """Close the connections of other threads, which would block dropping the database."""
     LAUNCHED["databases"] += 1
     yield
     from django.db import connection
@@ -154,59 +158,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 
 @pytest.fixture(autouse=True)
 def nothing_is_kept_between_tests() -> Iterator[None]:
+    """Clear the caches, because rolled-back rows return with the same ids and versions."""
     yield
-    forget_rolled_back_rows()
-
-
-def forget_rolled_back_rows() -> None:
-    """Rows that are rolled back come again with the same ids and versions, so the process must forget."""
-    from apps.capabilities.mcp import pins
-    from apps.catalog import resolve
-    from apps.workspace.dial import kept_applications, metadata
-    from apps.workspace.local import breakers, deployments, fallbacks, mcp_servers
-
-    resolve.forget()
-    kept_applications.forget()
-    metadata.forget()
-    deployments.forget()
-    fallbacks.forget()
-    breakers.forget()
-    mcp_servers.forget()
-    pins.forget()
-    forget_memories()
-    forget_triggers()
-    forget_budgets()
-    forget_rows_that_wait()
-
-
-def forget_memories() -> None:
-    # Few tests need this module, which imports NumPy.
-    if (module := sys.modules.get("apps.workspace.memories.cache")) is not None:
-        module.CACHE.clear()
-
-
-def forget_triggers() -> None:
-    for name in ("apps.triggers.deliveries", "apps.triggers.mail_notices"):
-        if (module := sys.modules.get(name)) is not None:
-            module.forget()
-
-
-def forget_budgets() -> None:
-    if (module := sys.modules.get("apps.live.hub")) is not None:
-        module.HUB.budgets.forget()
-    for name in ("apps.insights.prices", "apps.insights.budgets.costs"):
-        if (module := sys.modules.get(name)) is not None:
-            module.forget()
-
-
-def forget_rows_that_wait() -> None:
-    """Or a later test that ends the process in earnest would write and keep them."""
-    if (module := sys.modules.get("apps.live.hub")) is not None:
-        writer = module.HUB.summaries
-        for rows in (writer.over, *(queue.rows for queue in writer.queues)):
-            rows.clear()
-        writer.going.clear()
-        writer.task = writer.flushing = None
+    reset()
 
 
 @pytest.fixture(autouse=True)
@@ -219,7 +173,8 @@ def descriptions_are_pinned_where_there_is_a_database(
 
 @pytest.fixture(autouse=True)
 def nothing_more_comes_of_refused_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clients in the process of the test do not go on sending, so nobody need wait for them."""
+    """Do not wait for the rest of refused bodies, which clients in the process of the test never
+    send."""
     monkeypatch.setattr("apps.doors.bodies.LINGERING_SECONDS", 0.01)
 
 
@@ -227,7 +182,8 @@ def nothing_more_comes_of_refused_bodies(monkeypatch: pytest.MonkeyPatch) -> Non
 def the_process_reads_and_writes_in_the_transaction_of_the_test(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """On a thread of its own, what it writes each second would stay for the tests that follow."""
+    """Read and write periodic rows in the thread of the test. Another thread would commit them for
+    the tests that follow."""
     from apps.live.database import on_a_thread
     from apps.live.hub import HUB
 
@@ -237,37 +193,72 @@ def the_process_reads_and_writes_in_the_transaction_of_the_test(
 
 @pytest.fixture(autouse=True)
 def models_are_asked_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("django.conf.settings.MODEL_RETRY_SECONDS", 0.01)
+    at_once = replace(replies.BACKOFF, initial_delay=0.01)
+    for module in ("runs.preparation", "capabilities.documents.scans"):
+        monkeypatch.setattr(f"apps.{module}.BACKOFF", at_once)
 
 
 @pytest.fixture(autouse=True)
 def models_write_no_titles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A title is one more call of the model, which the scripts of most tests do not have."""
+    """Do not request titles, which are an extra model call that most tests do not script."""
     monkeypatch.setattr("django.conf.settings.CONVERSATION_TITLES", "question")
 
 
 @pytest.fixture(autouse=True)
 def the_transaction_of_the_test_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Channels closes "old" connections around its work; this one holds what is rolled back."""
+    """Keep the connection of the test open, which Channels would close as "old" around its work.
+
+    If the tested code has an open transaction at that time, the test fails: the transaction would
+    be lost with its connection.
+    """
     from django.db import connections
 
-    monkeypatch.setattr(connections["default"], "close_if_unusable_or_obsolete", lambda: None)
+    connection = connections["default"]
+
+    def check() -> None:
+        blocks: list[Any] = connection.atomic_blocks
+        own = [block for block in blocks if not block._from_testcase]
+        assert not own, "The connection of an open transaction is closed."
+
+    monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", check)
 
 
 @pytest.fixture
 def nothing_predefined(settings: Any, tmp_path: Path) -> None:
-    """An installation without prompts, tools and skills: models are told what the test says."""
+    """Use no predefined prompts, tools and skills, so that models get only the texts of the test."""
     settings.PREDEFINED_DIR = tmp_path
+
+
+@pytest.fixture(
+    params=[
+        "sqlite",
+        pytest.param(
+            "postgresql",
+            marks=pytest.mark.skipif(
+                "TEST_DATABASE_URL" not in os.environ, reason="needs TEST_DATABASE_URL"
+            ),
+        ),
+    ]
+)
+def engine(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
+    """Return the settings with which processes of a test use this database."""
+    if request.param == "sqlite":
+        yield {}
+        return
+    from tests.postgresql import address_of, database
+
+    with database() as name:
+        yield {"DATABASE_URL": address_of(name)}
 
 
 @pytest.fixture
 def storage(settings: Any, tmp_path: Path) -> Path:
-    """The folder of stored files, empty."""
+    """Return the empty folder of stored files."""
     settings.MEDIA_ROOT = tmp_path
     return tmp_path
 
 
 @pytest.fixture
 def loopback(settings: Any) -> None:
-    """Addresses of this machine may be asked, where the servers of tests are."""
+    """Allow requests to the loopback addresses of test servers."""
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]

@@ -1,6 +1,9 @@
-"""The recorded durations of all tests: `python -m tests.durations record|slow`.
+"""The recorded durations of all tests.
 
-`record` takes them from the last run of each tier into `tests/durations.json`; `slow` prints the
+    python -m tests.durations record
+    python -m tests.durations slow
+
+`record` copies them from the last run of each tier into `tests/durations.json`. `slow` prints the
 slowest tests and fixtures of those runs, and the time of each folder.
 """
 
@@ -20,13 +23,13 @@ TESTS = Path(__file__).parent
 RECORD = TESTS / "durations.json"
 REPORTS = TESTS.parent / "var" / "test-reports"
 SLOW_SECONDS = 5.0
-"""A test with a longer recorded duration carries the marker `slow`, with its reason."""
+"""A test with a longer recorded duration needs the marker `slow`, with a reason."""
 SHOWN = 40
 
 
 @cache
 def recorded() -> dict[str, dict[str, float]]:
-    """Module → test → seconds of its call, without those of PostgreSQL."""
+    """Module → test → seconds of its call, without runs on PostgreSQL."""
     if not RECORD.exists():
         return {}
     found: dict[str, dict[str, float]] = json.loads(RECORD.read_text())
@@ -43,14 +46,14 @@ def recorded_modules() -> dict[str, float]:
 
 
 def read_report(reports: Path) -> dict[str, Any]:
-    """Return the measurements of a run, nothing if it ended before it had any."""
+    """Return the measurements of a run, or nothing if it ended before writing any."""
     path = reports / "measured.json"
     measured: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     return measured
 
 
 def reports(folder: Path = REPORTS) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The tiers that were run, each with its last measurements."""
+    """Return the last measurements of each tier that has run."""
     for path in sorted(folder.glob("*/measured.json")):
         yield path.parent.name, read_report(path.parent)
 
@@ -62,7 +65,7 @@ def record(folder: Path = REPORTS, target: Path = RECORD) -> int:
         if tier in ("test", "rest"):
             for name, phases in measured["tests"].items():
                 module, _, test = name.partition("::")
-                # Shared fixtures are set up by whichever test comes first.
+                # Whichever test runs first sets shared fixtures up.
                 modules[module][test] = round(phases[PHASES.index("call")], 2)
     ordered = {module: dict(sorted(modules[module].items())) for module in sorted(modules)}
     target.write_text(json.dumps(ordered, indent=0, ensure_ascii=False) + "\n")

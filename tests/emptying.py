@@ -1,7 +1,7 @@
-"""Emptying the database after a test that has committed rows.
+"""Empty the database quickly after a test that has committed rows.
 
-Django truncates all tables and makes permissions and roles anew, which takes PostgreSQL half a second
-while nothing else runs. Few rows are deleted in a hundredth of that, and what every test has may stay.
+Django truncates all tables and creates permissions and roles again, which takes PostgreSQL half a
+second. Deleting the few rows takes a hundredth of that, and rows that every test needs can stay.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from django.test import TransactionTestCase
 from apps.console.installation_roles import keep_groups
 
 KEPT = ("auth_permission", "django_content_type")
-"""What `migrate` makes anew: the models say what stands there."""
+"""Tables that `migrate` fills; the models define their contents."""
+
+JOBS = ("procrastinate_events", "procrastinate_periodic_defers", "procrastinate_jobs")
+"""Tables of Procrastinate on PostgreSQL, whose models Django does not manage."""
 
 
 class Emptying:
-    """`usual` is what Django does; it is done where a test has changed what may stay."""
+    """`usual` is Django's own function. It is used if a test has changed rows that should stay."""
 
     def __init__(self) -> None:
         self.usual = vars(TransactionTestCase)["_fixture_teardown"]
@@ -47,8 +50,10 @@ def counts(connection: BaseDatabaseWrapper) -> list[int]:
 
 
 def delete_rows(connection: BaseDatabaseWrapper) -> None:
-    """In any order: references are looked at when the transaction ends."""
+    """Delete rows in any order: foreign keys are checked at the end of the transaction."""
     tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
+    if connection.vendor == "postgresql":
+        tables = [*tables, *JOBS]
     with transaction.atomic(connection.alias), connection.cursor() as cursor:
         for table in tables:
             if table not in KEPT:
@@ -56,6 +61,6 @@ def delete_rows(connection: BaseDatabaseWrapper) -> None:
 
 
 def install() -> None:
-    """For all tests of this process."""
+    """Use this for all tests of this process."""
     emptying = Emptying()
     setattr(TransactionTestCase, "_fixture_teardown", lambda case: emptying(case))  # noqa: B010

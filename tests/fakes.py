@@ -1,4 +1,4 @@
-"""Stand-ins that are real implementations: a scripted model, tools from plain functions."""
+"""Fakes with real behaviour: a scripted model, and tools made from functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, StageClosed, TextDelta, Usage
-from apps.agent.ledger import EVERY_KIND, Consent, Interaction, Step
+from apps.agent.ledger import EVERY_KIND, Consent, InteractionRequest, Step
 from apps.agent.model import (
     Delta,
     Finish,
@@ -25,7 +25,7 @@ from apps.agent.model import (
 from apps.agent.tools import CallTool, Invocation, Tool, ToolResult, ToolSpec
 from apps.capabilities.registry import Capability, Contribution, Opening
 from apps.errors import DeploymentNotFound
-from apps.runs.nested import find_application
+from apps.runs.workspaces import find_application
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import DeploymentInfo
 from tests.workspace.embeddings.hashed import HashedEmbedder
@@ -55,12 +55,13 @@ def finish(reason: str = "stop", prompt: int = 0, completion: int = 0) -> list[D
 
 
 def saying(words: str, **spent: int) -> list[Delta]:
-    """A whole answer of text."""
+    """Return a complete answer with a text."""
     return [text(words), *finish("stop", **spent)]
 
 
 def calling(*wanted: tuple[str, str, object]) -> list[Delta]:
-    """A whole answer of calls: id, name, arguments (text as it is, anything else as JSON)."""
+    """Return a complete answer with calls: id, name, and arguments (text unchanged, other values as
+    JSON)."""
     deltas: list[Delta] = [
         call_delta(index, id, name, arguments if isinstance(arguments, str) else encoded(arguments))
         for index, (id, name, arguments) in enumerate(wanted)
@@ -73,12 +74,9 @@ def encoded(value: object) -> str:
 
 
 class ScriptedModel:
-    """Answers with its scripts in order, each step a delta or what one read brought of them; an
-    exception in a script is raised at its place.
-
-    `asked` has every request; `never` in a script waits until the stream is closed, and `closed`
-    is set as soon as a stream is.
-    """
+    """A model that answers with its scripts in order. Each step is a delta, or a list of deltas
+    that arrive in one read; an exception in a script is raised at that step. `asked` has every
+    request. The step `never` waits until the stream is closed, which sets `closed`."""
 
     never = object()
 
@@ -102,13 +100,13 @@ class ScriptedModel:
             self.closed.set()
 
     def write(self, request: ModelRequest) -> bytes:
-        """The roles and texts of the messages, and the names of the tools."""
+        """Return the roles and texts of the messages, and the names of the tools."""
         said = [f"{message.role}: {message.text}" for message in request.messages]
         return "\n".join([*said, *(tool.name for tool in request.tools)]).encode()
 
 
 class FakeWorkspace(LocalWorkspace):
-    """The caller's own files, and the given models instead of those of the database."""
+    """A workspace with the caller's own files, and the given models in place of the database's."""
 
     models: Mapping[str, Model] = {}
     infos: Mapping[str, DeploymentInfo] = {}
@@ -132,7 +130,8 @@ class FakeWorkspace(LocalWorkspace):
 
 
 class ModelsWorkspace(LocalWorkspace):
-    """Applications of the database, and the given models instead of its deployments."""
+    """A workspace with the applications of the database, and the given models in place of its
+    deployments."""
 
     def __init__(self, caller: Caller, models: Mapping[str, Model]) -> None:
         super().__init__(caller, find_application)
@@ -156,7 +155,7 @@ class ModelsWorkspace(LocalWorkspace):
 
 
 def spec(name: str, description: str = "", **properties: Mapping[str, Any]) -> ToolSpec:
-    """Every parameter whose schema has no default is required."""
+    """Build a spec. Every parameter whose schema has no default is required."""
     required = [key for key, schema in properties.items() if "default" not in schema]
     return ToolSpec(
         name, description, {"type": "object", "properties": properties, "required": required}
@@ -164,7 +163,7 @@ def spec(name: str, description: str = "", **properties: Mapping[str, Any]) -> T
 
 
 def tool(name: str, answer: Callable[[Mapping[str, Any]], str | ToolResult]) -> Tool:
-    """A tool that answers with what a function makes of the arguments."""
+    """Return a tool that answers with what a function returns for the arguments."""
 
     async def call(invocation: Invocation) -> ToolResult:
         result = answer(invocation.arguments)
@@ -178,7 +177,7 @@ def async_tool(name: str, call: CallTool) -> Tool:
 
 
 def capability(contribution: Contribution, name: str = "fake") -> Capability:
-    """A capability that always contributes the same."""
+    """Return a capability that always contributes the same."""
 
     @asynccontextmanager
     async def opened(opening: Opening) -> AsyncGenerator[Contribution, None]:
@@ -188,7 +187,7 @@ def capability(contribution: Contribution, name: str = "fake") -> Capability:
 
 
 def timeless(events: Sequence[Event]) -> list[Event]:
-    """The events, with the durations of stages set to zero."""
+    """Return the events with the durations of stages set to zero."""
     return [
         StageClosed(event.stage_id, 0.0, event.failed) if isinstance(event, StageClosed) else event
         for event in events
@@ -196,15 +195,13 @@ def timeless(events: Sequence[Event]) -> list[Event]:
 
 
 class Crash(BaseException):
-    """The end of a process in the middle of a run."""
+    """Simulates the death of a process during a run."""
 
 
 class MemoryLedger:
-    """Keeps steps and interactions as rows: JSON, the newest of each key.
-
-    `records` has every step in the order in which they were recorded, `flushed` how many there
-    were at each flush, `asked` the keys of what was asked each time. Recording more than `room` steps ends the process.
-    """
+    """A ledger that keeps steps and interactions in memory as JSON, the newest of each key.
+    `records` has every step in the order of recording, `flushed` the number of steps at each flush,
+    and `asked` the keys of each lookup. Recording more than `room` steps kills the process."""
 
     is_kept = True
     can_ask = EVERY_KIND
@@ -214,7 +211,7 @@ class MemoryLedger:
         self.steps: dict[str, Step] = {}
         self.records: list[Step] = []
         self.flushed: list[int] = []
-        self.interactions: dict[tuple[str, str], Interaction] = {}
+        self.interactions: dict[tuple[str, str], InteractionRequest] = {}
         self.consents: dict[str, Consent] = {}
         self.asked: list[str] = []
         self.stops: dict[str, asyncio.Event] = {}
@@ -231,10 +228,10 @@ class MemoryLedger:
     async def flush(self) -> None:
         self.flushed.append(len(self.records))
 
-    def interaction(self, key: str, kind: str) -> Interaction | None:
+    def interaction(self, key: str, kind: str) -> InteractionRequest | None:
         return self.interactions.get((key, kind))
 
-    def ask(self, interaction: Interaction) -> None:
+    def ask(self, interaction: InteractionRequest) -> None:
         asked = self.interactions.setdefault((interaction.key, interaction.kind), interaction)
         assert asked == interaction
         self.asked.append(interaction.key)
@@ -243,7 +240,7 @@ class MemoryLedger:
         asked = self.interactions[key, kind]
         self.interactions[key, kind] = replace(asked, answer=answer, answered_by="alice")
 
-    async def ask_now(self, interaction: Interaction) -> Mapping[str, Any]:
+    async def ask_now(self, interaction: InteractionRequest) -> Mapping[str, Any]:
         asked = self.interactions.setdefault((interaction.key, interaction.kind), interaction)
         return asked.answer or {"outcome": "timeout"}
 

@@ -1,6 +1,7 @@
-"""Which Firefox the browser tests use as a second engine: `python -m tests.firefox` installs one.
+"""Find Firefox, the second engine of the browser tests.
 
-Only the system's package manager can, which needs root; elsewhere its test is skipped.
+`python -m tests.firefox` installs one with the system's package manager, which needs root. Without
+Firefox, its test is skipped.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def find() -> str | None:
 
 
 def install() -> Iterator[str]:
-    """Ask each package manager that there is; gives what went wrong."""
+    """Try each package manager. Return the errors."""
     for name, command in PACKAGES.items():
         if shutil.which(name) and find() is None:
             yield chromium.run(command)

@@ -21,14 +21,14 @@ ROOT = Path(__file__).parent.parent
 ROWS = ROOT / "tests" / "flaky.toml"
 MAX_ROWS = 5
 MAX_GROUPS = 5
-"""Failures in more groups than this have one cause, which no repetition shows."""
+"""If more groups than this fail, there is a common cause, and nothing is repeated."""
 FAILED = 1
-"""pytest's exit status if tests failed; with a higher one not all tests were run."""
+"""pytest's exit status if tests failed. With a higher status, some tests did not run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A test that may be flaky until a date."""
+    """A test that is allowed to be flaky until a date."""
 
     test: str
     reason: str

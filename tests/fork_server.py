@@ -1,7 +1,7 @@
-"""Programs of the house as forks of a process that has imported the libraries already.
+"""Programs of this project as forks of a process that has already imported the libraries.
 
-One starts in a third of the processor time that a new interpreter takes. Settings and models are
-imported after the fork, with the environment of the program, and it ends as any program does.
+A fork starts in a third of the CPU time of a new interpreter. Settings and models are imported
+after the fork, with the program's environment, and it ends like any other program.
 """
 
 import atexit
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LONGEST_REQUEST = 100_000
 LIBRARIES = (
     "apps.agent.loop",
-    "apps.manifest.validation",
+    "apps.manifest.validation.validation",
     "autobahn.twisted.websocket",
     "bs4",
     "channels",
@@ -50,11 +50,11 @@ LIBRARIES = (
     "uvicorn",
     "yaml",
 )
-"""Nothing that reads Django's settings, starts a thread or opens a file when it is imported."""
+"""Libraries that do not read Django's settings, start threads or open files on import."""
 
 
 class Fork:
-    """A running program, with what tests use of `subprocess.Popen`."""
+    """A running program, with the methods of `subprocess.Popen` that tests use."""
 
     def __init__(self, pid: int, end: int) -> None:
         self.pid = pid
@@ -62,39 +62,40 @@ class Fork:
         self.status: int | None = None
 
     def poll(self, seconds: float = 0.0) -> int | None:
-        """Its exit status, that of the signal that ended it below 0; None while it runs."""
+        """Return its exit status, or a negative signal number if a signal ended it. Return None
+        while it runs."""
         if self.status is None:
             poll = select.poll()
             poll.register(self.end)
             if poll.poll(seconds * 1000):
-                # Nothing is told when the fork server is gone.
+                # The fork server reports nothing once it has ended.
                 self.status = int(os.read(self.end, 100) or -signal.SIGKILL)
                 os.close(self.end)
         return self.status
 
     def wait(self, seconds: float) -> int:
-        """Raises `TimeoutError`."""
+        """Wait for its end. Raises `TimeoutError`."""
         if (status := self.poll(seconds)) is None:
             raise TimeoutError(f"The program has not ended after {seconds} seconds.")
         return status
 
     def send_signal(self, sent: int) -> None:
         if self.poll() is None:
-            with suppress(ProcessLookupError):  # it has ended since
+            with suppress(ProcessLookupError):  # it has ended in the meantime
                 os.kill(self.pid, sent)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
     def stop(self, seconds: float) -> None:
-        """Ask it to end, and kill it when it has not after that long."""
+        """Terminate it, and kill it if it is still running after that time."""
         for sent in (signal.SIGTERM, signal.SIGKILL):
             self.send_signal(sent)
             self.poll(seconds)
 
 
 class ForkServer:
-    """The process that has the libraries; it ends with the one that started it."""
+    """The process with the imported libraries. It ends with the process that started it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -113,14 +114,12 @@ class ForkServer:
         environment: Mapping[str, str],
         files: tuple[int, int, int],
     ) -> Fork:
-        """`python -m program arguments`, without `-m` for the path of a script.
-
-        `files` are its standard input, output and errors.
-        """
+        """Start `python -m program arguments`, or a script if `program` is a path. `files` are its
+        standard input, output and errors."""
         LAUNCHED[Path(program).name] += 1
         asked = {"argv": [program, *arguments], "environment": dict(environment)}
         end, told = os.pipe()
-        with self.lock:  # or another thread might take the answer
+        with self.lock:  # otherwise, another thread could read the answer
             socket.send_fds(self.control, [json.dumps(asked).encode()], [*files, told])
             pid = int(self.control.recv(100))
         os.close(told)
@@ -133,7 +132,7 @@ class ForkServer:
 
 @functools.cache
 def fork_server() -> ForkServer:
-    """The one of this process."""
+    """Return the fork server of this process."""
     server = ForkServer()
     atexit.register(server.close)
     return server
@@ -141,7 +140,7 @@ def fork_server() -> ForkServer:
 
 @contextmanager
 def serving(program: str, *arguments: str) -> Iterator[str]:
-    """Run a server for the length of the block; yields the port, which it prints."""
+    """Run a server within the block. Yields the port, which the server prints."""
     ours, theirs = os.pipe()
     with os.fdopen(ours) as said, os.fdopen(theirs, "wb") as output:
         files = (output.fileno(), output.fileno(), 2)  # it reads nothing
@@ -155,12 +154,12 @@ def serving(program: str, *arguments: str) -> Iterator[str]:
 
 
 def serve() -> list[str]:
-    """Start what is asked for. Gives the arguments of the program in its process, else nothing."""
+    """Start the requested programs. Returns the program's arguments in a fork, otherwise nothing."""
     control = socket.socket(fileno=0)
     for library in LIBRARIES:
         importlib.import_module(library)
     gc.collect()
-    gc.freeze()  # or each program would look through all of it, and copy it
+    gc.freeze()  # otherwise, each program would scan all of it, and copy it
     ends: dict[int, int] = {}
     signal.signal(signal.SIGCHLD, lambda *_: tell(ends))
     while True:
@@ -178,8 +177,8 @@ def serve() -> list[str]:
 
 
 def fork(ends: dict[int, int], end: int) -> int:
-    """0 in the new process, which has no end of any program."""
-    # Its end must be known before it can be over.
+    """Fork. Return 0 in the new process, which does not own any other program."""
+    # The handler must know it before it can end.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     if pid := os.fork():
         ends[pid] = end
@@ -192,12 +191,10 @@ def fork(ends: dict[int, int], end: int) -> int:
 
 
 def tell(ends: dict[int, int]) -> None:
-    """Write how each program ended that is gone.
-
-    Another one may end meanwhile, whose signal calls this again before this call returns.
-    """
+    """Report the exit of each program that has ended. Another program may end at the same time, and
+    its signal calls this function again before it returns."""
     for pid in [*ends]:
-        with suppress(ChildProcessError):  # that call has it
+        with suppress(ChildProcessError):  # that call has reported it
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
                 end = ends.pop(pid)

@@ -1,7 +1,7 @@
-"""Which tests one worker runs one after the other, and in which order the groups begin.
+"""Groups of tests that one worker runs in sequence, and the order in which the groups start.
 
 A group is a module, or several that share something expensive. Groups are balanced by the recorded
-durations. pytest-xdist's own groups are part of the ids of tests, which plugins cannot change since
+durations. pytest-xdist's own groups are part of the test ids, which plugins cannot change since
 pytest 9.2.
 """
 
@@ -16,7 +16,8 @@ from tests.durations import recorded_modules
 
 TESTS = Path(__file__).parent
 SHARED = ("dial", "load", "peers")
-"""Folders whose modules share a site, or cost so much that no two of them run at the same time."""
+"""Folders whose modules share a site, or are so expensive that no two of them run at the same time.
+"""
 DEMANDING = frozenset(
     {
         "insights/budgets/test_storm.py",
@@ -25,19 +26,22 @@ DEMANDING = frozenset(
         "live/test_survival.py",
         "site/test_notifications.py",
         "site/test_session_end.py",
-        "site/test_slow_clients.py",
-        "site/test_stopping.py",
+        "site/server/test_slow_clients.py",
+        "site/server/test_stopping.py",
         "triggers/test_processes.py",
         "triggers/test_storm.py",
     }
 )
-"""Modules that start several servers at a time, and wait for them with a bound."""
+"""Modules that start several servers at a time, and wait for them with a timeout."""
 SPLIT = frozenset({"tests/writes/test_edges.py", "tests/writes/test_writes.py"})
-"""Modules of few, long tests that share nothing: each test is a group of its own, and begins early."""
+"""Modules with few long tests that share nothing. Each test is a group of its own and starts early.
+"""
 BROWSERS = 3
-"""Groups of browser tests, each with one browser and one site. Such a test waits half of its time."""
+"""The number of groups of browser tests, each with one browser and one site. Such tests wait half
+of the time."""
 LONG_SECONDS = 15.0
-"""Longer groups begin first, the longest before the others, so that none runs alone at the end."""
+"""Groups that take longer start first, the longest before the others, so that none runs alone at
+the end."""
 
 
 def group_of(path: str) -> str:
@@ -59,7 +63,8 @@ def scope_of(nodeid: str) -> str:
 
 @cache
 def browser_groups() -> dict[str, str]:
-    """Module → group: each module joins the group that takes least time so far, long ones first."""
+    """Return the group of each module: each module joins the shortest group so far, long modules
+    first."""
     seconds = recorded_modules()
     modules = [
         path.relative_to(TESTS.parent).as_posix() for path in TESTS.glob("browser/test_*.py")
@@ -83,7 +88,8 @@ def group_seconds() -> dict[str, float]:
 
 
 def rank_of(path: str) -> float:
-    """A sort key: long groups from the longest on, then all others in the order that they had."""
+    """Return a sort key: long groups first, the longest before the others; all others keep their
+    order."""
     if path in SPLIT:
         return float("-inf")
     seconds = group_seconds().get(group_of(path), 0.0)

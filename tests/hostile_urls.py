@@ -1,6 +1,6 @@
-"""URLs that mean no good, for whatever fetches what a model or a user names.
+"""Hostile URLs, for everything that fetches URLs from models or users.
 
-Each is tried within `hostile_internet()`; none may reach anything but the public hosts there.
+Each is tried within `hostile_internet()`. A fetch may only reach the public hosts there.
 """
 
 from __future__ import annotations
@@ -26,19 +26,18 @@ from tests.internet import (
 )
 
 LIMIT = 2_000
-"""Bytes of a file, where these URLs are tried."""
+"""The size limit for files, in bytes, when these URLs are tried."""
 SECONDS = 0.1
-"""For what takes too long; everything else has all the time it needs."""
+"""The timeout for slow servers. All other requests have enough time."""
+BLOCKED = ("resolves to a blocked address", "is not a valid HTTP address")
 PAYLOAD = "cGF5bG9hZA-do-not-repeat"
-"""In the query of every URL that has one: no message may repeat it."""
+"""A secret in the query of every URL that has one. No message may repeat it."""
 
 
 @dataclass(frozen=True)
 class Hostile:
-    """`{secret}` in a URL is the port of a server that nobody may reach.
-
-    `reason` is why a fetch refuses it, None for what is no URL that anything fetches.
-    """
+    """A hostile URL. `{secret}` in it is the port of a server that must not be reached. `reason` is
+    the error of the fetch, or None for URLs that are never fetched."""
 
     name: str
     url: str
@@ -196,19 +195,21 @@ async def hostile_internet() -> AsyncIterator[Internet]:
 
 
 def problem(net: Internet, url: Hostile, told: str) -> str:
-    """What went wrong; "" where only public hosts were reached and the message says no secret."""
+    """Return the problem, or "" if only public hosts were reached and the message contains no
+    secret."""
     reached = {host for host, port in net.dialled if port in {80, 443, net.secret}}
     if net.betrayed or not reached <= {PUBLIC}:
         return f"reached {reached}"
     if PAYLOAD in told or "authorization" in "".join(net.asked).lower():
         return f"told {told}"
-    if url.reason == "ssrf_block" and "resolves to a blocked address" not in told:
+    if url.reason == "ssrf_block" and not any(one in told for one in BLOCKED):
         return f"not refused for its address: {told}"
     return ""
 
 
 async def problems(net: Internet, urls: Sequence[Hostile], tell: Tell) -> dict[str, str]:
-    """Of each URL that is not refused as it should be; `tell` has it fetched, and why it was not."""
+    """Return the problem of each URL that is not refused correctly. `tell` fetches a URL and
+    returns the reason for a refusal."""
     found = {}
     for url in urls:
         told = await tell(url.url.replace("{secret}", str(net.secret)))

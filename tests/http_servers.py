@@ -1,4 +1,4 @@
-"""HTTP servers of a few lines, each in a thread of the test."""
+"""Small HTTP servers, each in a thread of the test."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 STOP_SECONDS = 0.02
-"""How often a server looks whether it has to stop."""
+"""The interval at which a server checks whether it should stop."""
 
 
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """Serve requests with `handler`, which logs nothing, for the length of the block.
-
-    Yields the address.
-    """
+    """Serve requests with `handler`, without logging, within the block. Yields the address."""
     quiet = type("Quiet", (handler,), {"log_message": lambda *arguments: None})
     with ThreadingHTTPServer(("127.0.0.1", 0), quiet) as server:
         server.daemon_threads = True

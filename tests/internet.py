@@ -1,7 +1,8 @@
-"""A small Internet for tests: names, public addresses, and real servers on the loopback behind them.
+"""A small Internet for tests: names, public addresses, and real servers on the loopback behind
+them.
 
-Only two things are not real: what names resolve to, and that a connection to a public address
-leads to a server of the test, as a router would have it. Everything between them is.
+Only two things are simulated: the addresses of names, and the routing of a connection for a public
+address to a server of the test. Everything else is real.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ OTHER = "93.184.215.15"
 SECRET = b"what only this machine may know"
 
 NAMED = ("example", "example.", "internal", "internal.")
-"""With what names end; everything else is an address in some spelling, or this machine."""
+"""The endings of host names. Everything else is an IP address in some spelling, or this machine."""
 
 Page = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
@@ -35,7 +36,7 @@ def ok(body: bytes = b"", **headers: str) -> Page:
 
 
 def answer(status: int, body: bytes = b"", **headers: str) -> Page:
-    """Header names are written with underscores; `content_length=""` leaves the length untold."""
+    """Return a response. Header names use underscores; `content_length=""` omits the length."""
     told = {"content_length": str(len(body)), **headers}
     lines = [f"{name.replace('_', '-')}: {value}" for name, value in told.items() if value]
     head = "\r\n".join([f"HTTP/1.1 {status} Whatever", "connection: close", *lines, "", ""])
@@ -56,7 +57,7 @@ def packed(body: bytes) -> Page:
 
 
 async def drip(writer: asyncio.StreamWriter) -> None:
-    """A byte now and then, for ever."""
+    """Send a byte now and then, forever."""
     writer.write(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")
     while True:
         writer.write(b".")
@@ -69,7 +70,7 @@ async def silence(writer: asyncio.StreamWriter) -> None:
 
 
 async def flood(writer: asyncio.StreamWriter) -> None:
-    """Bytes for ever, and no word of how many."""
+    """Send bytes forever, without announcing their number."""
     writer.write(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")
     while True:
         writer.write(b"x" * 65_536)
@@ -83,11 +84,9 @@ async def breaks_off(writer: asyncio.StreamWriter) -> None:
 
 @dataclass
 class Internet:
-    """`names` are hosts with their addresses, an answer for each time they are asked for.
-
-    `pages` are what there is at every public host, by path. `asked` are the requests that they
-    saw, `dialled` the addresses that were connected to, `secret` a server of this machine.
-    """
+    """`names` are hosts with their addresses, one answer per lookup. `pages` are the contents of
+    every public host, by path. `asked` are the requests that they received, `dialled` the addresses
+    that were connected to, and `secret` a server of this machine."""
 
     names: dict[str, list[list[str]]] = field(default_factory=dict)
     pages: dict[str, Page] = field(default_factory=dict)
@@ -151,7 +150,8 @@ class Internet:
         for server in servers:
             server.close()
         for _ in range(3):
-            await asyncio.sleep(0)  # what was just accepted begins, or it would never be closed
+            # a connection that was just accepted starts here, or it would never be closed
+            await asyncio.sleep(0)
         for task in list(self.serving):
             task.cancel()
         await asyncio.gather(*self.serving, return_exceptions=True)
@@ -168,7 +168,7 @@ class Internet:
 
 @asynccontextmanager
 async def internet(pages: Mapping[str, Page] | None = None) -> AsyncIterator[Internet]:
-    """With one public host, `files.example`, that has the pages."""
+    """Return an Internet with one public host, `files.example`, that serves the pages."""
     net = Internet(pages=dict(pages or {}))
     net.name("files.example", [PUBLIC])
     net.name("other.example", [OTHER])

@@ -1,8 +1,8 @@
-"""The browsers, sites, servers and databases that this process has launched for its tests."""
+"""Count the browsers, sites, servers and databases that this process has launched for its tests."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 LAUNCHED: Counter[str] = Counter()
-"""How many of each name; `tests.measure` adds up those of all processes."""
+"""The number of launches by name; `tests.measure` adds up those of all processes."""

@@ -54,13 +54,14 @@ class Measurements:
 
 
 def folder_of(nodeid: str) -> str:
-    """The folder below `tests/` that a test is in; the root's own modules have the name "."."""
+    """Return the folder below `tests/` that a test is in, or "." for modules in `tests/` itself."""
     parts = nodeid.partition("::")[0].split("/")
     return parts[1] if len(parts) > 2 else "."
 
 
 class MeasurePlugin:
-    """`recorded` are the tests whose duration is known; the summary lists the others."""
+    """A plugin that measures a run. `recorded` are the tests with a known duration; the summary
+    lists the others."""
 
     def __init__(self, config: pytest.Config, recorded: frozenset[str]) -> None:
         self.measurements = Measurements()
@@ -81,7 +82,7 @@ class MeasurePlugin:
     def pytest_fixture_setup(
         self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
     ) -> Iterator[None]:
-        """A fixture's time includes that of the fixtures which it requests by name."""
+        """Measure a fixture. Its time includes that of the fixtures which it requests by name."""
         begun = time.perf_counter()
         try:
             return (yield)
@@ -91,10 +92,10 @@ class MeasurePlugin:
             measured[1] += 1
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        # The process that started the workers sees the reports of all of them.
+        # The process that started the workers receives the reports of all of them.
         if self.is_worker or report.when is None:
             return
-        if not isinstance(report, pytest.SubtestReport):  # its time is part of its test's
+        if not isinstance(report, pytest.SubtestReport):  # its time is part of the test's
             self.measurements.tests[report.nodeid][PHASES.index(report.when)] += report.duration
         if report.failed and report.nodeid not in self.measurements.failed:
             self.measurements.failed.append(report.nodeid)

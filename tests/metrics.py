@@ -1,4 +1,4 @@
-"""Sinks of metrics for a test, with nothing from before."""
+"""Empty metric sinks for a test."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def connected(sink: Sink, *gauges: Gauge) -> Iterator[None]:
 
 
 def samples(sink: PrometheusSink, start: str = "quickapps_") -> dict[str, float]:
-    """What a scrape tells, by name and labels; bins of histograms are left out."""
+    """Return the samples of a scrape by name and labels, without bins of histograms."""
     lines = (line for line in sink.text().decode().splitlines() if line.startswith(start))
     parts = (line.rpartition(" ") for line in lines if "_bucket{" not in line)
     return {name: float(value) for name, _, value in parts}

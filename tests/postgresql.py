@@ -1,7 +1,8 @@
-"""New databases of the PostgreSQL of the tests, which sites are served with. All tables are there.
+"""New databases on the PostgreSQL of the tests, for sites.
 
-They are copies of one that is made once, because making the tables takes seconds; so are the
-databases of tests in this process, if `DATABASE_URL` names a PostgreSQL.
+They contain all tables, as copies of one that is created once, because creating the tables takes
+seconds. The databases of tests in this process are copies as well, if `DATABASE_URL` names a
+PostgreSQL.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def execute(statement: str) -> None:
 
 
 def names(prefix: str) -> list[str]:
-    """Return the databases whose names begin so."""
+    """Return the databases whose names have this prefix."""
     with psycopg.connect(os.environ["TEST_DATABASE_URL"]) as server:
         found = server.execute(
             "SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [prefix]
@@ -52,10 +53,8 @@ def drop(name: str) -> None:
 
 @functools.cache
 def tables() -> str:
-    """Return the name of a database with all tables and nothing in them.
-
-    All processes share it; it is made once for each version of the code, and replaces the last one.
-    """
+    """Return the name of a database with all tables and no rows. All processes share it. It is
+    created once per version of the code and replaces the previous one."""
     of_checkout = f"tables_{sha256(str(ROOT).encode()).hexdigest()[:8]}_"
     name = of_checkout + version_of_code()[:12]
     TABLES.mkdir(parents=True, exist_ok=True)
@@ -70,7 +69,8 @@ def tables() -> str:
 
 
 def make_tables(name: str) -> None:
-    """The name is that of a whole database only: one that is not finished has another."""
+    """Create the tables under a temporary name, so that the final name always means a complete
+    database."""
     unfinished = f"{name}_unfinished"
     create(unfinished)
     with tempfile.TemporaryDirectory() as folder:
@@ -82,7 +82,7 @@ def make_tables(name: str) -> None:
 
 @contextmanager
 def database() -> Iterator[str]:
-    """The name of one that is dropped afterwards."""
+    """Return the name of a database that is dropped afterwards."""
     name = f"site_{uuid4().hex[:12]}"
     create(name, tables())
     try:
@@ -93,6 +93,7 @@ def database() -> Iterator[str]:
 
 @contextmanager
 def shared_services() -> Iterator[dict[str, str]]:
-    """What processes share beside their folder, as settings: such a database, and Redis."""
+    """Return settings for what processes share in addition to their folder: such a database, and
+    Redis."""
     with database() as name:
         yield {"DATABASE_URL": address_of(name), "REDIS_URL": os.environ["TEST_REDIS_URL"]}

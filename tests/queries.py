@@ -1,7 +1,7 @@
-"""Which modules of tests have queries that may do something else on PostgreSQL: `-p tests.queries`.
+"""List test modules whose queries may behave differently on PostgreSQL: `-p tests.queries`.
 
-A run of tests on SQLite ends with a list of these modules: the kinds of their queries, and whether
-their tests have the marker `postgres`, by which they run on PostgreSQL as well.
+A run on SQLite ends with a list of these modules, the kinds of their queries, and whether their
+tests have the marker `postgres`, with which they also run on PostgreSQL.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ PATTERNS = {
     "union": r"\bUNION\b|\bINTERSECT\b|\bEXCEPT\b",
     "dates": r"\bdjango_(date|time|datetime)\w*\(",
 }
-"""The kinds of statements, by what SQLite is given."""
+"""Kinds of statements, by patterns of their SQL on SQLite."""
 KINDS = {kind: re.compile(pattern) for kind, pattern in PATTERNS.items()}
 TOLD_APART = {"lock", "raw", "refused", "conflict", "nulls", "search", "union", "window", "dates"}
-"""The others are in most modules, and behave alike but for a few that are marked by hand."""
+"""The other kinds occur in most modules and behave alike, except for a few that are marked by hand.
+"""
 OWN = re.compile(r"SAVEPOINT|PRAGMA|BEGIN|COMMIT|ROLLBACK|DELETE FROM \"\w+\"$|SELECT count\(\*\)")
 """Statements of Django and of the tests themselves."""
 
 
 class Queries:
-    """The kinds of queries of each module; queries of a fixture count as those of its tests."""
+    """Kinds of queries by module. Queries of a fixture count for its tests."""
 
     def __init__(self) -> None:
         self.kinds: dict[str, set[str]] = defaultdict(set)

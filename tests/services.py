@@ -1,6 +1,9 @@
-"""Which real services the tests may use: `python -m tests.services postgres` exits 0 if it answers.
+"""Real services that the tests can use.
 
-Where one is absent, one line says that its tests are skipped, and why.
+    python -m tests.services postgres
+
+The exit status is 0 if the service answers. If a service is absent, one line reports that its tests
+are skipped, and the reason.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ SERVICES = {
 
 
 def absence(service: str) -> str:
-    """Why the service cannot be used, as one line; "" when it answers."""
+    """Return the reason why the service cannot be used as one line, or "" if it answers."""
     title, variable, port = SERVICES[service]
     address = os.environ.get(variable, "")
     if not address:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.browser.serving import Site, serve
-from tests.peers.upstream import Upstream, serve_upstream
+from tests.peers.upstream import Handler, Upstream, serve_upstream
 
 SLUG = "echo"
 CLOCK = "internal_timeawareness_current_timestamp"
@@ -39,7 +39,8 @@ row.applications.set([application])
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """`key` may use the application SLUG and no other; the site also has one named `private`."""
+    """A served site. `key` can only use the application SLUG; the site also has one named
+    `private`."""
 
     site: Site
     key: str
@@ -51,7 +52,9 @@ class Gateway:
 
 
 @contextmanager
-def serve_gateway(folder: Path) -> Iterator[Gateway]:
-    with serve_upstream() as upstream, serve(folder) as site:
+def serve_gateway(
+    folder: Path, answering: type[Handler] = Handler, **settings: str
+) -> Iterator[Gateway]:
+    with serve_upstream(answering) as upstream, serve(folder, **settings) as site:
         key = site.shell(PREPARE, url=upstream.url, slug=SLUG, manifest=MANIFEST)
         yield Gateway(site, key, upstream)

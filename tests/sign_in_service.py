@@ -1,7 +1,7 @@
 """An authorization server on the loopback, with an MCP server and a REST service behind it.
 
-It holds clients to OAuth 2.1: PKCE with S256, exact redirect addresses, codes that are good once,
-refresh tokens that are replaced with each use, and tokens for the resource that was asked for.
+It enforces OAuth 2.1: PKCE with S256, exact redirect URIs, single-use codes, refresh tokens that
+are replaced on each use, and tokens that are limited to the requested resource.
 """
 
 from __future__ import annotations
@@ -28,10 +28,8 @@ FIXED_CLIENT, FIXED_SECRET = "fixed", "fixed:s3cret"
 
 @dataclass
 class SignInService:
-    """`metadata` and `resource` are merged into what it tells of itself; None leaves a field out.
-
-    `answers` gives other responses, by path. `seconds` is the lifetime of its tokens.
-    """
+    """`metadata` and `resource` are merged into its metadata documents; None omits a field.
+    `answers` are other responses by path, and `seconds` is the lifetime of its tokens."""
 
     url: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -51,7 +49,9 @@ class SignInService:
     """Method and path of each request."""
     forms: list[dict[str, str]] = field(default_factory=list)
     sent: list[str] = field(default_factory=list)
-    """What came in the header `Authorization` of calls of the tools."""
+    """Values of the header `Authorization` in calls of the tools."""
+    mcp: dict[str, Response] = field(default_factory=dict)
+    """Responses in place of those of the MCP server, by method."""
     count: int = 0
 
     @property
@@ -188,7 +188,7 @@ class SignInService:
 
 
 class Behind:
-    """The ASGI application: the MCP server where the token is right, the service elsewhere."""
+    """The ASGI application: the MCP server if the token is valid, otherwise the service."""
 
     def __init__(self, service: SignInService) -> None:
         self.service = service
@@ -207,6 +207,8 @@ class Behind:
         request = Request(scope, receive)
         if scope["path"] != "/mcp":
             response = await self.service.respond(request)
+        elif (found := self.service.mcp.get(request.method)) is not None:
+            response = found
         elif self.service.takes(request, self.service.mcp_url):
             await self.inner(scope, receive, send)
             return
@@ -217,7 +219,7 @@ class Behind:
 
 @contextmanager
 def serve_sign_in() -> Iterator[Behind]:
-    """Tests give it a `service` of their own."""
+    """Serve it. Tests pass a `service` of their own."""
     listening = socket.create_server(("127.0.0.1", 0))
     served = Behind(SignInService(f"http://127.0.0.1:{listening.getsockname()[1]}"))
     config = uvicorn.Config(served, log_level="error", lifespan="on", timeout_graceful_shutdown=1)

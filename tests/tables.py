@@ -1,4 +1,4 @@
-"""Tables of cases within one test, for rows that are cheaper than a test of their own."""
+"""Tables of rows within one test, for checks that are cheaper than a separate test."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 Test = Callable[..., Any]
 FAILURES = (Exception, pytest.fail.Exception, BaseExceptionGroup)
-"""What a test fails with, or the rows of a table within a table."""
+"""Exceptions with which a test, or a row of a nested table, fails."""
 MOST_CHARACTERS = 80
-"""A failing row shows this much of each value."""
+"""The maximum length at which a failing row shows each value."""
 
 
 def each_row(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Test], Test]:
@@ -53,7 +53,7 @@ def each_row(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Test]
 
 @contextmanager
 def every_failure() -> Iterator[Callable[[Mapping[str, Any]], Any]]:
-    """Raise the failures of the rows at the end: the only one itself, or a group of them."""
+    """Raise the failures of the rows at the end: a single one unchanged, or several as a group."""
     failures: list[BaseException] = []
 
     @contextmanager

@@ -72,7 +72,7 @@ async def test_a_value_that_is_old_is_asked_for_once_while_others_use_it():
 
     async def ask(known: int | None) -> int:
         asked.append(known)
-        assert await cache.renewed("a", 60, ask) == 1  # somebody else, meanwhile
+        assert await cache.renewed("a", 60, ask) == 1  # another caller, in the meantime
         return 2
 
     assert await cache.renewed("a", 0, ask) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from quickapps_site import bundles
+from quickapps_site.assets import bundles
 
 ROOT = Path(__file__).resolve().parent.parent
 STATIC = ROOT / "apps/chat/static"

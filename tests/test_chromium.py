@@ -1,4 +1,4 @@
-"""Where there is no Chromium, one is installed: by the system's package manager or by Playwright."""
+"""If there is no Chromium, the system's package manager or Playwright installs one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BROWSER = "#!/bin/sh\necho Chromium 1.0\n"
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only folder in which programs are found, but for a shell's own; it begins empty."""
+    """The only folder for programs, apart from the shell's own. It is empty at first."""
     folder = tmp_path / "programs"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -37,7 +37,7 @@ def write_program(path: Path, text: str) -> None:
 
 @pytest.fixture
 def download_host(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Serves an archive with a browser and what it comes with; gives what was asked for."""
+    """Serve an archive with a browser and its libraries. Return the requested paths."""
     asked: list[str] = []
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as packed:

@@ -1,4 +1,4 @@
-"""Times are read in one place, and none is stored that a page could not show in every time zone."""
+"""Times are parsed in one place, and only times that can be shown in every time zone are stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from apps.accounts.arrivals import Invitation
 from apps.datetime_fields import repair_times
 from apps.datetimes import EARLIEST, LATEST, of_timestamp, read_datetime, read_http_date
 from apps.notes.models import Note
-from apps.schedules.occurrences import Timing, next_time
+from apps.schedules.occurrences import ScheduleTiming, next_time
 from tests.tables import each_row
 
 LAST = LATEST - timedelta(days=1)
@@ -48,7 +48,7 @@ def test_a_time_without_an_offset_is_on_the_clocks_of_the_zone(written: str, exp
     ],
 )
 def test_other_times_are_refused_in_a_sentence(written: str):
-    with pytest.raises(ValueError, match=r"is not a date from 1900 to 2199\. Write one such as"):
+    with pytest.raises(ValueError, match=r"is not a date from 1900 to 2199\. Use a format such as"):
         read_datetime(written, LOS_ANGELES)
 
 
@@ -78,7 +78,7 @@ def test_dates_of_headers_are_read(written: str, expected: datetime | None):
 
 
 def test_a_schedule_has_no_time_beyond_the_bounds():
-    timing = Timing("interval", LAST, seconds=366 * 24 * 3600)
+    timing = ScheduleTiming("interval", LAST, seconds=366 * 24 * 3600)
 
     assert next_time(timing, LAST) is None
     assert next_time(timing, LAST - timedelta(days=1)) == LAST
@@ -90,9 +90,9 @@ def test_a_schedule_has_no_time_beyond_the_bounds():
 def test_a_row_with_another_time_is_not_saved(at: datetime):
     row = Note(owner="user-1", title="A", key="a", created_at=at, modified_at=LAST)
 
-    with pytest.raises(ValidationError, match="Write a date from 1900 to 2199"):
+    with pytest.raises(ValidationError, match="Enter a date from 1900 to 2199"):
         row.full_clean()
-    with pytest.raises(ValidationError, match="Write a date from 1900 to 2199"):
+    with pytest.raises(ValidationError, match="Enter a date from 1900 to 2199"):
         Note.objects.bulk_create([row])
 
 

@@ -23,7 +23,7 @@ MEASURED = {
 
 
 def unmarked(module: str, names: set[str]) -> Iterator[str]:
-    """The tests of these names without a reason for being slow."""
+    """Return the tests among these that have no reason for being slow."""
     for node in ast.parse((ROOT / module).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in names:
             marks = [ast.unparse(mark) for mark in node.decorator_list]

@@ -1,4 +1,4 @@
-"""The pages for when something is wrong depend on nothing that may be wrong itself."""
+"""Error pages depend on nothing that may have failed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ def test_an_error_page_needs_neither_a_request_nor_a_context(name: str) -> None:
     assert 'href="/"' in page
 
 
+@pytest.mark.django_db
 def test_a_form_without_its_token_gets_our_page() -> None:
     strict = Client(enforce_csrf_checks=True)
 
     answer = strict.post("/accounts/login/", {"username": "zoe"})
 
     assert answer.status_code == 403
-    assert "This is not open to you" in answer.text
+    assert "You don’t have access to this" in answer.text

@@ -69,7 +69,7 @@ def test_a_run_passes_only_if_all_its_failures_are_flaky_and_listed(labels, stat
 def test_a_failed_test_runs_again_with_its_seed_to_be_labelled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
-    """The planted race passes the second time it runs; the run fails all the same."""
+    """The planted race passes on the second run, and the run still fails."""
     root = Path(flaky.__file__).parents[1]
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_race.py").write_text(RACE)

@@ -1,4 +1,4 @@
-"""A program that is a fork is what a new process would be."""
+"""A forked program behaves like a new process."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Tests of a group run in one process, so what they share is made once."""
+"""The tests of a group run in one process, so their shared fixtures are created once."""
 
 from __future__ import annotations
 

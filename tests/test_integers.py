@@ -1,4 +1,4 @@
-"""Whole numbers are read in one place, from plain digits alone."""
+"""Integers are parsed in one place, from plain digits only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counters, histograms and gauges, as Prometheus and OpenTelemetry are told of them."""
+"""Counters, histograms and gauges, as reported to Prometheus and OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from apps import metrics
 from apps.gateway.prometheus import PrometheusSink
 from apps.metrics import Gauge, Instrument
-from quickapps_site.opentelemetry_metrics import OpenTelemetrySink
+from quickapps_site.observability.opentelemetry_metrics import OpenTelemetrySink
 from tests.contract import proves
 from tests.metrics import connected, samples
 
@@ -57,7 +57,7 @@ def test_a_scrape_tells_what_was_counted_and_what_there_is_now():
 
 
 def read(reader: InMemoryMetricReader) -> dict[tuple[str, Any], Any]:
-    """Values, or count, sum and bins, by name and labels."""
+    """Return values, or count, sum and bins, by name and labels."""
     data: Any = reader.get_metrics_data()
     return {
         (metric.name, tuple(sorted(point.attributes.items()))): (

@@ -1,11 +1,10 @@
-"""Every text that a person reads is there in every language."""
+"""Every visible text is translated into every language."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Message
@@ -14,6 +13,7 @@ from django.conf import settings
 from tools.texts.catalogues import (
     DOMAINS,
     KEYWORDS,
+    PYTHON,
     ROOT,
     SCRIPTS,
     compiled,
@@ -32,18 +32,20 @@ FOR_PEOPLE = (
     "base.html", "error.html", "account", "allauth", "chat", "mfa", "registration", "requests",
     "schedules", "socialaccount",
 )  # fmt: skip
-"""Of the templates; operators read English."""
+"""Templates without translations, because operators read English."""
 WITHOUT_TEXTS = {
     "chart-worker.js", "diagram-frame.js", "first-socket.js", "service-worker.js", "theme.js",
 }  # fmt: skip
-"""They run where there is no page, or not yet; what they say is for the script that asked them."""
+"""Scripts that run without a page, or before it. Only the calling script reads their messages."""
+FOR_OPERATORS = {"styleguide.js"}
+"""Scripts of pages for operators, who read English."""
 TELLING = {
-    "apps/runs/error_texts.py",
+    "apps/runs/explanations.py",
     "apps/outages.py",
     "apps/runs/failures.py",
-    "apps/triggers/pages.py",
+    "apps/chat/scheduled/pages.py",
 }
-"""They tell what was marked where it was raised, or stored."""
+"""Modules that report texts which were marked where they were raised or stored."""
 FILLED_IN = re.compile(r"\{\w+\}|%\(\w+\)s|</?[a-z]+[^>]*>")
 """Values, and tags with their attributes."""
 
@@ -86,39 +88,58 @@ def has_same_gaps(message: Message) -> bool:
     texts = forms(message.id)
     wanted = Counter(FILLED_IN.findall(texts[-1]))
     *special, usual = [Counter(FILLED_IN.findall(one)) for one in forms(message.string)]
-    # A form for one thing alone may leave its number out: "a step".
+    # The singular form may omit the number, as in "a step".
     wanted.pop("{ending}", None)  # of English ordinals
     return usual == wanted and all(one <= wanted for one in special)
 
 
-def templates() -> list[Path]:
-    return list(files_below(tuple(f"templates/{one}" for one in FOR_PEOPLE), ".html", ".txt"))
+def test_all_that_is_read_of_a_template_can_be_translated():
+    found = {
+        str(path.relative_to(ROOT)): unmarked
+        for path in files_below(tuple(f"templates/{one}" for one in FOR_PEOPLE), ".html", ".txt")
+        if (unmarked := of_template(path.read_text("utf-8")))
+    }
+
+    assert found == {}
 
 
-@pytest.mark.parametrize("path", templates(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_all_that_is_read_of_a_template_can_be_translated(path: Path):
-    assert of_template(path.read_text("utf-8")) == []
+def test_all_that_a_script_says_can_be_translated():
+    found = {
+        str(path.relative_to(ROOT)): unmarked
+        for path in files_below(SCRIPTS, ".js")
+        if path.name not in WITHOUT_TEXTS | FOR_OPERATORS
+        and (unmarked := of_script(path.read_text("utf-8")))
+    }
 
-
-@pytest.mark.parametrize("path", [*files_below(SCRIPTS, ".js")], ids=lambda path: path.name)
-def test_all_that_a_script_says_can_be_translated(path: Path):
-    if path.name in WITHOUT_TEXTS:
-        return
-
-    assert of_script(path.read_text("utf-8")) == []
+    assert found == {}
 
 
 def test_texts_of_python_are_marked_as_literals():
-    """What is put together first is found by nobody."""
+    """The extraction finds only literals, not concatenated texts."""
     odd = [
         f"{path.relative_to(ROOT)}:{call.lineno}"
-        for path in files_below(("apps",), ".py")
+        for path in files_below(PYTHON, ".py")
         if str(path.relative_to(ROOT)) not in TELLING
         for call in calls_of_gettext(path.read_text("utf-8"))
         if not is_literal(call.args[0])
     ]
 
     assert odd == []
+
+
+def test_no_text_of_python_is_marked_inside_an_f_string():
+    """The extraction reads an f-string as one token, so a text in it is not translated."""
+    hidden = [
+        f"{path.relative_to(ROOT)}:{call.lineno}"
+        for path in files_below(PYTHON, ".py")
+        for string in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(string, ast.JoinedStr)
+        for call in ast.walk(string)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        if call.func.id in KEYWORDS and not isinstance(call.args[0], ast.Name)
+    ]
+
+    assert hidden == []
 
 
 def calls_of_gettext(source: str) -> list[ast.Call]:
@@ -129,5 +150,5 @@ def calls_of_gettext(source: str) -> list[ast.Call]:
 
 
 def is_literal(text: ast.expr) -> bool:
-    """A literal, or the name of one that is marked where it stands."""
+    """Return True for a literal, or for the name of one that is marked at its definition."""
     return isinstance(text, ast.Constant) or (isinstance(text, ast.Name) and text.id.isupper())

@@ -11,7 +11,7 @@ from tests.tiers import ROOT, clock, tiers
 @pytest.mark.parametrize(
     ("path", "markers", "full"),
     [
-        ("tests/chat/test_rail.py", set(), False),
+        ("tests/chat/rail/test_content.py", set(), False),
         ("tests/browser/test_rail.py", set(), True),
         ("tests/browser/test_rail.py", {"walkthrough"}, False),
         ("tests/load/test_gateway.py", {"soak"}, False),
@@ -25,7 +25,7 @@ def test_folders_and_markers_choose_the_tier(path: str, markers: set[str], full:
 def test_tiers_collect_only_the_modules_with_tests_of_theirs():
     chosen = {name: set(tier.modules()) for name, tier in tiers().items()}
 
-    assert chosen["test"] == set()  # all
+    assert chosen["test"] == set()  # all of them
     assert "tests/browser/test_rail.py" in chosen["rest"]
     for name, words in (
         ("rest", "mark.full"),

@@ -53,7 +53,7 @@ def test_types_are_checked_with_the_versions_that_are_vendored() -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_vendored_file_names_a_source_map(folder: str) -> None:
-    """Hashed static files cannot be collected when a named map is missing."""
+    """Hashed static files cannot be collected if a referenced source map is missing."""
     naming = [
         path.name
         for path in (ROOT / folder).iterdir()

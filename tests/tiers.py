@@ -27,12 +27,13 @@ NO_TESTS = 5
 """pytest's exit status if no test was selected."""
 PYTEST = (sys.executable, "-m", "pytest")
 WORKERS = (os.cpu_count() or 1) + 2
-"""Tests wait about half of their time."""
+"""The number of workers per CPU, because tests wait about half of their time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """`words` are in the text of each module with tests of the tier; empty if most modules have some."""
+    """A tier. `words` occur in the text of each module with tests of the tier; empty if most
+    modules have some."""
 
     marker: str
     words: tuple[str, ...] = ()
@@ -40,7 +41,8 @@ class Tier:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def modules(self) -> list[str]:
-        """The modules to collect, which takes a second of each worker per fifty modules."""
+        """Return the modules to collect, because collecting fifty modules takes a worker one
+        second."""
         if not self.words:
             return []
         return [
@@ -88,7 +90,7 @@ def chosen_seed() -> int:
 
 
 def cpu_seconds() -> float:
-    """The processor time of all processes that this one has started and that have ended."""
+    """Return the CPU time of all processes that this one has started and that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -98,7 +100,7 @@ def clock(seconds: float) -> str:
 
 
 def launched(reports: Path) -> str:
-    """Name what the run launched, most frequent first."""
+    """Format the launches of the run, most frequent first."""
     counts = read_report(reports).get("launched", {})
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{number} {name}" for name, number in ordered) or "nothing launched"

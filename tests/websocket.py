@@ -1,4 +1,4 @@
-"""The page's side of its socket, over a plain connection: it reads when it is told to, or never."""
+"""The page's end of its socket, over a plain connection that reads only on demand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT, CLOSE = 1, 8
 
 
 def visitor_cookie(site: str, slug: str) -> str:
-    """What a browser holds that has seen the page of an application and opened its socket."""
+    """Return the cookie of a browser that has opened the page of an application and its socket."""
     with urlopen(f"{site}/chat/{slug}/", timeout=PATIENCE) as page:
         cookies = SimpleCookie("; ".join(page.headers.get_all("set-cookie")))
     page_alone = written(cookies)
@@ -32,10 +32,8 @@ def written(cookies: SimpleCookie) -> str:
 
 
 class PageSocket:
-    """One tab. `code` is what the server closed it with, None while it is open; `cookies` are new ones.
-
-    What comes over a socket that `deflates` is compressed, so its frames cannot be read here.
-    """
+    """A tab. `code` is the close code of the server, or None while the socket is open; `cookies`
+    are new ones. Frames of a socket that `deflates` are compressed and cannot be read here."""
 
     def __init__(
         self,
@@ -85,7 +83,7 @@ class PageSocket:
         self.connection.sendall(head + bytes(4) + text)
 
     def ask(self, text: str) -> str:
-        """Ask in a new conversation; its id."""
+        """Ask in a new conversation. Return its id."""
         self.send({"type": "ask", "id": str(uuid4()), "text": text, "conversation": None})
         opened = self.until("conversation.opened")[-1]
         return str(opened["conversation"])
@@ -94,7 +92,7 @@ class PageSocket:
         self.send({"type": "open", "conversation": conversation, "after": 0})
 
     def frame(self) -> dict[str, Any] | None:
-        """The next frame; None when the server has closed the socket."""
+        """Return the next frame, or None if the server has closed the socket."""
         while True:
             head = self.incoming.read(2)
             if len(head) < 2:
@@ -113,7 +111,7 @@ class PageSocket:
                 return None
 
     def until(self, kind: str, **fields: Any) -> list[dict[str, Any]]:
-        """Everything up to the first frame of that type with those fields."""
+        """Return all frames up to the first of that type with those fields."""
         frames = []
         while (frame := self.frame()) is not None:
             frames.append(frame)
@@ -122,7 +120,7 @@ class PageSocket:
         raise AssertionError(f"The socket was closed ({self.code}) before {kind}: {frames[-3:]}")
 
     def rest(self) -> list[dict[str, Any]]:
-        """Everything until the server closes the socket."""
+        """Return all frames until the server closes the socket."""
         frames = []
         while (frame := self.frame()) is not None:
             frames.append(frame)

@@ -1,12 +1,127 @@
 from django.apps import AppConfig
 
+from apps.accounts.text_lookups import register_lookup
+from apps.admin_pages import AdminPage
+from apps.chores import Chore
+
 
 class AccountsConfig(AppConfig):
     name = "apps.accounts"
     verbose_name = "Access"
+    admin_pages = (
+        AdminPage(
+            "Govern",
+            60,
+            "Audit",
+            "policy",
+            "accounts.auditentry",
+            "Sign-ins, permission changes and reads of content: who did what, and when.",
+        ),
+        AdminPage(
+            "Govern",
+            61,
+            "Legal holds",
+            "gavel",
+            "accounts.legalhold",
+            "User data that cannot be deleted until the hold is lifted.",
+            below="Audit",
+        ),
+        AdminPage(
+            "Govern",
+            62,
+            "Erasure reports",
+            "delete_forever",
+            "accounts.erasurereport",
+            "What was removed, and what had to be retained, when an account was erased.",
+            below="Audit",
+        ),
+        AdminPage(
+            "Govern",
+            50,
+            "API keys",
+            "key",
+            "accounts.apikey",
+            "Keys for programs that call applications, each with its own rate limits.",
+        ),
+        AdminPage(
+            "Govern",
+            10,
+            "Users",
+            "person",
+            "auth.user",
+            "User accounts, with their groups and permissions.",
+        ),
+        AdminPage(
+            "Govern",
+            11,
+            "Service accounts",
+            "smart_toy",
+            "accounts.serviceaccount",
+            "Accounts for programs, which have API keys instead of a password.",
+            below="Users",
+        ),
+        AdminPage(
+            "Govern",
+            12,
+            "Sign-ups",
+            "how_to_reg",
+            "accounts.signup",
+            "New accounts that wait for approval or for the confirmation of their address.",
+            below="Users",
+        ),
+        AdminPage(
+            "Govern",
+            13,
+            "Invitations",
+            "mail",
+            "accounts.invitation",
+            "Links for one sign-up each, with the groups that you select.",
+            below="Users",
+        ),
+        AdminPage(
+            "Govern",
+            14,
+            "Social accounts",
+            "link",
+            "socialaccount.socialaccount",
+            "Accounts at identity providers with which users sign in.",
+            below="Users",
+        ),
+        AdminPage(
+            "Govern",
+            20,
+            "Groups",
+            "group",
+            "auth.group",
+            "Sets of permissions, and of access to applications, that users share.",
+        ),
+        AdminPage(
+            "Govern",
+            21,
+            "Groups of identity providers",
+            "sync_alt",
+            "accounts.claimmapping",
+            "Claims of identity providers that add users to a group when they sign in.",
+            below="Groups",
+        ),
+        AdminPage(
+            "Govern",
+            30,
+            "Teams",
+            "groups",
+            "accounts.team",
+            "Users who share applications, notes and budgets.",
+        ),
+    )
     default_auto_field = "django.db.models.BigAutoField"
+    chores = (
+        Chore("Delete audit events after AUDIT_DAYS", "apps.accounts.audit.delete_old"),
+        Chore(
+            "Delete accounts with an unconfirmed address",
+            "apps.accounts.sign_up.sign_up.delete_unconfirmed",
+        ),
+        Chore("Delete expired sessions", "apps.accounts.sign_in.sessions.delete_expired"),
+    )
 
     def ready(self) -> None:
-        from apps.accounts.text_lookups import register
-
-        register()
+        register_lookup()

@@ -1,4 +1,4 @@
-"""How accounts come to be: people sign up, are invited, or make the first administrator."""
+"""The ways to get an account: sign-up, invitation, and the setup of the first administrator."""
 
 from datetime import datetime, timedelta
 
@@ -11,16 +11,18 @@ from apps.datetime_fields import BoundedDateTimeField
 
 
 class SignUp(models.Model):
-    """Somebody who signed up and has to wait: the account is not active as long as this is there."""
+    """Represents a sign-up that is not complete. The account is inactive as long as this row
+    exists.
+    """
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_up"
     )
     needs_confirmation = models.BooleanField(
-        help_text="Whether the link in the message to the address has yet to be followed."
+        help_text="True until the user opens the link in the email."
     )
     needs_approval = models.BooleanField(
-        help_text="Whether an administrator has yet to approve the account."
+        help_text="True until an administrator approves the account."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -38,15 +40,18 @@ def in_a_week() -> datetime:
 
 
 class Invitation(models.Model):
-    """Lets one person sign up, with a link of which only the hash is kept."""
+    """One user can sign up with an invitation. Only the hash of its link is stored."""
 
     email = models.EmailField(
-        "e-mail address",
+        "email address",
         blank=True,
-        help_text="Of the account. Where mail is sent, the link goes there and is not shown.",
+        help_text=(
+            "The email address of the account. If the server sends email, the link is "
+            "sent there and not shown."
+        ),
     )
     groups = models.ManyToManyField(
-        Group, blank=True, help_text="Roles and teams that the account begins with."
+        Group, blank=True, help_text="The initial roles and teams of the account."
     )
     expires_at = BoundedDateTimeField("expires", default=in_a_week)
     token_hash = models.CharField(max_length=64, unique=True, editable=False)
@@ -59,7 +64,10 @@ class Invitation(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     is_sent = models.BooleanField(
-        "sent", default=False, editable=False, help_text="Whether the link went to the address."
+        "sent",
+        default=False,
+        editable=False,
+        help_text=("True if the link was sent to the address."),
     )
     used_by = models.OneToOneField(
         settings.AUTH_USER_MODEL,
@@ -78,7 +86,9 @@ class Invitation(models.Model):
 
 
 class SetupToken(models.Model):
-    """Lets somebody make the first administrator; each process that serves has one of its own."""
+    """A visitor can create the first administrator with this token. Each server process has its
+    own.
+    """
 
     token_hash = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,6 +1,6 @@
-"""The audit: who did what, when and from where, in names and ids and never in texts.
+"""The audit records who did what, when and from where, with names and IDs, never with contents.
 
-What has an event loop hands events to a queue; what has none writes them at once.
+Code with an event loop puts events into a queue; other code writes them at once.
 """
 
 import time
@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from apps.accounts.audit_entry import LONGEST_ACTOR, LONGEST_SUBJECT, AuditEntry
+from apps.accounts.legal_holds import holds
 from apps.old_rows import delete_older
 
 Event = Literal[
@@ -37,12 +38,22 @@ Event = Literal[
     "key.created",
     "key.changed",
     "key.revoked",
+    "hold.placed",
+    "hold.lifted",
+    "account.erased",
+    "job.retried",
+    "job.cancelled",
+    "job.enqueued",
+    "jobs.paused",
+    "jobs.resumed",
 ]
 COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "run", "subject")
 
 
 class AuditEvent(msgspec.Struct, frozen=True, gc=False):
-    """`actor` is the bucket of whoever acted, `subject` a name or an id of what it was done to."""
+    """Describes an audit event. `actor` is the bucket of the acting user, `subject` the name or ID
+    of the affected object.
+    """
 
     event: Event
     actor: str = ""
@@ -64,7 +75,7 @@ def write(events: Iterable[AuditEvent]) -> None:
     names, places = ", ".join(COLUMNS), ", ".join(["%s"] * len(COLUMNS))
     table = AuditEntry._meta.db_table
     statement = f"INSERT INTO {table} ({names}) VALUES ({places})"  # noqa: S608 - no values
-    # Not `bulk_create`, which takes ten times as long.
+    # `bulk_create` takes ten times as long.
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         cursor.executemany(statement, list(map(values_of, events)))
 
@@ -88,5 +99,5 @@ def cut(text: str, most: int) -> str:
 
 
 def delete_old() -> int:
-    """Delete the events that are older than `AUDIT_DAYS`; the number of them."""
-    return delete_older(AuditEntry, "at", settings.AUDIT_DAYS)
+    """Delete the events that are older than `AUDIT_DAYS`, except held ones. Return their number."""
+    return delete_older(AuditEntry, "at", settings.AUDIT_DAYS, but=holds("actor", "conversation"))

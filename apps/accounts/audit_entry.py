@@ -8,7 +8,9 @@ LONGEST_SUBJECT = 255
 
 
 class AuditEntry(models.Model):
-    """One event of the audit, as `apps.accounts.audit.AuditEvent` describes it; never a text."""
+    """Stores one audit event, as `apps.accounts.audit.AuditEvent` describes it. It never contains
+    message text.
+    """
 
     class Event(models.TextChoices):
         CONVERSATION_CREATED = "conversation.created"
@@ -31,6 +33,14 @@ class AuditEntry(models.Model):
         KEY_CREATED = "key.created"
         KEY_CHANGED = "key.changed"
         KEY_REVOKED = "key.revoked"
+        HOLD_PLACED = "hold.placed"
+        HOLD_LIFTED = "hold.lifted"
+        ACCOUNT_ERASED = "account.erased"
+        JOB_RETRIED = "job.retried"
+        JOB_CANCELLED = "job.cancelled"
+        JOB_ENQUEUED = "job.enqueued"
+        JOBS_PAUSED = "jobs.paused"
+        JOBS_RESUMED = "jobs.resumed"
 
     event = models.CharField(max_length=30, choices=Event)
     at = models.DateTimeField(default=timezone.now)
@@ -40,14 +50,38 @@ class AuditEntry(models.Model):
     conversation = models.UUIDField(null=True, blank=True)
     run = models.UUIDField(null=True, blank=True)
     subject = models.CharField(
-        max_length=LONGEST_SUBJECT, blank=True, help_text="The tool, or what was asked for."
+        max_length=LONGEST_SUBJECT, blank=True, help_text="The tool, or the requested object."
     )
 
     class Meta:
         verbose_name = "audit event"
         indexes = (
             models.Index(fields=("at",), name="audit_by_time"),
-            models.Index(fields=("actor", "at"), name="audit_by_actor"),
+            # Operators search by these columns; the newest rows come first.
+            models.Index(
+                fields=("actor", "at"),
+                # Only with this index can PostgreSQL find the buckets of a user's teams by their
+                # common prefix.
+                opclasses=("varchar_pattern_ops", "timestamptz_ops"),
+                name="audit_by_caller",
+            ),
+            models.Index(fields=("event", "at"), name="audit_by_event"),
+            models.Index(
+                fields=("application", "at"),
+                condition=~models.Q(application=""),
+                name="audit_by_application",
+            ),
+            models.Index(
+                fields=("address", "at"),
+                condition=~models.Q(address=""),
+                name="audit_by_address",
+            ),
+            models.Index(
+                fields=("subject", "at"),
+                opclasses=("varchar_pattern_ops", "timestamptz_ops"),
+                condition=~models.Q(subject=""),
+                name="audit_by_subject",
+            ),
         )
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""From the headers of a request to its caller."""
+"""Finds the caller of a request by its headers."""
 
 import ipaddress
 from collections.abc import Iterable, Mapping
@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from apps.accounts.caller import Caller
-from apps.accounts.key_holders import KEY_FORM, find_holder
+from apps.accounts.caller import Caller, ClientInfo, Credentials, KeyLimits
+from apps.accounts.keys.holders import KEY_FORM, find_holder
 from apps.accounts.sender_headers import SenderHeaders, is_own_host, read_headers
 from apps.errors import NotAuthenticated
 
 
 async def authenticate(scope: Mapping[str, Any]) -> Caller:
-    """The caller of an ASGI request: the holder of a key, or a visitor on this machine.
+    """Return the caller of an ASGI request: the holder of a key, or a visitor on this machine.
 
     Raises `NotAuthenticated`.
     """
@@ -23,21 +23,21 @@ async def authenticate(scope: Mapping[str, Any]) -> Caller:
     if not key:
         if not is_local(scope.get("client"), sent):
             raise NotAuthenticated
-        # Two visitors cannot be told apart here, so they own no files.
-        return Caller("", **told_by(sent))
+        # Visitors cannot be distinguished here, so they own no files.
+        return Caller("", client=client_of(sent))
     holder = await find_holder(key)
     if holder is None:
         raise NotAuthenticated
-    # One of our keys is useless elsewhere, so it is not passed on.
+    # Other services have no use for our keys, so a key is not passed on.
     bearer = sent.bearer if sent.api_key and sent.bearer != sent.api_key else ""
-    bucket = f"key-{holder.prefix}"
-    return Caller(bucket, "key", bearer=bearer, **holder.limits, **told_by(sent))
+    return holder.caller(f"key-{holder.prefix}", client_of(sent), Credentials(bearer))
 
 
-def claimed(scope: Mapping[str, Any]) -> Caller | None:
-    """The caller that a request claims to have, for DIAL Core to confirm.
+def read_claimed_caller(scope: Mapping[str, Any]) -> Caller | None:
+    """Return the caller that a request claims to have, for DIAL Core to confirm.
 
-    None without a key, and for a key of our form, which is never sent to others.
+    Return None without a key. Our own keys are never sent to others, so for one of them also return
+    None.
     """
     sent = read_headers(scope["headers"])
     if not sent.api_key or KEY_FORM.fullmatch(sent.api_key):
@@ -45,27 +45,23 @@ def claimed(scope: Mapping[str, Any]) -> Caller | None:
     return Caller(
         "",
         "dial",
-        scope=frozenset(),
-        bearer=sent.bearer,
-        api_key=sent.api_key,
-        **told_by(sent),
+        client=client_of(sent),
+        credentials=Credentials(sent.bearer, sent.api_key),
+        limits=KeyLimits(scope=frozenset()),
     )
 
 
-def told_by(sent: SenderHeaders) -> dict[str, Any]:
-    """The fields of a `Caller` that headers fill, without credentials."""
-    return {
-        "locale": sent.locale,
-        "client_channel": sent.client_channel,
-        "headers": sent.forwardable,
-        "trace": sent.trace,
-    }
+def client_of(sent: SenderHeaders) -> ClientInfo:
+    return ClientInfo(
+        sent.locale, channel=sent.client_channel, headers=sent.forwardable, trace=sent.trace
+    )
 
 
 def is_local(client: Iterable[Any] | None, sent: SenderHeaders) -> bool:
-    """Whether a program on this machine, or a page of this site, sent the request without a proxy.
+    """Return True if a program on this machine, or a page of this site, sent the request without a
+    proxy.
 
-    A browser on this machine that shows a page of another site sends its origin, or a foreign host.
+    A page of another site in a browser on this machine sends its own origin or a foreign host.
     """
     if client is None or sent.is_forwarded or not is_loopback(next(iter(client), "")):
         return False
@@ -73,9 +69,9 @@ def is_local(client: Iterable[Any] | None, sent: SenderHeaders) -> bool:
 
 
 def is_own_page(sent: SenderHeaders) -> bool:
-    """Whether the page that sent the request needs no key.
+    """Return True if the page that sent the request needs no key.
 
-    Where CORS admits other origins, pages on other ports of this machine need one as well.
+    If CORS admits other origins, pages on other ports of this machine need a key as well.
     """
     origin = urlsplit_host(sent.origin)
     return is_own_host(origin) and (not settings.CORS_ALLOWED_ORIGINS or origin == sent.host)

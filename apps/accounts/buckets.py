@@ -1,15 +1,14 @@
-"""The names of buckets: who owns files, conversations and memories.
+"""The names of buckets, which own files, conversations and memories.
 
-A person has one for themselves, and one for each team that they work in, so that nothing of one
-is found in another.
+A user has a personal bucket, and one for each of their teams, so that data of one never appears in
+another.
 """
 
 import re
-from typing import Any
 
 from django.db.models import Q
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, ClientInfo
 
 _form = re.compile(r"user-(\d+)(?:-team-(\d+))?", re.ASCII)
 
@@ -18,8 +17,8 @@ def bucket_of(user_id: int | None, team: int | None = None) -> str:
     return f"user-{user_id}" if team is None else f"user-{user_id}-team-{team}"
 
 
-def place_of(bucket: str) -> tuple[int, int | None] | None:
-    """The ids of the person and the team whose bucket this is; None for other ones."""
+def owner_ids(bucket: str) -> tuple[int, int | None] | None:
+    """Return the IDs of the user and the team that own the bucket; None for other buckets."""
     found = _form.fullmatch(bucket)
     if found is None:
         return None
@@ -27,18 +26,18 @@ def place_of(bucket: str) -> tuple[int, int | None] | None:
 
 
 def personal(bucket: str) -> str:
-    """The bucket of the same person for themselves; any other as it is."""
-    place = place_of(bucket)
+    """Return the user's personal bucket for one of their team buckets, any other bucket unchanged."""
+    place = owner_ids(bucket)
     return bucket if place is None else bucket_of(place[0])
 
 
 def of_person(user_id: int, column: str = "bucket") -> Q:
-    """Rows of all that is a person's, wherever they work, by the column that has their bucket."""
+    """Return the condition for a user's rows in all of their buckets. `column` has the bucket."""
     name = bucket_of(user_id)
     return Q((column, name)) | Q((f"{column}__startswith", f"{name}-team-"))
 
 
-def caller_in(user_id: int | None, team: int | None = None, **fields: Any) -> Caller:
-    """A person who works in a team, or for themselves."""
+def caller_in(user_id: int | None, team: int | None = None, locale: str = "en") -> Caller:
+    """Return a user as a caller, who works in a team or outside teams."""
     bucket = bucket_of(user_id, team)
-    return Caller(bucket, "user", user_id=user_id, team=team, **fields)
+    return Caller(bucket, "user", user_id=user_id, team=team, client=ClientInfo(locale))

@@ -1,72 +1,114 @@
-"""The caller: what a run may know about the person or program behind it."""
+"""The caller: the user or program for which a run works."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 Kind = Literal["visitor", "user", "key", "dial"]
-"""`dial`: DIAL Core confirmed the caller, and made `api_key` for this one request."""
+"""Names the kind of caller. `dial` means that DIAL Core authenticated the caller and created
+`api_key` for this one request.
+"""
 
 Surface = Literal["", "page"]
-"""What the person has in front of them: the whole page, whose scripts can be asked to do something."""
+"""Names the client that the user uses. "page" is the chat page, whose scripts can execute calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientInfo:
+    """Describes the client that sent a request, as the request describes it."""
+
+    locale: str = "en"
+    timezone: str = ""
+    """The IANA name of the user's time zone is "" if it is unknown."""
+    surface: Surface = ""
+    address: str = ""
+    """The network address that the request came from is "" if it is not needed."""
+    channel: str = ""
+    """DIAL's client channel is "" if the request names none."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """These request headers (`X-…`) can be forwarded, in their original spelling."""
+    trace: Mapping[str, str] = field(default_factory=dict)
+    """Contains the `traceparent` and `tracestate` headers of the request, if it has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Other services recognize the caller by these secrets."""
+
+    bearer: str = field(default="", repr=False)
+    api_key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLimits:
+    """A key can have these limits: the applications that it may use, and its rates."""
+
+    scope: frozenset[int] | None = None
+    """The key can use only the applications with these IDs. None means no limit."""
+    version: int | None = None
+    """The key can use only this version of its application. None means no limit."""
+    requests_per_minute: int | None = None
+    """None means the default of the installation, and 0 means no limit. The same applies to
+    `tokens_per_minute`.
+    """
+    tokens_per_minute: int | None = None
+
+    def include(self, application: int) -> bool:
+        return self.scope is None or application in self.scope
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """On whose behalf a run acts.
+    """A run acts for this user, program or visitor.
 
-    `bucket` names the owner of files and conversations (`user-7`, `key-ab12cd34`,
-    `session-…`); it is an identifier, never a credential. Credentials stay out of `repr`.
+    `bucket` names the owner of files and conversations (`user-7`, `key-ab12cd34`, `session-…`). It
+    is an identifier, never a credential.
     """
 
     bucket: str
     folder: str = field(default="", kw_only=True)
-    """Where in the bucket files are made: `conversations/{id}/`; "" for the bucket itself."""
+    """New files are stored in this folder of the bucket, `conversations/{id}/`, or in the bucket
+    itself if it is "".
+    """
     kind: Kind = "visitor"
     user_id: int | None = None
     key_user_id: int | None = None
-    """The person of a key; None for a key of the installation."""
+    """The ID of the user who owns the key is None for a key of the installation."""
     is_own_key: bool = False
     """True for a key that its user created, and for each key of a service account."""
     team: int | None = None
-    """The id of the team in which the caller works; None: for themselves."""
-    scope: frozenset[int] | None = None
-    """The ids of the applications that a key is limited to; None: no limit."""
-    version: int | None = None
-    """The number of the only version of its application that a key may use; None: no such limit."""
+    """The caller works in the team with this ID. None means outside teams."""
     end_user: str = ""
-    """Whom a program with a key asks for, as its request names them; "" if it does not."""
+    """A program that sends a request with a key can name the user for whom it sends the request.
+    Otherwise, this is "".
+    """
     is_remembered: bool = True
-    """False: this conversation uses no memory of its person, and leaves none."""
-    locale: str = "en"
-    timezone: str = ""
-    """The IANA name of the user's time zone, "" if it is not known."""
-    requests_per_minute: int | None = None
-    """The caller's own limits; None: as the installation says, 0: none."""
-    tokens_per_minute: int | None = None
-    surface: Surface = ""
-    address: str = ""
-    """The network address that the request came from, "" where nobody asks for it."""
-    client_channel: str = ""
+    """False if this conversation neither uses nor changes its user's memory."""
     appdata: str = ""
-    """`{bucket}/appdata/{application}`, as Core answered its key: whose bucket the application
-    writes to, and the application that the key was made for. "" where Core was not asked."""
-    bearer: str = field(default="", repr=False)
-    api_key: str = field(default="", repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Headers of the request that may be passed on (`X-…`), in their original spelling."""
-    trace: Mapping[str, str] = field(default_factory=dict)
-    """`traceparent` and `tracestate` of the request, as far as it has them."""
+    """DIAL Core returns `{bucket}/appdata/{application}` for its key: the bucket that the
+    application writes to, and the application that the key was created for. "" if Core was not
+    asked.
+    """
+    client: ClientInfo = ClientInfo()
+    credentials: Credentials = Credentials()
+    limits: KeyLimits = KeyLimits()
+
+    def at(self, **changes: Any) -> "Caller":
+        """Return the caller with changes to its `client`."""
+        return replace(self, client=replace(self.client, **changes))
 
     @property
     def principal(self) -> int | None:
-        """The id of the account whose rights the caller has; visitors, and keys of the
-        installation, have none."""
+        """Return the ID of the account whose permissions the caller has. Visitors, and keys of the
+        installation, have none.
+        """
         return self.key_user_id if self.user_id is None else self.user_id
 
     @property
     def person(self) -> int | None:
-        """The id of the account whose notes, schedules and team the caller sees. As `principal`, but
-        none for a key that somebody else made: it may use applications, and reads nothing of its
-        person."""
+        """Return the ID of the account whose notes, schedules and team the caller sees.
+
+        It is `principal`, but None for a key that another user created: this key can use
+        applications, but cannot read its user's data.
+        """
         return self.principal if self.user_id is not None or self.is_own_key else None

@@ -1,4 +1,4 @@
-"""Short texts that are kept encrypted outside of a column of their own, as secrets are."""
+"""Encrypts short texts that have no encrypted column of their own."""
 
 from typing import Any
 
@@ -7,7 +7,9 @@ from encrypted_fields.fields import EncryptedTextField
 
 
 def cipher() -> MultiFernet:
-    """Encrypts under the newest `SECRET_KEY` and `SALT_KEY`, and reads under former ones too."""
+    """Return a cipher that encrypts with the newest `SECRET_KEY` and `SALT_KEY`, and decrypts with
+    older ones too.
+    """
     field: Any = EncryptedTextField()
     found: MultiFernet = field.f
     return found

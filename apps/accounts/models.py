@@ -1,4 +1,4 @@
-"""Teams, service accounts, roles of the installation, keys for programs, and what is a person's."""
+"""Teams, service accounts, roles of the installation, API keys, and settings of users."""
 
 from django.conf import settings
 from django.contrib.auth.models import Group
@@ -10,21 +10,32 @@ from apps.accounts.arrivals import Invitation as Invitation
 from apps.accounts.arrivals import SetupToken as SetupToken
 from apps.accounts.arrivals import SignUp as SignUp
 from apps.accounts.audit_entry import AuditEntry as AuditEntry
+from apps.accounts.erasure_reports import ErasureReport as ErasureReport
+from apps.accounts.legal_holds import LegalHold as LegalHold
+from apps.accounts.preferences import Preferences as Preferences
 from apps.accounts.quiet_hours import QuietHours
 from apps.datetime_fields import BoundedDateTimeField
 
 
-class Team(models.Model):
-    """People who work together: a group, whose members are those of the team.
+class Teams(models.Manager["Team"]):
+    def get_queryset(self) -> models.QuerySet["Team"]:
+        """Load the group of each team, which has its name, so that lists need no query for each
+        team.
+        """
+        return super().get_queryset().select_related("group")
 
-    A group without such a row is a role only. What people do in a team is kept apart from what
-    they do elsewhere: conversations, files, memories.
+
+class Team(models.Model):
+    """A team, whose members are those of a Django group.
+
+    A group without such a row is only a role. Conversations, files and memories of a team are
+    separate from the members' own.
     """
 
     class Visibility(models.TextChoices):
-        """Who may read a conversation of the team beside its author."""
+        """Selects the users who can read a team conversation in addition to its author."""
 
-        INSTALLATION = "installation", gettext_lazy("Who may read the contents of all runs")
+        INSTALLATION = "installation", gettext_lazy("Users who can read the contents of all runs")
         ADMINISTRATORS = "administrators", gettext_lazy("The team's administrators")
         MEMBERS = "members", gettext_lazy("All members")
 
@@ -33,19 +44,21 @@ class Team(models.Model):
         settings.AUTH_USER_MODEL,
         blank=True,
         related_name="administered_teams",
-        help_text="They choose the members and what the team's conversations show to whom.",
+        help_text="They choose the members, and who can read the team's conversations.",
     )
     visibility = models.CharField(
         max_length=20,
         choices=Visibility,
         default=Visibility.INSTALLATION,
-        help_text="Of conversations that begin from now on; earlier ones stay as they are.",
+        help_text="For new conversations; existing ones do not change.",
     )
     prompt = models.CharField(
         max_length=100,
         blank=True,
         help_text="The name of the predefined prompt with the team's layer of system prompts.",
     )
+
+    objects = Teams()
 
     class Meta:
         ordering = ("group__name",)
@@ -55,7 +68,7 @@ class Team(models.Model):
 
 
 class ServiceAccount(models.Model):
-    """Makes its user one of a program: without a password, and without a memory."""
+    """Marks an account as one of a program, which has no password and no memory."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="service_account"
@@ -71,10 +84,11 @@ class ServiceAccount(models.Model):
 
 
 class InstallationRole(models.Model):
-    """A group that is there from the start, whatever it is called by now.
+    """A built-in group, under its original name.
 
-    `given` are the permissions that it was given once, such as `catalog.view_application`: what
-    somebody takes from the group is not given again. Without a group, somebody deleted it.
+    `given` lists the permissions that the group has received once, such as
+    `catalog.view_application`. A permission that an administrator removes is not added again.
+    `group` is None if it was deleted.
     """
 
     name = models.CharField(max_length=30, unique=True)
@@ -88,11 +102,12 @@ class InstallationRole(models.Model):
 
 
 class ApiKey(AbstractAPIKey):
-    """A key for programs: shown once, kept as a hash, with an end and a scope.
+    """A key for programs. It is shown once and stored as a hash, and can have an expiry and a
+    scope.
 
-    The key of a person may use what its person may use, in the team that it was made for; one of
-    the installation all applications. Applications in its scope limit either. A limited key whose
-    applications are deleted may use none, instead of suddenly all.
+    A user's key may use what the user may use, in the team that it was created for. A key of the
+    installation may use all applications. A scope limits either kind to its applications. If all of
+    these are deleted, the key can use none, and not suddenly all.
     """
 
     user = models.ForeignKey(
@@ -101,7 +116,9 @@ class ApiKey(AbstractAPIKey):
         null=True,
         blank=True,
         related_name="api_keys",
-        help_text="Whose rights the key has; empty: a key of the installation.",
+        help_text=(
+            "The user whose permissions the key has. Leave empty for a key of the installation."
+        ),
     )
     team = models.ForeignKey(
         Team,
@@ -109,19 +126,22 @@ class ApiKey(AbstractAPIKey):
         null=True,
         blank=True,
         related_name="api_keys",
-        help_text="Where the person works with this key.",
+        help_text="The team that the key works in.",
     )
 
     applications = models.ManyToManyField(
         "catalog.Application",
         blank=True,
         related_name="api_keys",
-        help_text="Which applications the key may use; none chosen means all of them.",
+        help_text="The applications that the key can use. Select none for all.",
     )
     is_limited = models.BooleanField(
         "limited",
         default=False,
-        help_text="May use the chosen applications only, also when none of them is left.",
+        help_text=(
+            "If on, the key can use only the selected applications, even if all of them "
+            "are deleted."
+        ),
     )
     expiry_date = BoundedDateTimeField(
         "Expires",
@@ -132,16 +152,23 @@ class ApiKey(AbstractAPIKey):
     version = models.PositiveIntegerField(
         null=True,
         blank=True,
-        help_text="The number of a published version: the key goes on with it, whatever is "
-        "published later. For a key of one application.",
+        help_text=(
+            "The number of a published version, which the key keeps using after later "
+            "versions are published. Requires exactly one application."
+        ),
     )
     requests_per_minute = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Empty: as for all keys; 0: without a limit."
+        null=True,
+        blank=True,
+        help_text=("Leave empty for the default of all keys; 0 for no limit."),
     )
     tokens_per_minute = models.PositiveIntegerField(
         null=True,
         blank=True,
-        help_text="Of the questions and the answers. Empty: as for all keys; 0: without a limit.",
+        help_text=(
+            "Of questions and answers together. Leave empty for the default of all keys; "
+            "0 for no limit."
+        ),
     )
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_by = models.ForeignKey(
@@ -150,7 +177,9 @@ class ApiKey(AbstractAPIKey):
         null=True,
         editable=False,
         related_name="+",
-        help_text="Empty: from the command line, or from before this was recorded.",
+        help_text=(
+            "Empty for keys from the command line, and for keys created before this was recorded."
+        ),
     )
 
     class Meta(AbstractAPIKey.Meta):
@@ -159,14 +188,16 @@ class ApiKey(AbstractAPIKey):
 
     @property
     def is_own(self) -> bool:
-        """Return whether the person of the key made it. A service account has no person to keep data from."""
+        """Return True if the key's user created it. A service account has no private data, so each
+        of its keys counts as its own.
+        """
         if self.user_id is None:
             return False
         return self.created_by_id == self.user_id or hasattr(self.user, "service_account")
 
 
 class Picture(models.Model):
-    """Of a person, as they uploaded it: checked, small, and deleted with the account."""
+    """Stores a user's profile picture. It is validated, small, and deleted with the account."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="picture"
@@ -180,9 +211,9 @@ class Picture(models.Model):
 
 
 class NoticeSettings(models.Model):
-    """How a person wishes to be told of answers that they have not seen; without a row: not at all.
+    """Stores a user's choice of notifications for unseen answers. A user without a row gets none.
 
-    The quiet hours are by the clocks of the time zone; without both ends there are none.
+    The quiet hours are in the user's time zone. They apply only if both ends are set.
     """
 
     user = models.OneToOneField(
@@ -197,7 +228,7 @@ class NoticeSettings(models.Model):
         default_permissions = ()
 
     def __str__(self) -> str:
-        return f"How {self.user_id} is told"
+        return f"notification settings of {self.user_id}"
 
     @property
     def quiet_hours(self) -> QuietHours | None:
@@ -207,15 +238,22 @@ class NoticeSettings(models.Model):
 
 
 class ClaimMapping(models.Model):
-    """Makes members of a group of those whom an identity provider tells to be in one of its own."""
+    """Adds users to a local group if an identity provider reports that they are in one of its
+    groups.
+    """
 
-    provider = models.CharField(max_length=40, help_text="Its id in SIGN_IN_PROVIDERS.")
-    value = models.CharField(max_length=255, help_text="As the claim of the provider has it.")
+    provider = models.CharField(
+        max_length=40, help_text=("The id of the provider in SIGN_IN_PROVIDERS.")
+    )
+    value = models.CharField(max_length=255, help_text="The value of the provider's claim.")
     group = models.ForeignKey(Group, on_delete=models.CASCADE, related_name="claim_mappings")
     is_exclusive = models.BooleanField(
         "exclusive",
         default=False,
-        help_text="Whoever signs in without this value leaves the group, however they joined it.",
+        help_text=(
+            "A user who signs in without this value is removed from the group, even if "
+            "they were added by an administrator."
+        ),
     )
 
     class Meta:

@@ -1,4 +1,4 @@
-"""What a person may do, beside what is theirs."""
+"""Checks permissions beyond a user's own data."""
 
 from django.contrib.auth import get_user_model
 
@@ -6,9 +6,9 @@ from apps.accounts.caller import Caller
 
 
 def has_permission(caller: Caller, permission: str) -> bool:
-    """Whether the caller has a permission such as `catalog.change_application`; everybody has "".
+    """Return True if the caller has a permission such as `catalog.change_application`.
 
-    Visitors and keys have none.
+    Everybody has the permission "". Visitors and keys have no other.
     """
     if not permission:
         return True

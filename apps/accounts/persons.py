@@ -1,14 +1,14 @@
-"""The person behind a bucket: one person has one for themselves, one for each team and each key."""
+"""Finds the user of a bucket. A user has a personal bucket, and one for each team and each key."""
 
-from apps.accounts.buckets import place_of
+from apps.accounts.buckets import owner_ids
 from apps.accounts.models import ApiKey
 
 KEY = "key-"
 
 
 def person_of(bucket: str) -> int | None:
-    """The id of the account; None for visitors, keys of the installation, and keys that are gone."""
-    place = place_of(bucket)
+    """Return the ID of the account, None for visitors, keys of the installation, and deleted keys."""
+    place = owner_ids(bucket)
     if place is not None:
         return place[0]
     if not bucket.startswith(KEY):

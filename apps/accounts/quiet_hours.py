@@ -1,4 +1,4 @@
-"""The hours in which a person is not disturbed, by the clocks where they live."""
+"""The hours in which a user gets no notifications, in their time zone."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -7,14 +7,16 @@ from zoneinfo import ZoneInfo
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """From `begin` until `end`, which may be on the next day; the same twice is all day."""
+    """Quiet hours last from `begin` until `end`, which may be on the next day. Equal times mean the
+    whole day.
+    """
 
     begin: time
     end: time
     time_zone: str
 
     def end_after(self, now: datetime) -> datetime | None:
-        """When the hours around `now` are over, in UTC; None outside of them."""
+        """Return the end of the quiet hours around `now`, in UTC, or None outside them."""
         zone = ZoneInfo(self.time_zone)
         here = now.astimezone(zone)
         if not self.holds(here.time()):

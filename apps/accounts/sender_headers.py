@@ -1,4 +1,4 @@
-"""The headers of a request that tell its sender, and those that may be passed on."""
+"""Headers that identify the sender of a request, and headers that may be forwarded."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,13 +12,16 @@ KEPT_BACK = re.compile(
     r"x-(api-key|forwarded(-.*)?|real-ip|accel-.*|stainless-.*"
     r"|dial-(application-(id|properties)|deployment-(id|features)|override-name))"
 )
-"""Headers that are never passed on: the key, those of proxies, and those that DIAL Core writes, of
-which some hold a whole manifest."""
+"""These headers are never forwarded. They contain the key, or come from proxies and DIAL Core; some
+contain a whole manifest.
+"""
 TRACE = ("traceparent", "tracestate")
 OWN_REQUEST = "quickapps-request"
-"""The header of requests that a site sends to its own address, by which it knows them again."""
+"""The site adds this header to requests to its own URL, so that it recognizes them."""
 FORWARDED = re.compile(rf"forwarded|via|x-forwarded-.*|x-real-ip|{OWN_REQUEST}")
-"""Headers of proxies, and of this site as one: a request with them comes from somebody behind it."""
+"""Proxies, including this site, add these headers. A request with one of them comes from a client
+behind the proxy.
+"""
 
 
 class SenderHeaders(msgspec.Struct, frozen=True):
@@ -34,7 +37,7 @@ class SenderHeaders(msgspec.Struct, frozen=True):
 
 
 def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> SenderHeaders:
-    # The first of several headers with one name counts.
+    # If a header occurs several times, the first one counts.
     found: dict[str, str] = {}
     forwardable: dict[str, str] = {}
     for raw_name, raw_value in headers:
@@ -66,6 +69,6 @@ def bearer_of(authorization: str) -> str:
 
 
 def locale_of(languages: str) -> str:
-    """The first language of a list such as `de-CH, de;q=0.9`; "en" when there is none."""
+    """Return the first language of a list such as `de-CH, de;q=0.9`, "en" if there is none."""
     first = languages.partition(",")[0].partition(";")[0].strip()
     return first if LOCALE_FORM.fullmatch(first) else "en"

@@ -1,5 +1,8 @@
-"""Changes to who is in a team. Its administrators are members, and the last of them stays one."""
+"""Changes the members of a team. A team's administrators are members, and the last one cannot
+leave.
+"""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -11,19 +14,19 @@ from apps.accounts.models import Team
 from apps.errors import Refused
 
 MOST_TOLD = 100
-"""Members that a model is told of."""
-LAST = gettext_noop("The team needs an administrator. Make somebody else one first.")
+"""A model sees at most this many members and this many administrators."""
+LAST = gettext_noop("The team needs an administrator. Make another member an administrator first.")
 
 
 def members_of(team: Team) -> QuerySet[Any]:
-    """The open accounts of the team's members, by name."""
+    """Return the open accounts of the team's members, by name."""
     rows = get_user_model().objects.filter(groups=team.group_id, is_active=True)
     return rows.order_by("username")
 
 
-def described(number: int, user_id: int) -> dict[str, Any] | None:
-    """The team as one of its members may know it; None for anybody else."""
-    team = Team.objects.select_related("group").filter(pk=number, group__user=user_id).first()
+def describe_team(number: int, user_id: int) -> dict[str, Any] | None:
+    """Return the team as its members see it, None for other users."""
+    team = Team.objects.filter(pk=number, group__user=user_id).first()
     if team is None:
         return None
     administrators = members_of(team).filter(administered_teams=team)
@@ -36,22 +39,20 @@ def described(number: int, user_id: int) -> dict[str, Any] | None:
 
 
 def find_account(written: str) -> Any:
-    """The open account with exactly this username or confirmed e-mail address.
+    """Return the open account with exactly this username or confirmed email address.
 
-    Raises `Refused`; nobody is found by a part of a name, nor by an address of somebody else's.
+    Raises `Refused`. Neither a part of a name nor another user's address finds an account.
     """
     confirmed = Q(emailaddress__email__iexact=written, emailaddress__verified=True)
     rows = get_user_model().objects.filter(Q(username=written) | confirmed, is_active=True)
     found = list(rows.filter(service_account=None).distinct()[:2])
     if len(found) != 1:
-        raise Refused(
-            "no_account", gettext("No account has exactly this username or e-mail address.")
-        )
+        raise Refused("no_account", gettext("No account has this exact username or email address."))
     return found[0]
 
 
 def add_member(team: Team, written: str) -> Any:
-    """The account that is a member now. Raises `Refused`."""
+    """Add an account to the team and return it. Raises `Refused`."""
     user = find_account(written)
     user.groups.add(team.group)
     return user
@@ -59,16 +60,25 @@ def add_member(team: Team, written: str) -> Any:
 
 @transaction.atomic
 def remove_member(team: Team, user: Any) -> None:
-    """Raises `Refused` for the last administrator."""
+    """Remove a member. Raises `Refused` for the last administrator."""
     set_administrator(team, user, is_one=False)
     user.groups.remove(team.group)
 
 
+def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
+    """Raise `Refused` if the team has an administrator with an open account, and these have none."""
+    has_one = members_of(team).filter(administered_teams=team).exists()
+    if has_one and not any(user.is_active for user in administrators):
+        raise Refused("last_administrator", gettext(LAST))
+
+
 @transaction.atomic
 def set_administrator(team: Team, user: Any, *, is_one: bool) -> None:
-    """Raises `Refused` for the last administrator."""
-    # Locked, so that two of them cannot leave at once.
-    locked = Team.objects.select_for_update().get(pk=team.pk)
+    """Make a member an administrator, or withdraw that role. Raises `Refused` for the last
+    administrator.
+    """
+    # Locked, so that two administrators cannot leave at the same time.
+    locked = Team.objects.select_for_update(of=("self",)).get(pk=team.pk)
     if is_one:
         locked.administrators.add(user)
         return

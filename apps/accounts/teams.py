@@ -1,4 +1,4 @@
-"""In which team a person works, and who is in it."""
+"""The team in which a user works, and its members."""
 
 from importlib import import_module
 from typing import Any
@@ -11,22 +11,24 @@ from django.db.models import QuerySet
 from apps.accounts.models import Team
 
 TEAM = "team"
-"""The key of a session with the id of the team in which its person works."""
+"""The session stores the ID of the user's current team under this key."""
 
 
 def may_work_in(user: Any, team: int | None) -> bool:
-    """Whether an account is open, and a member of the team; anybody works for themselves."""
+    """Return True if the account is open and a member of the team. Without a team it is always
+    True.
+    """
     return user.is_active and (team is None or user.groups.filter(team=team).exists())
 
 
 def team_of(user: Any, session: SessionBase) -> int | None:
-    """The team of the session, None if there is none or the user has left it."""
+    """Return the team of the session, None if there is none or the user has left it."""
     team: int | None = session.get(TEAM)
     return team if team is not None and may_work_in(user, team) else None
 
 
 def team_now(user_id: int, session_key: str) -> int | None:
-    """As `team_of`, read anew for a connection that is older than a change may be."""
+    """Read `team_of` again, for a connection that may be older than a change."""
     session = import_module(settings.SESSION_ENGINE).SessionStore(session_key)
     if session.get(TEAM) is None:
         return None
@@ -35,24 +37,24 @@ def team_now(user_id: int, session_key: str) -> int | None:
 
 
 def teams_of(user: Any) -> QuerySet[Team]:
-    """The teams of a user, by name."""
-    return Team.objects.filter(group__user=user).select_related("group")
+    """Return the teams of a user, by name."""
+    return Team.objects.filter(group__user=user)
 
 
 def visibility_of(team: int | None) -> str | None:
-    """Who may read what begins in the team now; None for what a person does for themselves."""
+    """Return the visibility of new conversations of the team; None outside a team."""
     if team is None:
         return None
     return Team.objects.filter(pk=team).values_list("visibility", flat=True).first()
 
 
 async def prompt_name(team: int) -> str:
-    """The name of the predefined prompt with the team's layer, "" for none."""
+    """Return the name of the predefined prompt with the team's layer, "" for none."""
     found = await Team.objects.filter(pk=team).values_list("prompt", flat=True).afirst()
     return found or ""
 
 
 def administers(user_id: int, team: int) -> bool:
-    """Whether the user is an administrator of the team, and a member of it still."""
+    """Return True if the user is an administrator and still a member of the team."""
     rows = Team.objects.filter(pk=team, administrators=user_id)
     return rows.filter(group__user=user_id, group__user__is_active=True).exists()

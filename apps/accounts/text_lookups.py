@@ -1,7 +1,7 @@
-"""Lookups of texts that no row can have.
+"""Lookups of texts that no row can contain find nothing instead of failing.
 
-PostgreSQL refuses a NUL in any text, even in one that is only searched for. Requests bring them in
-addresses, forms and headers, so such a lookup finds nothing, as one for an integer that is too large.
+PostgreSQL refuses a NUL in any text, even in a search. Requests send such texts in URLs, forms and
+headers. Django treats integers that are too large in the same way.
 """
 
 from typing import Any
@@ -11,7 +11,9 @@ from django.db.models import CharField, TextField, lookups
 
 
 class TextOverflow:
-    """Comes before a lookup of Django."""
+    """Makes a lookup of text that PostgreSQL cannot store find nothing. Put it before a lookup
+    class of Django.
+    """
 
     rhs: Any
 
@@ -35,8 +37,8 @@ COMPARISONS = (
 )
 
 
-def register() -> None:
-    """For every column of text."""
+def register_lookup() -> None:
+    """Register the lookup for every text column."""
     for field in (CharField, TextField):
         for lookup in COMPARISONS:
             field.register_lookup(type(f"Text{lookup.__name__}", (TextOverflow, lookup), {}))

@@ -1,6 +1,6 @@
-"""The arguments of calls, always the text of one JSON object.
+"""The arguments of tool calls, always as the text of one JSON object.
 
-Services refuse a conversation in which they are anything else, in this request and in all later ones.
+Services refuse a conversation with any other arguments, in this request and in all later ones.
 """
 
 import json
@@ -13,18 +13,23 @@ import msgspec
 from apps.agent.surrogates import decode_json, well_formed
 
 UNREADABLE = "unreadable_arguments"
-"""The only key of an object that holds arguments which are not JSON: the model reads what it wrote,
-and no tool is ever called with them."""
+"""An object with only this key contains arguments that are not JSON. The model can read what it
+wrote, and no tool is called with it.
+"""
 LONGEST_UNREADABLE = 2_000
-"""Characters. Cut arguments may be as long as an answer."""
+"""Unreadable arguments are cut at this many characters, because arguments that break off may be as
+long as an answer.
+"""
+TEXT_INPUT = "input"
+"""A tool that accepts plain text has only this argument."""
 NOTHING = ("", "null", "[]", '""')
-"""Texts that services send for a call without arguments."""
+"""Services send these texts for a call without arguments."""
 
 _decoder = json.JSONDecoder()
 
 
 def object_text(written: Any) -> str:
-    """The arguments as the text of a JSON object: what was written, if it is one."""
+    """Return `written` if it is a JSON object, else an object that holds it."""
     if not isinstance(written, str):
         if written is None or written == []:
             return "{}"
@@ -37,16 +42,30 @@ def object_text(written: Any) -> str:
     except (ValueError, RecursionError):
         return unreadable(text)
     if isinstance(found, dict):
-        return encoded(found) if is_mended else text
-    if isinstance(found, str) and found.lstrip().startswith("{"):  # written as JSON twice
+        return encode_json(found) if is_mended else text
+    if isinstance(found, str) and found.lstrip().startswith("{"):  # encoded as JSON twice
         return object_text(found)
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict):
-        return encoded(found[0])
+        return encode_json(found[0])
     return unreadable(text)
 
 
+def text_arguments(text: str) -> str:
+    """Return the arguments of a tool that takes a text."""
+    return encode_json({TEXT_INPUT: well_formed(text)})
+
+
+def input_text(arguments: str) -> str:
+    """Return the text for a tool that takes one; a model may have given other arguments."""
+    found = msgspec.json.decode(arguments)
+    text = found.get(TEXT_INPUT)
+    return text if isinstance(text, str) else arguments
+
+
 def decoded(text: str) -> tuple[Any, bool]:
-    """The value, and whether halves of characters in it were replaced. Raises as msgspec."""
+    """Decode JSON. Return the value, and True if lone surrogates in it were replaced. Raises what
+    msgspec raises.
+    """
     try:
         return msgspec.json.decode(text), False
     except ValueError:
@@ -54,9 +73,9 @@ def decoded(text: str) -> tuple[Any, bool]:
 
 
 def object_texts(pieces: Sequence[str]) -> list[str]:
-    """The arguments of one call, or of several calls that a service wrote as one.
+    """Return the arguments of one call, or of several calls that a service has joined.
 
-    Some services repeat all that they have sent so far in each piece, or at the end.
+    Some services repeat in each piece, or at the end, all that they have sent so far.
     """
     text = "".join(pieces)
     if is_object(text):
@@ -75,9 +94,9 @@ def is_growing(pieces: Sequence[str]) -> bool:
 
 
 def joined_objects(text: str) -> list[str] | None:
-    """The JSON objects that the text is made of; None if it is made of anything else.
+    """Return the JSON objects that the text consists of, None if it has anything else.
 
-    Nothing and empty objects next to others are placeholders of the service, and no calls.
+    Empty text and empty objects next to others are placeholders of the service, not calls.
     """
     found: list[str] = []
     place = 0
@@ -107,15 +126,15 @@ def is_object(text: str) -> bool:
         return False
 
 
-def encoded(found: Any) -> str:
+def encode_json(found: Any) -> str:
     return msgspec.json.encode(found).decode()
 
 
 def unreadable(text: str) -> str:
-    return encoded({UNREADABLE: text[:LONGEST_UNREADABLE]})
+    return encode_json({UNREADABLE: text[:LONGEST_UNREADABLE]})
 
 
 def unreadable_text(arguments: dict[str, Any]) -> str | None:
-    """Return the text that was written in place of a JSON object; None for other arguments."""
+    """Return the text that the model wrote instead of a JSON object, None for readable arguments."""
     text = arguments.get(UNREADABLE) if len(arguments) == 1 else None
     return text if isinstance(text, str) else None

@@ -1,4 +1,4 @@
-"""Calls of tools as the model wrote them, and what they are answered with."""
+"""Makes the tool calls that a model wrote, and builds their results."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import msgspec
+from msgspec import structs
 
 from apps.agent.call_arguments import unreadable_text
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.surrogates import decode_json, well_formed
 from apps.agent.tools import Invocation, Pending, ResultStep, Tool, ToolResult
 from apps.errors import InvalidParameter, NotApproved, Stopped, ToolError
@@ -20,29 +21,30 @@ logger = logging.getLogger(__name__)
 
 UNKNOWN = "Unknown tool '{}'.\n\nThis tool does not exist. Check the tool name and try again."
 LONGEST_LIST = 4_000
-"""Characters of the names of tools in one result."""
+"""The list of tool names in one result can have up to this many characters."""
 HIDDEN = (
     "This tool is not available to you: the platform calls it automatically. "
     "Do not call it; continue without it."
 )
 STATIC = (
     "The tool '{}' runs at the model's service itself and cannot be called from here. "
-    "Go on without calling it."
+    "Continue without calling it."
 )
 CORRECT = "Correct it and call the tool again."
 UNEXPECTED = ToolResult("Error: the tool failed unexpectedly.")
 
 CallStep = Literal["open", "arguments", "call", "result"]
-"""Of a tool call, in their order; `open` fails where there is no such tool."""
+"""Names the phases of a tool call, in order; `open` fails if the tool does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """How one call went: `result` is what the model gets, a `Pending` if somebody has to answer.
+    """Describes the outcome of one call. `result` is sent to the model; a `Pending` means that a
+    user has to answer first.
 
-    `failed` is the step that went wrong, None if none did, and `error` its message. `tool_failed`:
-    the tool did, and not the model with its arguments, a person who denied the call, or the process.
-    `stopped` ends the run. `seconds` is the tool's own time; None if it was not called.
+    `failed` is the phase that failed, None for success, and `error` its message. `tool_failed` is
+    True if the tool itself failed, and not the model's arguments, an approval or the process.
+    `stopped` ends the run. `seconds` is the tool's own time, None if it was not called.
     """
 
     result: ToolResult
@@ -57,9 +59,9 @@ class ToolOutcome:
 async def call_tool(
     tool: Tool, call: ToolCall, invocation: Invocation, results: Sequence[ResultStep]
 ) -> ToolOutcome:
-    """Call the tool with the arguments that the model wrote; pass its result through `results`.
+    """Call the tool with the arguments that the model wrote, and pass its result through `results`.
 
-    Failures are in the outcome. `invocation` is complete but for the arguments.
+    The outcome reports failures. `invocation` has everything but the arguments.
     """
     step: CallStep = "arguments"
     arguments: Mapping[str, Any] = {}
@@ -73,7 +75,7 @@ async def call_tool(
         arguments = read_arguments(call)
         step, started = "call", time.monotonic()
         try:
-            result = await tool.call(replace(invocation, arguments=arguments))
+            result = await tool.call(structs.replace(invocation, arguments=arguments))
         finally:
             seconds = time.monotonic() - started
         reported = result.failure
@@ -97,18 +99,19 @@ async def call_tool(
 
 
 def encodable(result: ToolResult) -> ToolResult:
-    return replace(result, content=well_formed(result.content))
+    content = well_formed(result.content)
+    return result if content is result.content else replace(result, content=content)
 
 
 def static_names(tools: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """The names of tools that the model's service runs."""
+    """Return the names of tools that the model's service runs."""
     return frozenset(tool["static_function"]["name"] for tool in tools)
 
 
-def refusal(
+def refuse_call(
     name: str, hidden: Container[str], static: Container[str], listed: Iterable[str] = ()
 ) -> ToolResult:
-    """The result of a call of a tool that does not exist, or that the model must not call.
+    """Return the result for a call of a tool that does not exist or that the model must not call.
 
     `listed` are the tools that it can call.
     """
@@ -129,17 +132,17 @@ def failure_result(error: ToolError) -> ToolResult:
 
 
 def read_arguments(call: ToolCall) -> dict[str, Any]:
-    """Raises `ToolError`."""
+    """Raises `ToolError` if the arguments are not a JSON object."""
     arguments = decode_arguments(call.arguments or "{}")
     written = unreadable_text(arguments)
     if written is not None:
         decode_arguments(written)
-        raise ToolError("The arguments are not one JSON object; send one.")
+        raise ToolError("The arguments are not a JSON object. Send one JSON object.")
     return arguments
 
 
 def argument_problem(call: ToolCall) -> str:
-    """Why a client's tool was not called, "" if its arguments can be read."""
+    """Return why a client's tool was not called, "" if its arguments can be read."""
     try:
         read_arguments(call)
     except ToolError as error:
@@ -148,7 +151,7 @@ def argument_problem(call: ToolCall) -> str:
 
 
 def decode_arguments(text: str) -> dict[str, Any]:
-    """Raises `ToolError`."""
+    """Raises `ToolError` if the text is not a JSON object."""
     try:
         arguments = decode_json(msgspec.json.decode, text.encode())
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -158,13 +161,13 @@ def decode_arguments(text: str) -> dict[str, Any]:
         ) from error
     if not isinstance(arguments, dict):
         raise ToolError(
-            f"The arguments are a JSON {type(arguments).__name__}; send one JSON object."
+            f"The arguments are a JSON {type(arguments).__name__}. Send one JSON object."
         )
     return arguments
 
 
-def result_message(call: ToolCall, result: ToolResult) -> Message:
-    return Message(
+def result_message(call: ToolCall, result: ToolResult) -> ModelMessage:
+    return ModelMessage(
         "tool",
         result.content,
         tool_call_id=call.id,

@@ -1,31 +1,89 @@
-"""Rounds after which no model is asked again, because the result of a tool ends the turn."""
+"""Turns that end without another call of the model.
 
+A tool result ends the turn, or the model writes that it cannot proceed and still calls tools.
+"""
+
+import logging
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from apps.agent.calls import ToolOutcome
-from apps.agent.events import TextDelta
-from apps.agent.messages import Message
-from apps.agent.progress import BETWEEN_TEXTS, Turn
+import regex
+
+from apps.agent.calls import ToolOutcome, result_message
+from apps.agent.messages import ModelMessage
+from apps.agent.progress import Progress, Turn
+from apps.agent.run_answer import BETWEEN_TEXTS
+from apps.agent.tools import ToolResult
+from apps.patterns import compile_pattern
 
 END = "stop"
 NOTHING = " "
-"""The text of an empty answer: services refuse an empty one when it comes back."""
+"""An empty answer has this text, because services reject an empty text in a later request."""
+logger = logging.getLogger(__name__)
+
+SEARCH_SECONDS = 0.1
+"""Matching all phrases against one answer can take up to this many seconds. The search blocks the
+event loop, which all requests share.
+"""
+NOT_CALLED = ToolResult(
+    "Error: this call was not made, because your text says that you cannot proceed."
+)
 
 
 def end_turn(turn: Turn, outcomes: Sequence[ToolOutcome]) -> str:
-    """The finish reason if one of the results ends the turn, "" to go on.
+    """Return the finish reason if one of the results ends the turn, "" to continue.
 
     The texts of those results end the answer, in the order of their calls.
     """
     ending = [one.result for one in outcomes if one.result.ends_turn and one.failed is None]
     if not ending:
         return ""
-    progress = turn.progress
+    answer = turn.progress.answer
     text = BETWEEN_TEXTS.join(result.answer for result in ending if result.answer)
-    progress.allowance.left -= len(text)
-    text = progress.allowance.fitting(text)
+    answer.allowance.left -= len(text)
+    text = answer.allowance.fitting(text)
     if text:
-        turn.emit(TextDelta(f"{progress.lead}{text}"))
-        progress.say(text)
-    progress.added.append(Message("assistant", text or NOTHING))
+        answer.append(text, turn.emit)
+    turn.progress.conversation.added.append(ModelMessage("assistant", text or NOTHING))
+    return END
+
+
+@dataclass(frozen=True, slots=True)
+class DeadEnds:
+    """A model writes these phrases, as regular expressions, if it cannot proceed."""
+
+    phrases: Sequence[str] = ()
+
+    def include(self, message: ModelMessage) -> bool:
+        """Return True if the text contains a phrase. A search that takes too long counts as no
+        match.
+        """
+        deadline = time.monotonic() + SEARCH_SECONDS
+        for phrase in self.phrases:
+            pattern = compile_pattern(phrase, regex.IGNORECASE)
+            try:
+                left = max(0.001, deadline - time.monotonic())
+                if pattern.search(message.text, timeout=left):
+                    return True
+            except TimeoutError:
+                logger.warning("The phrase %r takes too long to match", phrase)
+        return False
+
+
+NO_DEAD_ENDS = DeadEnds()
+
+
+def keep_uncalled(progress: Progress, message: ModelMessage) -> str:
+    """Add an answer whose calls are not made, and return the finish reason.
+
+    Each call gets a result, because services reject a conversation without it.
+    """
+    logger.info("A model calls %d tools and cannot proceed", len(message.tool_calls))
+    results = (result_message(call, NOT_CALLED) for call in message.tool_calls)
+    progress.conversation.added += [
+        message,
+        *results,
+        replace(message, tool_calls=(), thoughts=None),
+    ]
     return END

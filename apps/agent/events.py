@@ -1,7 +1,7 @@
-"""Everything a run can say while it works.
+"""The events that a run emits while it works.
 
-The doors translate these events; nothing else leaves the core. A new event is a new class here
-plus one `case` in each encoder: the type checker finds those, the page's scripts it does not read.
+The doors translate these events; the core sends nothing else. For a new event, add a class here and
+one `case` to each encoder. The type checker reports missing cases, but not in the page's scripts.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from typing import Any, Literal
 
 import msgspec
 
-from apps.agent.ledger import Interaction
+from apps.agent.ledger import InteractionRequest
 from apps.agent.messages import Attachment, ToolCall
 
 
 class ModelUsage(msgspec.Struct, frozen=True):
-    """Input and output tokens of one model.
+    """Counts the input and output tokens of one model.
 
-    Of the input, `cached` were read from the service's cache and `created` written to it; of the
-    output, `reasoning` were for thinking. None where the service did not report it.
+    Of the input, `cached` tokens were read from the service's cache and `created` ones written to
+    it. Of the output, `reasoning` tokens were for thinking. These are None if the service did not
+    report them.
     """
 
     model: str
@@ -32,9 +33,10 @@ class ModelUsage(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Tokens spent, counted as in `ModelUsage`, with one entry for each deployment that answered.
+    """Reports the tokens used, counted as in `ModelUsage`, with one entry for each deployment that
+    answered.
 
-    A model's own delta may have no entries, or entries without a name: they mean that model.
+    A model's own delta may have no entries, or entries without a name, which mean that model.
     """
 
     input: int = 0
@@ -45,22 +47,37 @@ class Usage(msgspec.Struct, frozen=True):
     reasoning: int | None = None
 
 
+class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
+    """Reports the log probability of a token, and the `likeliest` tokens at its position.
+
+    `content` has its bytes, None if unknown. One character may consist of several tokens.
+    """
+
+    token: str
+    logprob: float
+    content: tuple[int, ...] | None = None
+    likeliest: tuple[TokenLogprob, ...] = ()
+    is_refusal: bool = False
+
+
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
-    """`logprobs` are the service's for the tokens of the text, if the client asked for them."""
+    """Adds a piece of the answer's text. `logprobs` contains its tokens, if the client requested
+    them.
+    """
 
     # A struct, because there is one for each token: a frozen dataclass takes five times as long.
     text: str
-    logprobs: Mapping[str, Any] | None = None
+    logprobs: tuple[TokenLogprob, ...] | None = None
 
 
 class RefusalDelta(msgspec.Struct, frozen=True, gc=False):
-    """Text with which the model refuses to answer."""
+    """The model refuses to answer with this text."""
 
     text: str
 
 
 class Reasoning(msgspec.Struct, frozen=True, gc=False):
-    """A token of the model's reasoning, which is no part of the answer; it continues a stage."""
+    """Adds a token of the model's reasoning, which is not part of the answer; it continues a stage."""
 
     stage_id: str
     text: str
@@ -68,17 +85,24 @@ class Reasoning(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class StageOpened:
-    """`is_reasoning`: the stage shows the reasoning of the run's own model, as `Reasoning`."""
+    """A stage opens. `is_reasoning` means that it shows the reasoning of the run's own model, as
+    `Reasoning` does.
+
+    `tool` is the name of the tool whose call the stage shows, "" for other stages.
+    """
 
     stage_id: str
     title: str
     parent_id: str | None = None
     is_reasoning: bool = False
+    tool: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class StageRenamed:
-    """`suffix` is appended to the title, as DIAL's stage names concatenate."""
+    """The title of a stage gets longer. `suffix` is appended, because DIAL concatenates stage
+    names.
+    """
 
     stage_id: str
     suffix: str
@@ -86,7 +110,7 @@ class StageRenamed:
 
 @dataclass(frozen=True, slots=True)
 class StageDelta:
-    """`text` is Markdown and continues what the stage has shown so far."""
+    """Adds content to a stage. `text` is Markdown and is appended to what the stage shows."""
 
     stage_id: str
     text: str
@@ -100,10 +124,12 @@ class StageAttachment:
 
 @dataclass(frozen=True, slots=True)
 class StageClosed:
-    """`is_timed`: put the duration into the title, for clients that show nothing but titles.
+    """A stage closes.
 
-    `failed`: the failure went on. `excused`: a fallback made a result of it, so programs read that
-    the stage completed, people that it failed. `seconds` are None where nobody is told them.
+    `is_timed` adds the duration to the title, for clients that show only titles. `failed` means
+    that the failure was passed on. `excused` means that a fallback turned the failure into a
+    result: programs read that the stage completed, users that it failed. `seconds` is None if
+    nobody may see the duration.
     """
 
     stage_id: str
@@ -118,7 +144,7 @@ class StageClosed:
 
     @property
     def time(self) -> str:
-        """The end of the title; "" for a stage that is not timed."""
+        """Return the duration as the end of the title, "" for a stage that is not timed."""
         return f" [{self.seconds:.2f}s]" if self.is_timed else ""
 
 
@@ -129,16 +155,17 @@ class AttachmentAdded:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationAdded:
-    """The source behind an anchor in the text of the answer, as an application wrote it."""
+    """Reports the source of an anchor in the answer's text, as an application wrote it."""
 
     annotation: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """What the person should know of how the answer came about, in one plain sentence.
+    """Reports a fact about how the answer was produced that the user should know, in one plain
+    sentence.
 
-    `notice_id` is unique in the run; a run that goes on elsewhere may say it again.
+    `notice_id` is unique in the run. A run that another process resumes may repeat the notice.
     """
 
     notice_id: str
@@ -147,17 +174,21 @@ class Noticed:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallsRequested:
-    """The model called tools of the client: the run ends, and the client has to run them."""
+    """The model called tools of the client. The run ends, and the client has to run them.
+
+    `text_tools` are the names of the tools that take a text.
+    """
 
     calls: tuple[ToolCall, ...]
+    text_tools: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRestarted:
-    """Another process goes on with the run, from its last recorded step.
+    """Another process resumes the run from its last recorded step.
 
-    The answer so far consists of these parts; what was shown after them will come again. Stages
-    that are open have failed.
+    The answer so far consists of these parts. Everything that was shown after them will be sent
+    again. Open stages have failed.
     """
 
     text: str = ""
@@ -167,24 +198,25 @@ class TurnRestarted:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequested:
-    """The run waits for an answer until `due`, in seconds since 1970; None for no limit.
+    """The run waits for a user's answer until `due`, in seconds since 1970; None for no limit.
 
-    The `key` of the interaction is that of the outermost run.
+    The `key` of the interaction is the key in the outermost run.
     """
 
-    interaction: Interaction
+    interaction: InteractionRequest
     due: float | None = None
 
 
-HelperStatus = Literal["running", "done", "failed", "stopped"]
+SubagentStatus = Literal["running", "done", "failed", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
-class HelperBegan:
-    """A run of its own begins in the stage of the call that asked for it.
+class SubagentStarted:
+    """A sub-agent starts in the stage of the call that asked for it.
 
-    `key` is that of the call's step in the outermost run, `name` the beginning of the task, `agent`
-    the title of the predefined agent, "" for none. It may be told again after an interruption.
+    `key` is the key of the call's step in the outermost run, `name` the beginning of the task, and
+    `agent` the title of the predefined agent, "" for none. The event may be repeated after an
+    interruption.
     """
 
     key: str
@@ -194,11 +226,11 @@ class HelperBegan:
 
 
 @dataclass(frozen=True, slots=True)
-class HelperEnded:
-    """`iterations` and `tool_calls` count those of the helper and of its own helpers."""
+class SubagentEnded:
+    """A sub-agent ends. `iterations` and `tool_calls` include nested sub-agents."""
 
     key: str
-    status: HelperStatus
+    status: SubagentStatus
     iterations: int = 0
     tool_calls: int = 0
     prompt_tokens: int = 0
@@ -207,28 +239,31 @@ class HelperEnded:
 
 @dataclass(frozen=True, slots=True)
 class TodoChanged:
-    """The whole to-do list of the conversation, as Markdown with checkboxes."""
+    """Contains the whole to-do list of the conversation, as Markdown with checkboxes."""
 
     text: str
 
 
 class StateSaved(msgspec.Struct, frozen=True):
-    """The state that the next request must bring back: once, near the end; a model's in pieces."""
+    """Contains the state that the next request must send back. A run emits it once, near the end; a
+    model may send it in pieces.
+    """
 
     state: Mapping[str, Any]
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """The last event of a run that was cut short, if it cost anything."""
+    """Reports the usage of a run that was cut short. It is the last event of such a run."""
 
     usage: Usage
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """The last event of a run that was not cut short by an error.
+    """Ends a run that was not cut short by an error.
 
-    `discarded` are the places of messages that the model was not sent, where the client set a limit
-    for what it is sent; else None.
+    `reason` is `stop`, `length`, `tool_calls` or `content_filter`, whatever reason the model's
+    service sent. If the client limited the size of requests, `discarded` has the positions of
+    messages that the model was not sent, else None.
     """
 
     reason: str = "stop"
@@ -251,8 +286,8 @@ Event = (
     | ToolCallsRequested
     | TurnRestarted
     | InteractionRequested
-    | HelperBegan
-    | HelperEnded
+    | SubagentStarted
+    | SubagentEnded
     | TodoChanged
     | StateSaved
     | Spent
@@ -260,4 +295,5 @@ Event = (
 )
 StageEvent = StageOpened | StageRenamed | StageDelta | Reasoning | StageAttachment | StageClosed
 Emit = Callable[[Event], None]
-"""Synchronous, never waits, never fails; in a test it is `events.append`."""
+"""Emits an event. It is synchronous, never waits and never fails; in a test it is `events.append`.
+"""

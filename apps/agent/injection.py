@@ -1,7 +1,7 @@
-"""Pairs of a tool call and its result that the platform adds, as if the model had asked.
+"""Pairs of a tool call and its result that the platform adds as if the model had made the call.
 
-Ids are hashes of the content, so the same conversation gets the same ids in every request, and a
-pair that comes back with the history is recognized.
+Ids are hashes of the content. So the same conversation has the same IDs in every request, and a
+pair in the history is recognized.
 """
 
 import hashlib
@@ -14,55 +14,59 @@ from typing import Any, Literal
 
 import msgspec
 
-from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.messages import Attachment, ModelMessage, ToolCall
 
 LONGEST_ID = 40
-"""Characters; OpenAI refuses longer ids of tool calls."""
+"""A tool call ID can have up to this many characters. OpenAI rejects longer ones."""
 DIGITS = 7
-"""Hexadecimal digits of each of the two hashes in an id."""
+"""Each of the two hashes in an ID has this many hexadecimal digits."""
 
 Frequency = Literal["always", "append_if_changed", "refresh_if_changed"]
-"""At the end of every request; or only new content, at the end or in place of the old."""
+"""Selects when to inject: at the end of every request, or only new content, at the end or in place
+of the old content.
+"""
 
 
 @dataclass(frozen=True)
 class Injection:
-    """`content` None injects nothing. `identity` tells it from others of the same tool."""
+    """Describes a pair to inject; None as `content` injects nothing. `identity` distinguishes it
+    from other pairs of the same tool.
+    """
 
     tool: str
     arguments: Mapping[str, Any]
     content: str | None
     frequency: Frequency
     identity: str | None = None
-    """None: the arguments."""
+    """None means that the arguments are the identity."""
     attachments: tuple[Attachment, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def prefix(self) -> str:
-        """The beginning of the ids of all its versions."""
+        """Return the beginning of the IDs of all its versions."""
         identity = arguments_text(self.arguments) if self.identity is None else self.identity
         return f"{prefix_of(self.tool)}{digest(identity)}_"
 
     @cached_property
-    def first(self) -> tuple[Message, Message]:
-        """The pair where no other version stands before it."""
+    def first(self) -> tuple[ModelMessage, ModelMessage]:
+        """Return the pair for the case that no other version precedes it."""
         content = self.content or ""
         return pair(self, f"{self.prefix}{digest(content)}", content)
 
 
 def prefix_of(tool: str) -> str:
-    """The beginning of the ids of a tool's pairs, except for those of `always`."""
+    """Return the beginning of the IDs of a tool's pairs, except pairs of `always`."""
     room = LONGEST_ID - 2 * DIGITS - 2
     return f"{f'synth_{tool}'[:room]}_"
 
 
 def inject(
-    messages: Sequence[Message], injection: Injection, place: int | None = None
-) -> Sequence[Message]:
-    """The messages with the pair; the very same object when there is nothing to add.
+    messages: Sequence[ModelMessage], injection: Injection, place: int | None = None
+) -> Sequence[ModelMessage]:
+    """Return the messages with the pair, or the same object if there is nothing to add.
 
-    The first version stands at `place`, or after the first question.
+    The first version is inserted at `place`, or after the first question.
     """
     content = injection.content
     if content is None:
@@ -79,32 +83,32 @@ def inject(
     ]
     if not earlier:
         first = after_first_question(messages) if place is None else place
-        return insert(messages, first, injection, content, 0)
+        return insert_pair(messages, first, injection, content, 0)
     newest = earlier[-1]
     if result_of(messages, newest) == content:
         return messages
     if injection.frequency == "refresh_if_changed":
         rest = [*messages[:newest], *messages[newest + 2 :]]
-        return insert(rest, newest, injection, content, 0)
-    return insert(messages, len(messages), injection, content, len(earlier))
+        return insert_pair(rest, newest, injection, content, 0)
+    return insert_pair(messages, len(messages), injection, content, len(earlier))
 
 
-def without_pairs(messages: Sequence[Message], tool: str) -> Sequence[Message]:
-    """The messages without the tool's pairs, except for those of `always`."""
+def without_pairs(messages: Sequence[ModelMessage], tool: str) -> Sequence[ModelMessage]:
+    """Return the messages without the tool's pairs, except pairs of `always`."""
     prefix = prefix_of(tool)
     return [message for message in messages if not is_of(message, prefix)]
 
 
-def is_of(message: Message, prefix: str) -> bool:
+def is_of(message: ModelMessage, prefix: str) -> bool:
     if message.tool_call_id is not None:
         return message.tool_call_id.startswith(prefix)
     return bool(message.tool_calls) and message.tool_calls[0].id.startswith(prefix)
 
 
-def insert(
-    messages: Sequence[Message], place: int, injection: Injection, content: str, version: int
-) -> Sequence[Message]:
-    # The version is part of the id: content that returns after other content is a new pair.
+def insert_pair(
+    messages: Sequence[ModelMessage], place: int, injection: Injection, content: str, version: int
+) -> Sequence[ModelMessage]:
+    # The id includes the version, because content that returns after other content is a new pair.
     if version:
         new = pair(injection, f"{injection.prefix}{digest(f'{version} {content}')}", content)
     else:
@@ -112,26 +116,26 @@ def insert(
     return (*messages[:place], *new, *messages[place:])
 
 
-def pair(injection: Injection, call_id: str, content: str) -> tuple[Message, Message]:
+def pair(injection: Injection, call_id: str, content: str) -> tuple[ModelMessage, ModelMessage]:
     call = ToolCall(call_id, injection.tool, arguments_text(injection.arguments))
-    result = Message(
+    result = ModelMessage(
         "tool",
         content,
         tool_call_id=call_id,
         attachments=injection.attachments,
         state=injection.state,
     )
-    return Message("assistant", tool_calls=(call,)), result
+    return ModelMessage("assistant", tool_calls=(call,)), result
 
 
-def after_first_question(messages: Sequence[Message]) -> int:
+def after_first_question(messages: Sequence[ModelMessage]) -> int:
     asked = (place for place, message in enumerate(messages) if message.role == "user")
     first = next(asked, None)
     return len(messages) if first is None else first + 1
 
 
-def result_of(messages: Sequence[Message], place: int) -> str | None:
-    """The result behind the call at that place."""
+def result_of(messages: Sequence[ModelMessage], place: int) -> str | None:
+    """Return the result of the call at that position."""
     ids = {call.id for call in messages[place].tool_calls}
     following = messages[place + 1 : place + 2]
     return following[0].text if following and following[0].tool_call_id in ids else None
@@ -146,15 +150,17 @@ def digest(text: str) -> str:
 
 
 def is_injected(call: ToolCall) -> bool:
-    """Whether the platform put the call in."""
+    """Return True if the platform added the call."""
     return call.id.startswith("synth_")
 
 
 _of_one_request = re.compile(r"synth_[0-9a-f]{24}")
 
 
-def is_standing(message: Message) -> bool:
-    """Whether the message is of a pair that holds for the whole conversation: not one of `always`."""
+def is_standing(message: ModelMessage) -> bool:
+    """Return True if the message belongs to a pair that is valid for the whole conversation. Pairs
+    of `always` are not.
+    """
     call_id = message.tool_call_id
     if call_id is None:
         call_id = message.tool_calls[0].id if message.tool_calls else ""

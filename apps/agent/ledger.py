@@ -1,6 +1,7 @@
-"""The steps of a run and what it asks people, kept so that another process can go on with it.
+"""Stores the steps of a run and its questions to users, so that another process can resume it.
 
-The loop asks a ledger before it asks a model or runs a tool: a step that is done is not made again.
+The loop checks the ledger before it asks a model or runs a tool, and does not repeat a finished
+step.
 """
 
 from __future__ import annotations
@@ -14,23 +15,24 @@ from typing import Any, Literal, Protocol, get_args
 StepKind = Literal["open", "model", "tool", "recovery"]
 StepStatus = Literal["begun", "done", "unknown"]
 Policy = Literal["repeat", "never"]
-"""Whether a step that began and did not finish may be made again."""
+"""Decides whether a step that began and did not finish is repeated or never repeated."""
 InteractionKind = Literal["approval", "question", "sign_in", "client_tool", "elicitation", "timer"]
 EVERY_KIND: frozenset[InteractionKind] = frozenset(get_args(InteractionKind))
 
 Consent = Literal["always", "confirm"]
-"""Beforehand: calls need no approval, or all of them do."""
+"""Records a user's decision in advance: calls need no approval, or all of them do."""
 
 WAITING = "waiting"
-"""The finish reason of a run that goes on when somebody has answered."""
+"""A run that resumes once a user has answered has this finish reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`key` is `open`, `m:2`, `recovered:2` or `t:2:0:<call id>`, with the call's position in its
-    answer because models repeat ids; in a child it is `t:2:0:<call id>/m:1`.
+    """Records a step of a run.
 
-    `result` is JSON; {} until the step is done.
+    `key` is `open`, `m:2`, `recovered:2` or `t:2:0:<call id>`. It includes the call's position in
+    its answer because models repeat IDs. In a child it is `t:2:0:<call id>/m:1`. `result` is JSON,
+    {} until the step is done.
     """
 
     key: str
@@ -41,12 +43,12 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Interaction:
-    """Something that the step of that `key` asks somebody.
+class InteractionRequest:
+    """The step with that `key` asks a user this question.
 
     `asked` is JSON for the card that shows it; untrusted text in it is plain text. `seconds` is the
-    time for an answer, None for no limit; a manifest names it if `is_time_set`. `answer` is None
-    until there is one, and `{"outcome": "timeout"}` when the time was over.
+    time limit for an answer, None for no limit; `is_time_set` means that a manifest sets it.
+    `answer` is None until there is one, and `{"outcome": "timeout"}` after the time limit.
     """
 
     key: str
@@ -59,59 +61,68 @@ class Interaction:
 
 
 class Ledger(Protocol):
-    """The steps of one run."""
+    """Records the steps of one run."""
 
     @property
     def is_kept(self) -> bool:
-        """False for a run that nobody keeps: nothing is recorded, and it ends with its request."""
+        """Return False for a run that is not stored: nothing is recorded, and the run ends with its
+        request.
+        """
         ...
 
     @property
     def can_ask(self) -> Set[InteractionKind]:
-        """What a call of the run can ask somebody.
+        """Return the kinds of interaction that a call of the run can request.
 
-        In a run that nobody keeps, one call asks at a time, and the answer comes with the next
-        message.
+        In a run that is not stored, one call asks at a time, and the next message brings the
+        answer.
         """
         ...
 
     def step(self, key: str) -> Step | None: ...
 
     def record(self, step: Step) -> None:
-        """Note the step in place of an earlier one of its key. Never waits, never fails."""
+        """Record the step, which replaces an earlier one with the same key. Never waits, never
+        fails.
+        """
         ...
 
     async def flush(self) -> None:
         """Return when everything recorded so far is durable. Raises `LeaseLost`, `NotStored`."""
         ...
 
-    def interaction(self, key: str, kind: InteractionKind) -> Interaction | None: ...
+    def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None: ...
 
-    def ask(self, interaction: Interaction) -> None:
-        """Note the question, to be stored when the run parks, or that an earlier one is open."""
+    def ask(self, interaction: InteractionRequest) -> None:
+        """Record a question, which is stored when the run parks. An earlier one with the same key
+        stays open.
+        """
         ...
 
-    async def ask_now(self, interaction: Interaction) -> Mapping[str, Any]:
-        """Ask while the step goes on, and return the answer, which is not kept. Its `outcome` is
-        "timeout" if nobody answered in time.
+    async def ask_now(self, interaction: InteractionRequest) -> Mapping[str, Any]:
+        """Ask while the step runs, and return the answer, which is not stored.
+
+        Its `outcome` is "timeout" if nobody answered in time.
         """
         ...
 
     def stopping(self, key: str) -> asyncio.Event:
-        """Set once somebody wishes that the run inside of the step ends by itself."""
+        """Return an event that is set when a user stops only the run inside the step."""
         ...
 
     def consent(self, tool: str) -> Consent | None:
-        """What the person of the run decided about all calls of a tool, or of every tool."""
+        """Return the user's decision about all calls of a tool, or of every tool."""
         ...
 
     def idempotency_key(self, key: str) -> str:
-        """The same for each attempt at a step; random for a run that nobody keeps."""
+        """Return a key that is the same for each attempt at a step, or random if the run is not
+        stored.
+        """
         ...
 
 
-class Unkept:
-    """The ledger of a run whose client waits for it: the run dies with the connection."""
+class UnstoredLedger:
+    """Records the steps of a run that is not stored, which ends with the client's connection."""
 
     is_kept = False
     can_ask: Set[InteractionKind] = frozenset()
@@ -123,12 +134,12 @@ class Unkept:
 
     async def flush(self) -> None: ...
 
-    def interaction(self, key: str, kind: InteractionKind) -> Interaction | None:
+    def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None:
         return None
 
-    def ask(self, interaction: Interaction) -> None: ...
+    def ask(self, interaction: InteractionRequest) -> None: ...
 
-    async def ask_now(self, interaction: Interaction) -> Mapping[str, Any]:
+    async def ask_now(self, interaction: InteractionRequest) -> Mapping[str, Any]:
         return {"outcome": "timeout"}
 
     def stopping(self, key: str) -> asyncio.Event:
@@ -141,14 +152,15 @@ class Unkept:
         return uuid.uuid4().hex
 
 
-NO_LEDGER: Ledger = Unkept()
+NO_LEDGER: Ledger = UnstoredLedger()
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """The part of a ledger that belongs to a run inside of a step; its keys begin with `prefix/`.
+    """Accesses the part of a ledger that belongs to a run inside a step. Its keys begin with
+    `prefix/`.
 
-    What it returns has whole keys.
+    It returns whole keys.
     """
 
     parent: Ledger
@@ -171,13 +183,13 @@ class Child:
     async def flush(self) -> None:
         await self.parent.flush()
 
-    def interaction(self, key: str, kind: InteractionKind) -> Interaction | None:
+    def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None:
         return self.parent.interaction(self.whole(key), kind)
 
-    def ask(self, interaction: Interaction) -> None:
+    def ask(self, interaction: InteractionRequest) -> None:
         self.parent.ask(replace(interaction, key=self.whole(interaction.key)))
 
-    async def ask_now(self, interaction: Interaction) -> Mapping[str, Any]:
+    async def ask_now(self, interaction: InteractionRequest) -> Mapping[str, Any]:
         return await self.parent.ask_now(replace(interaction, key=self.whole(interaction.key)))
 
     def stopping(self, key: str) -> asyncio.Event:
@@ -194,15 +206,15 @@ class Child:
 
 
 def whole_key(ledger: Ledger, key: str) -> str:
-    """The key of a step as the outermost run has it."""
+    """Return the key of a step as the outermost run stores it."""
     while isinstance(ledger, Child):
         key, ledger = ledger.whole(key), ledger.parent
     return key
 
 
-def within(ledger: Ledger, prefix: str) -> Ledger:
-    """The ledger of a sub-agent or a nested application that the step `prefix` runs.
+def ledger_within(ledger: Ledger, prefix: str) -> Ledger:
+    """Return the ledger of a sub-agent or a nested application that the step `prefix` runs.
 
-    Inside of a run that nobody keeps, nobody can be asked.
+    Inside a run that is not stored, it cannot ask users.
     """
     return Child(ledger, prefix) if ledger.is_kept else NO_LEDGER

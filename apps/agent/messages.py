@@ -1,7 +1,7 @@
-"""The messages of a conversation: values, and their one written form.
+"""The messages of a conversation as values, and their written form.
 
-The written form is the OpenAI message with DIAL's `custom_content`. It is what clients send,
-what models are asked with, and what is kept in a conversation's state.
+The written form is the OpenAI message with DIAL's `custom_content`. Clients, requests to models and
+the state of a conversation use it.
 """
 
 import json
@@ -18,20 +18,25 @@ logger = logging.getLogger(__name__)
 Role = Literal["system", "user", "assistant", "tool"]
 
 MODEL_STATE = "orchestrator"
-"""The key in a written state for the model's own."""
+"""A stored state contains the model's own state under this key."""
 THOUGHTS = "model_reasoning"
 DEPLOYMENT = "deployment"
-"""The key beside the parts of a thought; without it, a client brought the thought."""
+"""A thought contains the deployment's name under this key. A thought without it came from a client.
+"""
 REFUSALS = frozenset({400, 422})
-"""The statuses of a service that may refuse thoughts."""
+"""A service may reject thoughts with one of these status codes."""
 
 Content = str | tuple[Mapping[str, Any], ...]
-"""Text, or content parts exactly as the client wrote them (`text`, `image_url`, …)."""
+"""Message content is text, or content parts exactly as the client wrote them (`text`, `image_url`,
+…).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Something beside the text: `data` (text or base64) or `url`, never both."""
+    """Contains a file or data in addition to the text: `data` (text or base64) or `url`, never
+    both.
+    """
 
     type: str = "text/markdown"
     title: str = ""
@@ -43,7 +48,9 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A request by the model; `arguments` is the text of a JSON object, as `object_text` makes it."""
+    """The model requests this call. `arguments` is the text of a JSON object, as `object_text`
+    makes it.
+    """
 
     id: str
     name: str
@@ -52,17 +59,15 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Thoughts:
-    """A model's reasoning, given back to it in its next calls: of answers that called tools, and of
-    others where the service wants that.
+    """A model's reasoning, which is sent back to it in its next calls.
 
-    `parts` have the service's names, which only its adapter knows. Only the `deployment` that they
-    came from gets them back; "" stands for any. They are never part of an answer.
-
-    Services that let a model think between its calls of tools want to read the reasoning before
-    each of them again: DeepSeek refuses a conversation without it, in later turns as well and if it
-    was empty; vLLM, Kimi, GLM and OpenRouter answer better with it. Others refuse a key that is not
-    theirs (Groq), so a service that refuses it is asked without. The reasoning's plain text no
-    service wants back where no tools were called.
+    `parts` have the service's names, which only its adapter knows. Only the `deployment` that wrote
+    them gets them back; "" means any. They are never part of an answer. Services that let a model
+    think between tool calls want to read that reasoning before each further call. DeepSeek refuses
+    a conversation without it, in later turns as well, even if it was empty; vLLM, Kimi, GLM and
+    OpenRouter answer better with it. Others, such as Groq, refuse unknown keys, so after a refusal
+    the request is sent without thoughts. Without tool calls, no service wants the plain text of the
+    reasoning back.
     """
 
     parts: Mapping[str, str]
@@ -70,7 +75,7 @@ class Thoughts:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ModelMessage:
     role: Role
     content: Content = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -78,16 +83,17 @@ class Message:
     attachments: tuple[Attachment, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Other keys of `custom_content`, kept as they came (`form_value`, `skills`, …)."""
+    """Contains the other keys of `custom_content`, unchanged (`form_value`, `skills`, …)."""
     thoughts: Thoughts | None = None
     model_state: Mapping[str, Any] = field(default_factory=dict)
-    """The state of the model that wrote the message; `state` is that of the run around it."""
+    """Contains the state of the model that wrote the message. `state` belongs to the run around it.
+    """
     name: str = ""
-    """The speaker among several with the same role."""
+    """Names the speaker if several have the same role."""
 
     @property
     def text(self) -> str:
-        """The text alone; text parts are joined by newlines, other parts are left out."""
+        """Return the text alone. Text parts are joined by newlines, other parts are left out."""
         if isinstance(self.content, str):
             return self.content
         return "\n".join(str(p["text"]) for p in self.content if p.get("type") == "text")
@@ -129,8 +135,8 @@ def call_from_dict(written: Mapping[str, Any]) -> ToolCall:
     )
 
 
-def to_dict(message: Message) -> dict[str, Any]:
-    """The written form; keys without a value are left out."""
+def to_dict(message: ModelMessage) -> dict[str, Any]:
+    """Return the written form, without keys that have no value."""
     content = message.content
     written: dict[str, Any] = {
         "role": message.role,
@@ -152,8 +158,8 @@ def to_dict(message: Message) -> dict[str, Any]:
     return written
 
 
-def written_state(message: Message) -> dict[str, Any]:
-    """The state, with the model's own parts in it."""
+def written_state(message: ModelMessage) -> dict[str, Any]:
+    """Return the state, including the model's own parts."""
     state = dict(message.state)
     if message.model_state:
         state[MODEL_STATE] = dict(message.model_state)
@@ -163,10 +169,10 @@ def written_state(message: Message) -> dict[str, Any]:
     return state
 
 
-def with_model_parts(message: Message) -> Message:
-    """The message with the model's parts of a written state moved to their own fields.
+def with_model_parts(message: ModelMessage) -> ModelMessage:
+    """Return the message with the model's parts of a written state moved to their own fields.
 
-    Thoughts that cannot be read are dropped: clients may have written into the state.
+    Drops thoughts that cannot be read, because clients may have changed the state.
     """
     written = message.state
     if MODEL_STATE not in written and THOUGHTS not in written:
@@ -191,14 +197,14 @@ def read_thoughts(written: Any) -> Thoughts | None:
     return Thoughts(parts, deployment) if parts and isinstance(deployment, str) else None
 
 
-def from_dict(written: Mapping[str, Any]) -> Message:
+def from_dict(written: Mapping[str, Any]) -> ModelMessage:
     """Read a written message; the caller has checked its shape."""
     custom = dict(written.get("custom_content") or {})
     attachments = custom.pop("attachments", None) or ()
     state = custom.pop("state", None) or {}
-    custom.pop("stages", None)  # what was shown, not what was said
+    custom.pop("stages", None)  # what users saw, which is not part of the message
     content, name = written.get("content"), written.get("name")
-    message = Message(
+    message = ModelMessage(
         role=written["role"],
         content=tuple(content) if isinstance(content, list) else content or "",
         tool_calls=tuple(call_from_dict(call) for call in written.get("tool_calls") or ()),
@@ -211,17 +217,17 @@ def from_dict(written: Mapping[str, Any]) -> Message:
     return with_model_parts(message)
 
 
-def to_dicts(messages: Iterable[Message]) -> list[dict[str, Any]]:
+def to_dicts(messages: Iterable[ModelMessage]) -> list[dict[str, Any]]:
     return [to_dict(message) for message in messages]
 
 
-def as_json(messages: Iterable[Message]) -> str:
-    """The messages for a log; values that JSON does not know become text."""
+def messages_json(messages: Iterable[ModelMessage]) -> str:
+    """Return the messages as JSON for a log. Values that JSON does not support become text."""
     return json.dumps(to_dicts(messages), default=str)
 
 
-def unanswered(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
-    """The calls at the end of the conversation that have no result yet."""
+def unanswered_calls(messages: Sequence[ModelMessage]) -> tuple[ToolCall, ...]:
+    """Return the calls at the end of the conversation that have no result yet."""
     results: set[str | None] = set()
     for message in reversed(messages):
         if message.role != "tool":
@@ -230,15 +236,17 @@ def unanswered(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     return ()
 
 
-def last_calling(messages: Sequence[Message]) -> Message:
-    """The newest message with calls; there has to be one."""
+def last_calling(messages: Sequence[ModelMessage]) -> ModelMessage:
+    """Return the newest message with calls. There must be one."""
     return next(message for message in reversed(messages) if message.tool_calls)
 
 
-def own_thoughts(deployment: str, messages: Sequence[Message]) -> Sequence[Message]:
-    """The conversation without the thoughts of other deployments; itself if it has none."""
+def own_thoughts(deployment: str, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    """Return the conversation without thoughts of other deployments, or the same object if it has
+    none.
+    """
 
-    def is_foreign(message: Message) -> bool:
+    def is_foreign(message: ModelMessage) -> bool:
         thoughts = message.thoughts
         return thoughts is not None and thoughts.deployment not in ("", deployment)
 
@@ -248,10 +256,10 @@ def own_thoughts(deployment: str, messages: Sequence[Message]) -> Sequence[Messa
 
 
 async def without_thoughts(
-    failure: ModelFailed, messages: Sequence[Message]
-) -> Sequence[Message] | None:
-    """A recovery: the conversation without thoughts, if they may be what was refused."""
+    failure: ModelFailed, messages: Sequence[ModelMessage]
+) -> Sequence[ModelMessage] | None:
+    """Return the conversation without thoughts if the service may have rejected them, else None."""
     if failure.status not in REFUSALS or all(message.thoughts is None for message in messages):
         return None
-    logger.warning("The model's service may refuse thoughts that it is given back")
+    logger.warning("The model's service may reject thoughts in the conversation")
     return [replace(message, thoughts=None) for message in messages]

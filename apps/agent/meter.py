@@ -1,42 +1,68 @@
-"""The port of a meter: it hears of every call of a model or a tool, once, when the call is over."""
+"""The port of a meter, which receives each call of a model or a tool once, when the call has ended.
+
+For a model call, it also gets the request as it was sent, and the parts of the system prompt.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Set
 from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import UUID
 
 import msgspec
 
 from apps.agent.events import ModelUsage, Noticed
-from apps.agent.sent_request import SentRequest
 from apps.errors import ModelFailed, ServiceFailed
 
 if TYPE_CHECKING:
     from apps.agent.model import ModelRequest
 
 CANCELLED = "cancelled"
-"""The error of a call that nobody waited for any more."""
+"""A call whose caller stopped waiting for it has this error."""
 
 Location = Literal["server", "client"]
 
 
+class PromptSpan(msgspec.Struct, frozen=True, gc=False):
+    """Describes the length of one part of the system prompt. An empty line separates the parts.
+
+    `source` is the display name of the text's origin.
+    """
+
+    layer: str
+    source: str
+    length: int
+
+
+class SentRequest(msgspec.Struct, frozen=True, gc=False):
+    """Describes a request to a model. `body` is its JSON, `model` the service's name of the model.
+
+    `private` are the names of tools whose calls only the user may see.
+    """
+
+    model: str
+    body: bytes
+    prompt: tuple[PromptSpan, ...] = ()
+    private: Set[str] = frozenset()
+
+
 class Reservation(msgspec.Struct, frozen=True, gc=False):
-    """What budgets hold back for a call until its report; the person is told the `notices`."""
+    """Budgets reserve this amount for a call until it is reported; the user sees the `notices`."""
 
     call: UUID
     notices: tuple[Noticed, ...] = ()
 
 
-# Structs, because a frozen dataclass takes five times as long to make.
+# These are structs, because a frozen dataclass takes five times as long to make.
 class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
-    """A call of a deployment: `iteration` counts the calls of a run from 1, times are in seconds.
+    """Reports a call of a deployment. `iteration` counts the calls of a run from 1, times are in
+    seconds.
 
-    `first_text_seconds` is None for an answer without text, `usage` empty if none was reported.
-    `error` is a kind and no text, "" for a call that did not fail; `said` is the service's own error
-    message. `purpose` is that of the request. `is_paid_by_person`: the service was asked with the key
-    of the person who asked.
+    `first_text_seconds` is None for an answer without text; `usage` is empty if none was reported.
+    `error` is the kind of failure, "" for success; `said` is the service's own error message.
+    `purpose` is that of the request. `is_paid_by_person` means that the service was called with the
+    user's own key.
     """
 
     deployment: str
@@ -53,7 +79,7 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
-    """A call of a tool; `seconds` is None where it was not called, or runs at the client."""
+    """Reports a call of a tool. `seconds` is None if it was not called, or ran at the client."""
 
     tool: str
     iteration: int
@@ -63,13 +89,15 @@ class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class Meter(Protocol):
-    """Reports never wait and never fail. `keeps_requests`: it wants to hear of what is sent."""
+    """Receives reports, which never wait and never fail. `keeps_requests` means that it also wants
+    the requests.
+    """
 
     @property
     def keeps_requests(self) -> bool: ...
 
     def admit(self, deployment: str, request: ModelRequest) -> Awaitable[Reservation | None]:
-        """Asked before each call of a model. Raises `BudgetSpent`."""
+        """Reserve the budget for a model call before it is made. Raises `BudgetSpent`."""
         ...
 
     def request_sent(self, request: SentRequest) -> None: ...
@@ -79,11 +107,11 @@ class Meter(Protocol):
     def tool_called(self, report: ToolCallReport) -> None: ...
 
     def inside(self, application: str, version: int) -> Meter:
-        """The meter of a run of that application."""
+        """Return the meter of a nested run of that application."""
         ...
 
 
-class Unmetered:
+class NoMeter:
     keeps_requests = False
 
     async def admit(self, deployment: str, request: ModelRequest) -> None:
@@ -98,15 +126,15 @@ class Unmetered:
     def tool_called(self, report: ToolCallReport) -> None:
         pass
 
-    def inside(self, application: str, version: int) -> Unmetered:
+    def inside(self, application: str, version: int) -> NoMeter:
         return self
 
 
-NO_METER = Unmetered()
+NO_METER = NoMeter()
 
 
 def error_kind(error: BaseException) -> str:
-    """What kind of failure it was, without a word of its text."""
+    """Return the kind of failure, without its text."""
     if isinstance(error, asyncio.CancelledError | GeneratorExit):
         return CANCELLED
     if isinstance(error, ModelFailed | ServiceFailed):
@@ -115,7 +143,7 @@ def error_kind(error: BaseException) -> str:
 
 
 def service_message(error: BaseException) -> str:
-    """The service's own error message, or why its answer cannot be read; "" for neither."""
+    """Return the service's own error message, or why its answer cannot be read, else ""."""
     if not isinstance(error, ModelFailed | ServiceFailed):
         return ""
     return error.said or (str(error) if error.reason == "unreadable" else "")

@@ -1,35 +1,36 @@
-"""The port of a model, and the deltas that a model streams.
+"""The port of a model, the deltas that a model streams, and its complete answer.
 
-Deltas are plain values without any vendor's names; an adapter makes them of its service's chunks.
-They are msgspec structs where there may be one for each token: a frozen dataclass takes five times
-as long to make.
+Deltas are plain values without any vendor's names; an adapter makes them from its service's chunks.
+They are msgspec structs if there may be one for each token, because a frozen dataclass takes five
+times as long to make.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
+from msgspec.structs import replace
 
-from apps.agent.events import Event, Usage
+from apps.agent.events import Event, ModelUsage, Usage
 from apps.agent.ledger import NO_LEDGER, Ledger
-from apps.agent.messages import Attachment, Message
-from apps.agent.meter import NO_METER, Meter
-from apps.agent.sent_request import PromptSpan
+from apps.agent.messages import Attachment, ModelMessage
+from apps.agent.meter import NO_METER, Meter, PromptSpan
 from apps.agent.taint import Taint
 from apps.agent.tools import ToolSpec
 
 
 class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the model's reasoning; `name` is the service's for it, as in `Thoughts`."""
+    """Adds a piece of the model's reasoning. `name` is the service's name for it, as in `Thoughts`."""
 
     text: str
     name: str
 
 
 class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
-    """A part of the answer's `Thoughts` as the service wants it back; it is not shown.
+    """Adds a part of the answer's `Thoughts` as the service wants it back; it is not shown.
 
-    An answer that has any is kept with these alone, without the text of its `ReasoningDelta`s.
+    If there are such parts, they are stored and the text of the `ReasoningDelta`s is not.
     """
 
     name: str
@@ -37,7 +38,8 @@ class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class UntrustedRead(msgspec.Struct, frozen=True, gc=False):
-    """The model's service has read something untrusted for this answer, as with a tool of its own.
+    """The model's service has read something untrusted for this answer, for example with a tool of
+    its own.
 
     `source` is as in `Taint`.
     """
@@ -46,17 +48,17 @@ class UntrustedRead(msgspec.Struct, frozen=True, gc=False):
 
 
 class Payer(msgspec.Struct, frozen=True, gc=False):
-    """Says before the answer whose key its service was asked with."""
+    """Reports, before the answer, whose key the service was called with."""
 
     is_person: bool
 
 
 UNNUMBERED = -1
-"""The `index` of a piece that its service has not numbered: it continues the newest call."""
+"""A delta without a number has this `index`. It continues the newest call."""
 
 
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of a call; `index` tells the calls of an answer apart, where their ids do not."""
+    """Adds a piece of a call. `index` distinguishes the calls of an answer if their IDs do not."""
 
     index: int
     id: str = ""
@@ -65,9 +67,9 @@ class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class StagePart(msgspec.Struct, frozen=True, gc=False):
-    """A piece of a stage that the model itself shows ("thinking", a step of an application).
+    """Adds a piece of a stage that the model itself shows ("thinking", a step of an application).
 
-    `failed` is None while the stage goes on.
+    `failed` is None while the stage is open.
     """
 
     index: int
@@ -79,7 +81,7 @@ class StagePart(msgspec.Struct, frozen=True, gc=False):
 
 
 class Finish(msgspec.Struct, frozen=True, gc=False):
-    """The end of the answer; only its `Usage` may still follow."""
+    """Ends the answer. Only its `Usage` may still follow."""
 
     reason: str
 
@@ -95,25 +97,26 @@ Delta = (
     | Usage
     | Finish
 )
-"""A piece of an answer. Of the events, a model sends text, refusals, attachments, annotations and
-its state; an application inside of another one sends all that it emits."""
+"""Represents a piece of an answer. A model sends text, refusals, attachments, annotations and its
+state. A nested application also sends all other events that it emits.
+"""
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
-    """One question to a model.
+    """A request to a model.
 
     `parameters` are top-level fields of the completion request (`temperature`, `tool_choice`,
-    `response_format`, …); `static_tools` are written into the tool list as they are. `ledger` and
-    `taint` are for an application that plays the model: its steps, and what the asking run has read.
-    `marks_cache`: the service keeps the beginnings of requests up to marks, if it is sent any.
-    `meter` hears of the call. `chosen` are the names of parameters that somebody wrote and that hold
-    for every deployment; others may be its defaults. `lists_static`: the `static_tools` are all those
-    of the deployment. `prompt` says what the system prompt was composed of, and `private` names the
-    tools whose calls are for the person alone. `purpose` is what the call is for where it is for no
-    answer, such as `title`.
+    `response_format`, …). `static_tools` are added to the tool list unchanged; `lists_static` means
+    that these are all static tools of the deployment. `ledger` and `taint` are for an application
+    used as the model: its steps, and what the calling run has read. `marks_cache` means that the
+    service caches the beginning of a request up to each mark. `meter` receives the call. `chosen`
+    names the parameters that were set explicitly and apply to every deployment; others may be
+    defaults of this one. `prompt` lists the parts of the system prompt. `private` names the tools
+    whose calls only the user may see. `purpose` is the reason of a call that is not for an answer,
+    such as `title`.
     """
 
-    messages: Sequence[Message]
+    messages: Sequence[ModelMessage]
     tools: Sequence[ToolSpec] = ()
     parameters: Mapping[str, Any] = {}
     static_tools: Sequence[Mapping[str, Any]] = ()
@@ -130,7 +133,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
 class Model(Protocol):
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Ask the model; yield what each network read brought, as it comes.
+        """Call the model, and yield the deltas of each network read as they arrive.
 
         Closing the generator ends the upstream request. Raises `ModelFailed`.
         """
@@ -139,12 +142,38 @@ class Model(Protocol):
 
 @runtime_checkable
 class WritingModel(Model, Protocol):
-    """A model that tells what it sends."""
+    """Can show the request that it would send."""
 
     def write(self, request: ModelRequest) -> bytes:
-        """The JSON of the request, as `stream` sends it. Raises `BadRequest`."""
+        """Return the JSON of the request, as `stream` sends it. Raises `BadRequest`."""
         ...
 
 
 class NestedRun:
-    """A base of models that are runs: the meter hears of the calls inside, not of the run."""
+    """Models that are runs themselves inherit from this class. The meter receives the calls inside
+    them, not the run.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Contains a complete answer; `usage` is empty if the `deployment` that answered did not report
+    any.
+    """
+
+    message: ModelMessage
+    finish_reason: str
+    usage: tuple[ModelUsage, ...]
+    annotations: tuple[Mapping[str, Any], ...] = ()
+    deployment: str = field(default="", compare=False)
+
+
+def usage_by_model(usage: Usage | None, deployment: str) -> tuple[ModelUsage, ...]:
+    """Return the usage by model, () for none. Entries without a name belong to the deployment."""
+    if usage is None:
+        return ()
+    if usage.per_model:
+        found = usage.per_model
+        return tuple(one if one.model else replace(one, model=deployment) for one in found)
+    counts = (usage.input, usage.output, usage.cached, usage.created, usage.reasoning)
+    return (ModelUsage(deployment, *counts),)

@@ -1,24 +1,20 @@
-"""The results of a run so far, and the surroundings of one call of its model."""
+"""The results of a run so far, and the context of one model call."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
-from apps.agent.allowance import Allowance
-from apps.agent.context_fitter import ContextFitter
-from apps.agent.early_stages import EarlyStages
+from apps.agent.context.fitter import ContextFitter
 from apps.agent.events import Emit, ModelUsage
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.meter import NO_METER, Meter
-from apps.agent.rounds import Rounds
-from apps.agent.stages import DeferredStages
-
-BETWEEN_TEXTS = "\n\n"
+from apps.agent.run_answer import Rounds, RunAnswer
+from apps.agent.stages import DeferredStages, EarlyStages
 
 
-class Timing(msgspec.Struct, frozen=True):
-    """The duration of one call of a model or a tool."""
+class CallTiming(msgspec.Struct, frozen=True):
+    """Reports the duration of one call of a model or a tool."""
 
     name: str
     seconds: float
@@ -26,59 +22,62 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Progress:
-    """The results of a run so far. They outlive an error, so that the state can be saved."""
+class RunConversation:
+    """Contains the conversation that a run continues, and the messages that it has added."""
 
-    base: Sequence[Message] = ()
-    """The conversation that the run continues; since a recovery, the rewritten one."""
-    added: list[Message] = field(default_factory=list)
-    usage: list[ModelUsage] = field(default_factory=list)
-    iterations: int = 0
-    rounds: Rounds = field(default_factory=Rounds)
-    """What counts against the limit of `iterations`: these, and those of helpers."""
-    tool_calls: int = 0
-    failed_turns: int = 0
-    """How many of the newest turns had calls that failed, and no others."""
-    said: list[str] = field(default_factory=list)
-    """The texts that the answer consists of, without empty ones."""
+    base: Sequence[ModelMessage] = ()
+    """Contains the messages before the run. After a recovery, these are the rewritten ones."""
+    added: list[ModelMessage] = field(default_factory=list)
     has_recovered: bool = False
-    allowance: Allowance = field(default_factory=Allowance)
-    shown: set[str] = field(default_factory=set)
-    """URLs of the attachments that the answer already has."""
-    timings: list[Timing] = field(default_factory=list)
-    """Of all calls, in the order in which they ended."""
-    waiting: Message | None = None
-    """The calls that the next request goes on with, the one that asks somebody first; in a run that
-    nobody keeps."""
-    meter: Meter = NO_METER
-    fitter: ContextFitter | None = None
-    """What is left out of the requests; None until the model is known."""
+    waiting: ModelMessage | None = None
+    """The next request resumes with the calls of this message, which is the first one that needs an
+    answer. It is used only for a run that is not stored.
+    """
 
     @property
-    def conversation(self) -> tuple[Message, ...]:
+    def messages(self) -> tuple[ModelMessage, ...]:
         return (*self.base, *self.added)
 
-    @property
-    def lead(self) -> str:
-        """What separates the next text of the answer from the earlier ones."""
-        return BETWEEN_TEXTS if self.said else ""
+    def recover(self, rewritten: Sequence[ModelMessage]) -> None:
+        self.has_recovered = True
+        self.base = rewritten
+        self.added.clear()
 
-    @property
-    def text(self) -> str:
-        """The answer as a person reads it."""
-        return BETWEEN_TEXTS.join(self.said)
 
-    def say(self, text: str) -> None:
-        if text:
-            self.said.append(text)
+@dataclass(slots=True)
+class RunCounts:
+    """Counts the model calls and tool calls that a run has made."""
+
+    iterations: int = 0
+    tool_calls: int = 0
+    failed_turns: int = 0
+    """Counts the consecutive turns, up to the newest one, in which every call failed."""
+    rounds: Rounds = field(default_factory=Rounds)
+    """Counts the rounds that the limit of `iterations` applies to, including those of sub-agents.
+    """
+
+
+@dataclass(slots=True)
+class Progress:
+    """Contains the results of a run so far. They outlive an error, so that the state can be saved."""
+
+    conversation: RunConversation = field(default_factory=RunConversation)
+    answer: RunAnswer = field(default_factory=RunAnswer)
+    counts: RunCounts = field(default_factory=RunCounts)
+    usage: list[ModelUsage] = field(default_factory=list)
+    timings: list[CallTiming] = field(default_factory=list)
+    """Contains the durations of all calls, in the order in which they ended."""
+    meter: Meter = NO_METER
+    fitter: ContextFitter | None = None
+    """Leaves out what exceeds the context window; None until the model is known."""
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """One call of the model, and of the tools that it then asks for."""
+    """Contains a model call, with the tool calls that it requests."""
 
-    conversation: Sequence[Message]
+    conversation: Sequence[ModelMessage]
     emit: Emit
     progress: Progress
     early: EarlyStages
     deferred: DeferredStages
-    """Stages that stay open until the model's next answer is complete."""
+    """Contains the stages that stay open until the model's next answer is complete."""

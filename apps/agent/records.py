@@ -1,22 +1,22 @@
-"""The log of runs: named events with fields, never what was said.
+"""The log of a run: named events with fields, without any content of the conversation.
 
-A text line has the fields behind the name; the JSON formatter finds them in the record.
+A text line has the fields after the name; the JSON formatter finds them in the record.
 """
 
 import logging
 from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 
-from apps.agent.assembly import Reply
-from apps.agent.messages import Message, ToolCall, as_json
+from apps.agent.messages import ModelMessage, ToolCall, messages_json
+from apps.agent.model import Reply
 
 logger = logging.getLogger(__name__)
 
 payloads = logging.getLogger("apps.payloads")
-"""The messages themselves; silent unless the operator switches it on."""
+"""Logs message contents. It is silent unless the operator enables it."""
 
 
-def record(
+def log_event(
     logger: logging.Logger,
     event: str,
     *,
@@ -33,7 +33,7 @@ def record(
             fields[name] = value = round(value, 3)
         text += f" {name}={value if type(value) is int else field_text(value)}"
     error = None if traceback is None else (type(traceback), traceback, traceback.__traceback__)
-    # Made here: to find the line of the caller costs more than to write the record.
+    # The record is made here, because finding the caller's line costs more than writing the record.
     entry = logging.LogRecord(logger.name, level, "", 0, text, (), error)
     entry.event, entry.fields = event, fields
     logger.handle(entry)
@@ -49,44 +49,48 @@ def field_text(value: object) -> str:
 
 
 def log_payload(what: str, content: Callable[[], str]) -> None:
-    """Log what was said; `content` is called only if it is logged."""
+    """Log message contents. `content` is called only if they are logged."""
     if payloads.isEnabledFor(logging.DEBUG):
         payloads.debug("[payload] %s: %s", what, content())
 
 
-def size_of(text: str) -> str:
-    """What is logged of a private text."""
+def describe_size(text: str) -> str:
+    """Return the size of a private text, for the log."""
     return f"({len(text):,} characters, private)"
 
 
-def without_private(messages: Iterable[Message], names: Set[str]) -> list[Message]:
-    """The messages with the sizes of what calls of these tools say, and their results."""
+def without_private(messages: Iterable[ModelMessage], names: Set[str]) -> list[ModelMessage]:
+    """Return the messages with sizes in place of the arguments and results of these tools."""
     shown, ids = [], set[str]()
     for message in messages:
         private = {call.id for call in message.tool_calls if call.name in names}
         ids |= private
         if private:
             calls = tuple(
-                replace(call, arguments=size_of(call.arguments)) if call.id in private else call
+                replace(call, arguments=describe_size(call.arguments))
+                if call.id in private
+                else call
                 for call in message.tool_calls
             )
             message = replace(message, tool_calls=calls)
         elif message.tool_call_id in ids:
-            message = replace(message, content=size_of(message.text))
+            message = replace(message, content=describe_size(message.text))
         shown.append(message)
     return shown
 
 
-def log_messages(messages: Iterable[Message], private: Set[str]) -> None:
-    """`private` are the names of private tools, here and below."""
-    log_payload("messages for the model", lambda: as_json(without_private(messages, private)))
+def log_messages(messages: Iterable[ModelMessage], private: Set[str]) -> None:
+    """Log the messages for the model. `private` names the private tools of this run and of nested
+    ones.
+    """
+    log_payload("messages for the model", lambda: messages_json(without_private(messages, private)))
 
 
 def log_reply(
     reply: Reply, deployment: str, iteration: int, seconds: float, private: Set[str] = frozenset()
 ) -> None:
     message = reply.message
-    record(
+    log_event(
         logger,
         "Model call completed",
         iteration=iteration,
@@ -97,13 +101,13 @@ def log_reply(
         content_length=len(message.text),
         tokens=sum(one.input + one.output for one in reply.usage),
     )
-    log_payload("answer of the model", lambda: as_json(without_private([message], private)))
+    log_payload("answer of the model", lambda: messages_json(without_private([message], private)))
 
 
 def log_refused_calls(
     calls: Iterable[ToolCall], known: Set[str], hidden: Set[str], static: Set[str]
 ) -> None:
-    """One line for the calls of an answer that cannot be made, by the reason."""
+    """Log one line for the calls of an answer that cannot be made, with the reasons."""
     names = {call.name for call in calls} - known
     if found := sorted(names & hidden):
         logger.warning("The model called tools that are hidden from it: %s", found)

@@ -1,12 +1,17 @@
-"""Stages of tool calls: `with` blocks around visible work, which may open early or close late."""
+"""Stages of tool calls, as `with` blocks around visible work.
+
+A stage may open early, while the model still writes the call, and close late.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
+from apps.agent.call_arguments import object_texts
 from apps.agent.events import (
     Emit,
     StageAttachment,
@@ -15,17 +20,22 @@ from apps.agent.events import (
     StageOpened,
     StageRenamed,
 )
-from apps.agent.messages import Attachment, Message
+from apps.agent.growing_arguments import ArgumentText, ObjectEnd
+from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.agent.surrogates import well_formed
 
 FENCE = "````"
 MOST_CHARACTERS = 4_000
-"""Of an argument that is shown while it arrives; as much as a stage shows of a complete one."""
+"""An argument that is shown while it arrives is cut at this many characters, the same as a complete
+one.
+"""
 
 
 @dataclass(slots=True, eq=False)
 class Stage:
-    """`excused`: the work failed, but the run goes on with a result that was made of the failure."""
+    """Represents an open stage. `excused` means that the work failed, but the run continues with a
+    result that describes the failure.
+    """
 
     id: str
     emit: Emit
@@ -40,13 +50,13 @@ class Stage:
         self.emit(StageAttachment(self.id, attachment))
 
     def rename(self, suffix: str) -> None:
-        """Append to the title."""
+        """Append to the title of the stage."""
         if suffix:
             self.emit(StageRenamed(self.id, well_formed(suffix)))
 
 
 def silent(event: object) -> None:
-    """The `emit` of work that is not shown."""
+    """Drop the event. This is the `emit` of work that is not shown."""
 
 
 SILENT = Stage("", silent)
@@ -60,10 +70,11 @@ def open_stage(
     parent_id: str | None = None,
     *,
     is_timed: bool = False,
+    tool: str = "",
 ) -> Iterator[Stage]:
-    """Open a stage; leaving the block closes it, as failed if an exception is passing."""
+    """Open a stage. Leaving the block closes it, as failed if an exception passes."""
     started = time.monotonic()
-    emit(StageOpened(stage_id, title, parent_id))
+    emit(StageOpened(stage_id, title, parent_id, tool=tool))
     stage = Stage(stage_id, emit)
     failed = True
     try:
@@ -76,10 +87,11 @@ def open_stage(
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """How the stage of a tool begins: the part of its title that no argument changes.
+    """Describes the beginning of a tool's stage, with the part of its title that no argument
+    changes.
 
-    The text of the string `argument` is written into the stage while it arrives, "" for none;
-    `lead` goes in front of it and ends with the beginning of a code block of `FENCE`.
+    The text of the string argument `argument` is written into the stage while it arrives, "" for
+    none. `lead` is written before it and ends with the beginning of a code block of `FENCE`.
     """
 
     title: str
@@ -88,7 +100,8 @@ class Announcement:
 
 
 class DeferredStages(ExitStack):
-    """Stages of a run's tool calls that stay open until the model has answered the results.
+    """Holds the stages of a run's tool calls that stay open until the model has answered the
+    results.
 
     An exception that leaves the block closes them as failed.
     """
@@ -98,12 +111,12 @@ class DeferredStages(ExitStack):
         self.open: dict[str, Stage] = {}
 
     def keep(self, stage: Stage, block: AbstractContextManager[object]) -> None:
-        """Leave the block of the stage later."""
+        """Close the stage later, by leaving its block then."""
         self.push(block)
         self.open[stage.id] = stage
 
-    def show_changes(self, before: Sequence[Message], after: Sequence[Message]) -> None:
-        """Write into the open stages what their results say after the messages were rewritten."""
+    def show_changes(self, before: Sequence[ModelMessage], after: Sequence[ModelMessage]) -> None:
+        """Write changed results into their open stages after the messages were rewritten."""
         earlier = {message.tool_call_id: message.text for message in before}
         for message in after:
             stage = self.open.get(message.tool_call_id or "")
@@ -112,4 +125,138 @@ class DeferredStages(ExitStack):
 
     def close(self) -> None:
         super().close()
+        self.open.clear()
+
+
+@dataclass(slots=True)
+class GrowingCall:
+    """Represents a call that the model is still writing. Some services give several calls the same
+    `index`.
+    """
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+    end: ObjectEnd = field(default_factory=ObjectEnd)
+
+    @property
+    def is_complete(self) -> bool:
+        """Return True if the arguments so far are a JSON object."""
+        return self.end.is_reached(self.arguments)
+
+    def has_said(self, arguments: str) -> bool:
+        """Return True if the call is complete and has these arguments."""
+        return len(arguments) == self.end.length and arguments == "".join(self.arguments)
+
+    @property
+    def has_placeholder(self) -> bool:
+        """Return True if the only piece is an empty object, which some services write first."""
+        return len(self.arguments) == 1 and self.arguments[0].strip() == "{}"
+
+    def becomes(self, call: ToolCall) -> bool:
+        """Return True if the complete call is this one."""
+        return (self.name, object_texts(self.arguments)[0]) == (call.name, call.arguments)
+
+
+class EarlyStage:
+    """Represents the open stage of a call whose arguments still arrive. The call takes it over when
+    it is made.
+    """
+
+    def __init__(self, call: GrowingCall, announcement: Announcement, emit: Emit) -> None:
+        self.call = call
+        self.announcement = announcement
+        self.stage = Stage(call.id, emit)
+        self.started = time.monotonic()
+        self.is_adopted = False
+        self.reader = ArgumentText(announcement.argument) if announcement.argument else None
+        self.shown = ""
+        emit(StageOpened(call.id, announcement.title, tool=call.name))
+
+    def feed(self, piece: str) -> None:
+        if self.reader is None:
+            return
+        added = self.reader.feed(piece)[: MOST_CHARACTERS - len(self.shown)]
+        if not added:
+            return
+        if FENCE in self.shown[-len(FENCE) :] + added:  # a fence would end the code block
+            self.reader = None
+            return
+        self.stage.write(added if self.shown else self.announcement.lead + added)
+        self.shown += added
+
+    @contextmanager
+    def adopted(self, title: str) -> Iterator[Stage]:
+        """Open a stage as `open_stage` does, and add the rest of the title."""
+        self.is_adopted = True
+        failed = True
+        try:
+            self.stage.rename(title.removeprefix(self.announcement.title))
+            yield self.stage
+            failed = False
+        finally:
+            self.close(failed=failed)
+
+    def close(self, *, failed: bool) -> None:
+        seconds = time.monotonic() - self.started
+        stage = self.stage
+        stage.emit(StageClosed(stage.id, seconds, failed, self.is_adopted, stage.excused))
+
+
+class EarlyStages:
+    """The early stages of one model answer. Leaving the block closes unused stages as failed.
+
+    `announced` returns a tool's announcement by name, None if its stage does not open early.
+    `messages` are those that the model was asked with; the IDs of their calls are not used again.
+    """
+
+    def __init__(
+        self,
+        announced: Callable[[str], Announcement | None],
+        messages: Sequence[ModelMessage],
+        emit: Emit,
+    ) -> None:
+        self.announced = announced
+        self.messages = messages
+        self.emit = emit
+        self.open: dict[str, EarlyStage] = {}
+
+    def feed(self, call: GrowingCall, piece: str) -> None:
+        """Show a piece of the arguments. By then the name is complete."""
+        stage = self.open.get(call.id) or self.begin(call)
+        if stage is not None and stage.call is call:
+            stage.feed(piece)
+
+    def begin(self, call: GrowingCall) -> EarlyStage | None:
+        announcement = self.announced(call.name) if call.id and len(call.arguments) == 1 else None
+        if announcement is None or call.id in self.taken_ids:
+            return None
+        stage = self.open[call.id] = EarlyStage(call, announcement, self.emit)
+        return stage
+
+    @cached_property
+    def taken_ids(self) -> Set[str]:
+        return {call.id for message in self.messages for call in message.tool_calls}
+
+    @contextmanager
+    def taken(self, call: ToolCall) -> Iterator[EarlyStage | None]:
+        """Yield the stage of a call that is about to be made, None if it has none."""
+        stage = self.open.get(call.id)
+        if stage is None or not stage.call.becomes(call):
+            yield None
+            return
+        del self.open[call.id]
+        try:
+            yield stage
+        finally:
+            if not stage.is_adopted:
+                stage.close(failed=True)
+
+    def __enter__(self) -> EarlyStages:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        for stage in self.open.values():
+            stage.close(failed=True)
         self.open.clear()

@@ -1,4 +1,4 @@
-"""The bridge between a run that emits and a door that iterates."""
+"""Turns the events that a run emits into batches that a door iterates over."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -7,19 +7,24 @@ from apps.agent.events import Emit, Event
 from apps.errors import ReaderTooSlow
 
 MOST_WAITING_CHARACTERS = 16 * 1024 * 1024
-"""The most that may wait: more than the longest answer of a model, and than most tools bring."""
+"""Waiting events can have up to this many characters in total. That is more than the longest answer
+of a model and the results of most tools.
+"""
 EVENT_CHARACTERS = 100
-"""The size of an event beside its text."""
+"""An event counts this many characters in addition to its text."""
 UNCOUNTED_EVENTS = 256
 
 
-class Outbox:
-    """Events that were emitted and not taken yet; `overrun` is called when there are too many."""
+class EventOutbox:
+    """Queues emitted events that the door has not received yet. It calls `overrun` if there are too
+    many.
+    """
 
-    __slots__ = ("count_at", "events", "overrun", "waiting")
+    __slots__ = ("count_at", "events", "loop", "overrun", "waiting")
 
     def __init__(self, overrun: Callable[[], object]) -> None:
         self.overrun = overrun
+        self.loop = asyncio.get_running_loop()
         self.count_at = UNCOUNTED_EVENTS
         self.events: list[Event] = []
         self.waiting: asyncio.Future[None] | None = None
@@ -28,7 +33,8 @@ class Outbox:
         self.events.append(event)
         if len(self.events) > self.count_at:
             self.count()
-        self.wake()
+        if self.waiting is not None:
+            self.wake()
 
     def count(self) -> None:
         self.count_at = 2 * len(self.events)  # the cost of counting stays linear
@@ -37,19 +43,20 @@ class Outbox:
             self.overrun()
 
     def wake(self, _: object = None) -> None:
-        if self.waiting is not None and not self.waiting.done():
-            self.waiting.set_result(None)
+        waiting, self.waiting = self.waiting, None
+        if waiting is not None and not waiting.done():
+            waiting.set_result(None)
 
     def take(self) -> list[Event]:
         taken, self.events = self.events, []
         self.count_at = UNCOUNTED_EVENTS
         return taken
 
-    async def wait(self) -> None:
-        """Until the next `wake`."""
-        # Not an asyncio.Event: a future is less work for each token and less memory for each answer.
-        self.waiting = asyncio.get_running_loop().create_future()
-        await self.waiting
+    def next_event(self) -> asyncio.Future[None]:
+        """Return a future that the next `wake` completes."""
+        # A future costs less time per token and less memory per answer than an asyncio.Event.
+        self.waiting = self.loop.create_future()
+        return self.waiting
 
 
 def size(event: Event) -> int:
@@ -57,12 +64,12 @@ def size(event: Event) -> int:
 
 
 async def stream(run: Callable[[Emit], Awaitable[object]]) -> AsyncGenerator[list[Event], None]:
-    """Yield what `run` emits, as batches, then raise what it raised.
+    """Yield the events of `run` as batches, then raise what it raised.
 
-    A batch is everything emitted since the last one: the events of one network read leave in one
-    write. The run has a task of its own, so connections are closed by the task that opened them.
-    Closing the iterator cancels the run and waits for its clean-up. A consumer that stops reading
-    is dropped, because its backlog would grow without bound. Raises `ReaderTooSlow` then.
+    A batch has all events since the last one, so the events of one network read leave in one write.
+    The run has a task of its own, so connections are closed by the task that opened them. Closing
+    the iterator cancels the run and waits for its clean-up. If the consumer stops reading, its
+    backlog would grow without bound, so the run is cancelled and `ReaderTooSlow` is raised.
     """
     is_overrun = False
 
@@ -71,7 +78,7 @@ async def stream(run: Callable[[Emit], Awaitable[object]]) -> AsyncGenerator[lis
         is_overrun = True
         task.cancel()
 
-    outbox = Outbox(give_up)
+    outbox = EventOutbox(give_up)
     task = asyncio.ensure_future(run(outbox.emit))
     task.add_done_callback(outbox.wake)
     try:
@@ -81,7 +88,7 @@ async def stream(run: Callable[[Emit], Awaitable[object]]) -> AsyncGenerator[lis
             elif task.done():
                 break
             else:
-                await outbox.wait()
+                await outbox.next_event()
         if is_overrun:
             raise ReaderTooSlow
         await task

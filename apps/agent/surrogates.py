@@ -1,6 +1,6 @@
-"""Lone surrogates (halves of characters), which JSON can spell and nothing can encode or store.
+"""Replaces lone surrogates (halves of characters) by U+FFFD.
 
-Each becomes U+FFFD.
+JSON can spell them, but no text that contains them can be encoded or stored.
 """
 
 import re
@@ -17,11 +17,11 @@ _escape = re.compile(
 )
 REPLACEMENT = rb"\ufffd"
 BEGUN_BYTES = 5
-"""The longest beginning of an escape that is not complete."""
+"""The longest incomplete escape has this many bytes."""
 
 
 def well_formed(text: str) -> str:
-    """The text with U+FFFD for lone surrogates, so that it can be encoded."""
+    """Return the text with U+FFFD for lone surrogates, so that it can be encoded."""
     if text.isascii():
         return text
     try:
@@ -32,7 +32,9 @@ def well_formed(text: str) -> str:
 
 
 def decode_json(decode: Callable[[bytes], T], data: bytes) -> T:
-    """Decode JSON; a `decode` that refuses lone surrogates gets the mended text. Raises its errors."""
+    """Decode JSON. If `decode` refuses lone surrogates, it gets the repaired text. Raises its
+    errors.
+    """
     try:
         return decode(data)
     except ValueError:
@@ -43,13 +45,13 @@ def decode_json(decode: Callable[[bytes], T], data: bytes) -> T:
 
 
 def mend(data: bytes) -> bytes:
-    """JSON without escapes of lone surrogates."""
+    """Return the JSON without escapes of lone surrogates."""
     mender = Mender()
     return mender.feed(data) + mender.end()
 
 
 class Mender:
-    """Mends JSON that arrives in pieces; an escape may be cut between two of them."""
+    """Repairs JSON that arrives in pieces; an escape may be cut between two of them."""
 
     def __init__(self) -> None:
         self.rest = b""
@@ -70,6 +72,6 @@ class Mender:
         return REPLACEMENT
 
     def end(self) -> bytes:
-        """The rest, at the end of the text."""
+        """Return the rest at the end of the text."""
         rest, self.rest = self.rest, b""
         return _half.sub(lambda _: REPLACEMENT, rest)

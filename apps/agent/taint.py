@@ -7,22 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apps.agent.ledger import NO_LEDGER, Ledger, Step
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 
 UNTRUSTED = "untrusted"
-"""The key of the sources in the state of an answer, and of the step that has them."""
+"""The state of an answer, and the step that records the sources, store them under this key."""
 MOST = 10
-"""Sources that are kept; a card names the first of them."""
+"""At most this many sources are stored. A card names the first of them."""
 CHARACTERS = 100
-"""Of one source."""
+"""A source is cut at this many characters."""
 
 
 @dataclass(slots=True)
 class Taint:
-    """What a conversation has read, in words for people: `web page example.org`.
+    """Collects the untrusted sources that a conversation has read, in words for users: `web page /
+    example.org`.
 
-    A run inside of another one has the same object, so each knows what the other has read. What is
-    added becomes a step of the `ledger`, which is that of the outermost run.
+    A nested run shares the object of the run around it, so each knows what the other has read. New
+    sources become a step of the `ledger` of the outermost run.
     """
 
     ledger: Ledger = NO_LEDGER
@@ -33,7 +34,7 @@ class Taint:
             self.ledger.record(Step(UNTRUSTED, "open", "done", result=self.state))
 
     def keep(self, sources: Iterable[str]) -> bool:
-        """Add sources that are recorded elsewhere; whether one of them is new."""
+        """Add sources that are recorded elsewhere, and return True if one of them is new."""
         before = len(self.sources)
         for source in sources:
             line = " ".join(source.split())
@@ -44,12 +45,12 @@ class Taint:
 
     @property
     def state(self) -> dict[str, Any]:
-        """The part of an answer's state that makes the next request tainted too."""
+        """Return the part of an answer's state that makes the next request tainted too."""
         return {UNTRUSTED: [*self.sources]} if self.sources else {}
 
     @property
     def reason(self) -> str:
-        """A sentence for whoever approves a call; "" if nothing untrusted was read."""
+        """Return a sentence for the user who approves a call; "" if nothing untrusted was read."""
         if not self.sources:
             return ""
         first, *others = self.sources
@@ -57,20 +58,22 @@ class Taint:
         return f"This conversation has read untrusted content: {first}{more}."
 
 
-def recorded_taint(ledger: Ledger, messages: Sequence[Message], taint: Taint | None) -> Taint:
-    """The `taint` of the run around, else a new one with what the run had read before it was cut;
-    with what the states of messages tell.
+def recorded_taint(ledger: Ledger, messages: Sequence[ModelMessage], taint: Taint | None) -> Taint:
+    """Return the `taint` of the run around, else a new one.
+
+    A new one has the sources that the run had read before it was interrupted, and the sources in
+    the states of messages.
     """
     if taint is None:
         taint, step = Taint(ledger), ledger.step(UNTRUSTED)
         taint.keep(sources_in(step.result) if step is not None else ())
     for message in messages:
-        # Of a question, too: a program may have sent it.
+        # The state of a question counts too, because a program may have sent it.
         taint.keep(sources_in(message.state))
     return taint
 
 
 def sources_in(state: Mapping[str, Any]) -> list[str]:
-    """The sources in a state, which went through the hands of clients."""
+    """Return the sources in a state, which clients may have changed."""
     found = state.get(UNTRUSTED)
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []

@@ -1,4 +1,4 @@
-"""Time limits that stand still while a person is asked."""
+"""Time limits that pause while a user is asked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class TimeLimit:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """During the block no time passes; several blocks may overlap."""
+        """Stop the clock during the block. Several blocks may overlap."""
         now = asyncio.get_running_loop().time
         self.stops += 1
         if self.stops == 1 and not self.is_over and not self.timeout.expired():
@@ -37,13 +37,13 @@ _limits: ContextVar[tuple[TimeLimit, ...]] = ContextVar("time_limits", default=(
 
 
 def current_limits() -> tuple[TimeLimit, ...]:
-    """Those around the caller, also of the calls that it is made in."""
+    """Return the time limits that apply to the caller, including limits of enclosing calls."""
     return _limits.get()
 
 
 @asynccontextmanager
 async def time_limit(seconds: float | None) -> AsyncIterator[None]:
-    """Raises `TimeoutError`."""
+    """Limit the block to `seconds` of running time. Raises `TimeoutError`."""
     async with asyncio.timeout(seconds) as timeout:
         limit = TimeLimit(timeout)
         token = _limits.set((*_limits.get(), limit))

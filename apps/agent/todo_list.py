@@ -1,35 +1,38 @@
-"""To-do lists: Markdown with checkboxes, and the message that tells a model of one."""
+"""The to-do list: Markdown with checkboxes, and the message that shows it to a model."""
 
 import re
 from typing import NamedTuple
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 
 OPENING, CLOSING = "<todo_list>", "</todo_list>"
 RULES = (
-    "This is the to-do list of this conversation as it stands now. Keep it true with the tool that "
-    "wrote it; it is no message of the person."
+    "This is the to-do list of this conversation in its current state. Update it with the tool that "
+    "wrote it. It is not a message from the user."
 )
 
 _item = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\](?=[ \t]|$)", re.MULTILINE)
 
 
 class TodoCounts(NamedTuple):
-    """Of all items, those below others included."""
+    """Counts all items and finished ones, including nested items."""
 
     items: int
     completed: int
 
 
-def counts_of(text: str) -> TodoCounts:
+def count_items(text: str) -> TodoCounts:
     marks: list[str] = _item.findall(text)
     return TodoCounts(len(marks), sum(mark in "xX" for mark in marks))
 
 
-def todo_message(text: str) -> Message:
-    """The last message of a request: what changes with every step stands behind the cached part."""
-    return Message("user", f"{OPENING}\n{text}\n{CLOSING}\n{RULES}")
+def todo_message(text: str) -> ModelMessage:
+    """Return the message with the to-do list for the end of a request.
+
+    It changes with every step, so it comes after the part that services cache.
+    """
+    return ModelMessage("user", f"{OPENING}\n{text}\n{CLOSING}\n{RULES}")
 
 
-def tells_todo(message: Message) -> bool:
+def tells_todo(message: ModelMessage) -> bool:
     return message.role == "user" and message.text.startswith(f"{OPENING}\n")

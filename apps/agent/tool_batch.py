@@ -1,4 +1,4 @@
-"""The calls of one answer, made at the same time."""
+"""Makes the calls of one answer concurrently."""
 
 from __future__ import annotations
 
@@ -6,31 +6,34 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 
 from apps.agent.calls import UNEXPECTED, ToolOutcome, call_tool, failure_result
-from apps.agent.early_stages import EarlyStage
 from apps.agent.events import ModelUsage
 from apps.agent.ledger import InteractionKind
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.meter import Location, ToolCallReport
-from apps.agent.progress import Timing, Turn
-from apps.agent.records import log_payload, size_of
-from apps.agent.replay import end_replay
+from apps.agent.progress import CallTiming, Turn
+from apps.agent.records import describe_size, log_payload
+from apps.agent.stages import EarlyStage
+from apps.agent.steps.replay import end_replay
+from apps.agent.steps.tool_steps import ToolSteps
 from apps.agent.time_limits import time_limit
-from apps.agent.tool_steps import ToolSteps
 from apps.agent.tools import Invocation, Pending, ResultStep, Spend, Tool, ToolResult
 from apps.errors import ToolTimedOut
 
 
 @dataclass(frozen=True, slots=True)
 class ToolBatch:
-    """The calls of `steps`, with what they need: `find` gives the tool of a name, `refuse` the
-    result of a call without one. `seconds` limits them all together, None for no limit.
+    """Executes the calls of `steps`.
+
+    `find` returns the tool of a name, `refuse` the result of a call without a tool. `seconds`
+    limits all calls together, None for no limit.
     """
 
     steps: ToolSteps
     turn: Turn
-    conversation: Sequence[Message]
+    conversation: Sequence[ModelMessage]
     find: Callable[[str], Tool | None]
     refuse: Callable[[ToolCall], ToolResult]
     results: Sequence[ResultStep]
@@ -41,7 +44,7 @@ class ToolBatch:
         return self.steps.ledger.is_kept
 
     async def run(self) -> list[ToolOutcome]:
-        """The outcomes in the order of the calls. Raises `LeaseLost`, `NotStored`."""
+        """Return the outcomes in the order of the calls. Raises `LeaseLost`, `NotStored`."""
         outcomes = self.repeat() if self.is_kept else {}
         places = range(len(self.steps.calls))
         if missing := [place for place in places if place not in outcomes]:
@@ -50,11 +53,11 @@ class ToolBatch:
         return [outcomes[place] for place in places]
 
     def repeat(self) -> dict[int, ToolOutcome]:
-        """The recorded outcomes, by the places of their calls."""
+        """Return the recorded outcomes by the positions of their calls."""
         recorded = self.steps.recorded()
         for one in recorded.values():
             self.turn.progress.usage += one.spent
-            self.turn.progress.rounds.count(one.result.rounds)
+            self.turn.progress.counts.rounds.count(one.result.rounds)
         return {place: one.outcome for place, one in recorded.items()}
 
     async def make(self, places: Sequence[int]) -> dict[int, ToolOutcome]:
@@ -90,10 +93,12 @@ class ToolBatch:
         return outcome
 
     async def call(self, place: int) -> ToolOutcome:
-        """Make one call. Its failure does not end the others, and the model gets a reply."""
+        """Make one call. If it fails, the other calls continue and the model gets an error as the
+        result.
+        """
         call, progress = self.steps.calls[place], self.turn.progress
         tool = self.find(call.name)
-        shown = size_of if tool is not None and tool.is_private else str
+        shown = describe_size if tool is not None and tool.is_private else str
         log_payload(f"arguments of {call.name}", lambda: shown(call.arguments))
         spent: list[ModelUsage] = []
         with self.turn.early.taken(call) as early:
@@ -107,7 +112,7 @@ class ToolBatch:
                 started = time.monotonic()
                 try:
                     outcome = await call_tool(tool, call, invocation, self.results)
-                except BaseException:  # nobody waits for it any more
+                except BaseException:  # the run no longer waits for it
                     self.report(place, time.monotonic() - started, has_failed=True)
                     raise
                 finally:
@@ -118,7 +123,7 @@ class ToolBatch:
                     has_failed = outcome.failed is not None
                     self.report(place, seconds, has_failed=has_failed, is_client=is_client)
         if outcome.seconds is not None:
-            progress.timings.append(Timing(call.name, outcome.seconds, is_tool=True))
+            progress.timings.append(CallTiming(call.name, outcome.seconds, is_tool=True))
         log_payload(f"result of {call.name}", lambda: shown(outcome.result.content))
         if not self.is_kept:
             return answerable(outcome, self.steps.ledger.can_ask)
@@ -130,28 +135,27 @@ class ToolBatch:
     ) -> None:
         name, progress = self.steps.calls[place].name, self.turn.progress
         where: Location = "client" if is_client else "server"
-        report = ToolCallReport(name, progress.iterations, seconds, where, has_failed)
+        report = ToolCallReport(name, progress.counts.iterations, seconds, where, has_failed)
         progress.meter.tool_called(report)
 
     def invocation(self, place: int, early: EarlyStage | None, spend: Spend) -> Invocation:
-        plain = Invocation(
-            self.steps.calls[place].id,
+        steps = self.steps
+        begin = partial(
+            Invocation,
+            steps.calls[place].id,
             messages=self.conversation,
             emit=self.turn.emit,
             early=early,
             defer=self.turn.deferred.keep,
             spend=spend,
         )
-        steps = self.steps
         if not steps.ledger.can_ask:
-            return plain
-        return replace(
-            plain, ledger=steps.ledger, key=steps.key(place), answers=steps.answers(place)
-        )
+            return begin()
+        return begin(ledger=steps.ledger, key=steps.key(place), answers=steps.answers(place))
 
     def ask(self, outcomes: Sequence[ToolOutcome]) -> None:
-        """Ask people what the pending calls want to know: all of them, or the first if nobody keeps
-        the run."""
+        """Ask the questions of the pending calls: all of them, or the first if the run is not
+        stored."""
         for place, outcome in enumerate(outcomes):
             if isinstance(outcome.result, Pending):
                 self.steps.ask(place, outcome.result, self.turn.emit)
@@ -160,7 +164,7 @@ class ToolBatch:
 
 
 def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutcome:
-    """The outcome, an error in place of a pending one that nobody can be asked about."""
+    """Return the outcome, or an error if it is pending and no user can be asked."""
     if not isinstance(outcome.result, Pending):
         return outcome
     kinds = {one.kind for one in outcome.result.interactions}
@@ -171,20 +175,20 @@ def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutco
 
 
 def waits(outcomes: Sequence[ToolOutcome]) -> bool:
-    """Whether a result is missing, and no other one ends the run."""
+    """Return True if a result is missing and no other result ends the run."""
     is_stopped = any(outcome.stopped is not None for outcome in outcomes)
     return not is_stopped and any(isinstance(one.result, Pending) for one in outcomes)
 
 
 def all_failed(outcomes: Sequence[ToolOutcome]) -> bool:
-    """Whether there were calls and the tools of all of them failed."""
+    """Return True if there were calls and all of them failed."""
     return bool(outcomes) and all(one.tool_failed for one in outcomes)
 
 
-def parted(
+def part_calls(
     calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]
 ) -> tuple[tuple[ToolCall, ...], list[ToolOutcome], tuple[ToolCall, ...]]:
-    """The calls with results, their outcomes, and the calls without."""
+    """Return the calls with results, their outcomes, and the calls without results."""
     both = list(zip(calls, outcomes, strict=True))
     made = [pair for pair in both if not isinstance(pair[1].result, Pending)]
     waiting = tuple(call for call, one in both if isinstance(one.result, Pending))

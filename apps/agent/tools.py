@@ -1,4 +1,4 @@
-"""A tool is a value: a specification for the model, and a coroutine function."""
+"""A tool as a value: a specification for the model, and a coroutine function."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from typing import Any
 
 import msgspec
 
-from apps.agent.early_stages import EarlyStage
-from apps.agent.estimate import text_tokens
+from apps.agent.context.token_estimates import text_tokens
 from apps.agent.events import Emit, ModelUsage
-from apps.agent.ledger import NO_LEDGER, Interaction, InteractionKind, Ledger
-from apps.agent.messages import Attachment, Message, ToolCall
-from apps.agent.stages import SILENT, Announcement, Stage, silent
+from apps.agent.ledger import NO_LEDGER, InteractionKind, InteractionRequest, Ledger
+from apps.agent.messages import Attachment, ModelMessage, ToolCall
+from apps.agent.stages import SILENT, Announcement, EarlyStage, Stage, silent
 
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """The tool as the model sees it; `parameters` is a JSON Schema of type object.
+    """Describes the tool as the model sees it; `parameters` is a JSON Schema of type object.
 
-    `strict` asks the service to keep to the schema; None leaves that to the service.
+    `strict` asks the service to follow the schema exactly; None leaves that to the service.
+    `takes_text` marks a tool of the client whose calls contain text instead of JSON (`TEXT_INPUT`).
     """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
     strict: bool | None = None
+    takes_text: bool = False
 
     @cached_property
     def written(self) -> msgspec.Raw:
-        """The entry of a request's `tools`, encoded once for all the requests that carry it."""
+        """Return the entry in a request's `tools`, encoded once for all requests."""
         function: dict[str, Any] = {
             "name": self.name,
             "description": self.description,
@@ -44,18 +45,19 @@ class ToolSpec:
 
     @cached_property
     def tokens(self) -> int:
-        """The estimate of what it takes of a request."""
+        """Return the estimated tokens of the tool in a request."""
         return text_tokens(bytes(self.written).decode())
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of a call: `content` goes to the model, `propagated` and `annotations` into the
-    answer, `pictures` into its text. `failure` is set where the content describes a failed call.
+    """Contains the result of a call.
 
-    `ends_turn`: once the other calls of the round have ended, the run does, and no model is asked
-    again. `answer` is then the text that the answer ends with, "" for none. `rounds` are the calls of
-    models inside of it that count for the run.
+    `content` goes to the model, `propagated` and `annotations` into the answer, `pictures` into its
+    text. `failure` is set if the content describes a failed call. With `ends_turn`, the run ends
+    after the other calls of the same answer, without calling the model again; `answer` is then the
+    text that the answer ends with, "" for none. `rounds` counts the model calls inside the tool,
+    which count for the run.
     """
 
     content: str
@@ -74,70 +76,75 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Pending(ToolResult):
-    """No result yet: the call is made again once somebody has answered one of the `interactions`.
+    """No result yet. The call is made again once a user has answered one of the `interactions`.
 
-    There are none if a run inside of the call waits. `content` is for the model of a run that
-    cannot wait.
+    There are none if a run inside the call waits. `content` is for the model of a run that cannot
+    wait.
     """
 
     content: str = (
-        "Error: this tool has to ask a person, and nobody can be asked in this conversation. "
-        "Go on without it, and say what was left out."
+        "Error: this tool has to ask the user, which is impossible in this conversation. "
+        "Continue without it, and mention what you left out."
     )
-    interactions: tuple[Interaction, ...] = ()
+    interactions: tuple[InteractionRequest, ...] = ()
 
 
 ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
-"""A tool's result on its way to the model."""
+"""Changes a tool's result before the model gets it."""
 Defer = Callable[[Stage, AbstractContextManager[object]], object]
-"""Keeps a stage open, to leave its block later; as failed if an exception ends the run."""
+"""Keeps a stage open, and leaves its block later. An exception that ends the run closes it as
+failed.
+"""
 Spend = Callable[[Iterable[ModelUsage]], object]
-"""Takes the usage of an answer that broke off, which no result can carry."""
+"""Receives the usage of an answer that broke off, which no result can contain."""
 
 
 def ignore_usage(usage: Iterable[ModelUsage]) -> None:
-    """The `Spend` of a call whose cost nobody asks for."""
+    """Ignore the usage. This is the `Spend` of a call whose usage is not counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
-    """One call on its way to a tool: its parsed arguments and its surroundings."""
+class Invocation(msgspec.Struct, frozen=True):
+    """Contains a call as a tool receives it: its parsed arguments, and the context of the call."""
 
     id: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    messages: Sequence[Message] = ()
+    arguments: Mapping[str, Any] = {}
+    messages: Sequence[ModelMessage] = ()
     emit: Emit = silent
     stage: Stage = SILENT
     early: EarlyStage | None = None
-    """The stage of the call, if it is open already."""
+    """The stage of the call is None unless it is already open."""
     defer: Defer | None = None
     """Keeps a stage open until the model has answered the result of the call."""
     spend: Spend = ignore_usage
     ledger: Ledger = NO_LEDGER
     key: str = ""
-    """Of the step that the call is in the ledger."""
-    answers: Mapping[InteractionKind, Interaction] = field(default_factory=dict)
-    """What people answered to the interactions of an earlier `Pending`."""
+    """The ledger stores the call's step under this key."""
+    answers: Mapping[InteractionKind, InteractionRequest] = {}
+    """Contains users' answers to the interactions of an earlier `Pending`."""
 
 
 CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
-"""Do the work; write progress to the stage; raise `ToolError` to tell the model no."""
+"""Executes a call: it writes progress to the stage, and raises `ToolError` to report a failure to
+the model.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`toolset` is its place in the manifest, "" for none. `constants` are arguments of every call
-    that the model does not see. `is_repeatable`: two calls have the effect of one. `is_private`:
-    arguments and results are for the person alone; logs and operators see how long they are.
-    `is_read_only`: a call changes nothing anywhere. `full_name` is how its server and the manifest
-    spell it, with the toolset's name in front, "" if models see the same name.
+    """A run can call this tool.
+
+    `toolset` is the path of its toolset in the manifest, "" for none. `constants` are arguments of
+    every call that the model does not see. `is_repeatable` means that two calls have the effect of
+    one. `is_private` means that only the user may see arguments and results; logs and operators see
+    their lengths. `is_read_only` means that a call changes nothing. `full_name` is the name on its
+    server and in the manifest, after the toolset's name, "" if models see the same name.
     """
 
     spec: ToolSpec
     call: CallTool
     toolset: str = ""
     announcement: Announcement | None = None
-    """Opens its stage while the arguments arrive; None: the stage opens with the call."""
+    """Opens the stage while the arguments arrive. None opens it with the call."""
     constants: Mapping[str, Any] = field(default_factory=dict)
     is_repeatable: bool = False
     is_private: bool = False
@@ -147,9 +154,9 @@ class Tool:
 
 @dataclass(slots=True)
 class Toolbox:
-    """The tools of one run, by name. Tools may move from one group to another during the run.
+    """Contains the tools of one run by name, which may move between groups during the run.
 
-    The model sees the `listed` ones and can also call the `unlisted`; only the platform calls the
+    The model sees the `listed` tools and can also call `unlisted` ones. Only the platform calls the
     `hidden` ones.
     """
 
@@ -159,7 +166,7 @@ class Toolbox:
 
     @property
     def private(self) -> frozenset[str]:
-        """The names of private tools."""
+        """Return the names of private tools."""
         groups = (self.listed, self.unlisted, self.hidden)
         return frozenset(n for group in groups for n, tool in group.items() if tool.is_private)
 

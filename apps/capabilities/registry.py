@@ -1,4 +1,4 @@
-"""What a run can do: how a capability is declared, prepared once, and opened for each run.
+"""The extension point of runs: a capability is declared, prepared once, and opened for each run.
 
 `settings.CAPABILITIES` lists capabilities by dotted path, in order, as `MIDDLEWARE` lists
 middleware. Preparing reads the manifest and happens once for each version of an application;
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, S
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from django.conf import settings
@@ -21,90 +21,94 @@ from django.utils.module_loading import import_string
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit
 from apps.agent.ledger import InteractionKind, Ledger
-from apps.agent.loop import ViewStep
-from apps.agent.messages import Message
+from apps.agent.loop_options import ViewStep
+from apps.agent.messages import ModelMessage
 from apps.agent.meter import NO_METER, Meter
 from apps.agent.progress import Progress
 from apps.agent.recovery import Recovery
 from apps.agent.taint import Taint
 from apps.agent.tools import ResultStep, Spend, Tool, Toolbox, ignore_usage
-from apps.capabilities.found_conversations import SearchConversations
+from apps.capabilities.chat_context import NO_CHAT, ChatContext
 from apps.errors import InitializationIssue, Unsupported
-from apps.manifest.agent_definition import AgentDefinition
-from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest
+from apps.manifest.markdown.agent_definition import AgentDefinition
+from apps.manifest.markdown.chat_place import ChatPlace
+from apps.manifest.markdown.skill_document import InstalledSkill
 from apps.manifest.parts import parts_in_use
-from apps.manifest.skill_document import InstalledSkill
 from apps.workspace.loading.loader import Loader
 from apps.workspace.loading.shared_loads import Loading
 from apps.workspace.port import Workspace
 
-if TYPE_CHECKING:  # programs of ours use capabilities without the models of Django
-    from apps.schedules.desk import Desk
-
 T = TypeVar("T")
 
-HistoryStep = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
-"""Messages → messages, once for each run, and kept."""
+HistoryStep = Callable[[Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage]]]
+"""Changes the messages once per run. The result is stored."""
 
-Tidy = Callable[[Sequence[Message]], Sequence[Message]]
-"""The conversation without what a finished answer need not bring back."""
+Tidy = Callable[[Sequence[ModelMessage]], Sequence[ModelMessage]]
+"""Returns the conversation without parts that the next request need not send back after a finished
+answer.
+"""
 
 Arrange = Callable[[Toolbox], Iterable[InitializationIssue] | None]
-"""Decides which of all the tools of a run are listed, once every capability is open.
+"""Decides which tools of a run are listed, once every capability is open.
 
-It may tell what it misses.
+It may return issues about missing tools.
 """
 
 
-class Completed(msgspec.Struct, frozen=True):
-    """A conversation that was answered, and how often models and tools were called for that."""
+class CompletedAnswer(msgspec.Struct, frozen=True):
+    """Contains an answered conversation, and the numbers of model calls and tool calls that the
+    answer took.
+    """
 
-    messages: Sequence[Message]
+    messages: Sequence[ModelMessage]
     iterations: int
     tool_calls: int
 
 
-Completion = Callable[[Completed], Awaitable[None]]
-"""What is done once there is an answer, while everything is still open."""
+Completion = Callable[[CompletedAnswer], Awaitable[None]]
+"""Receives the completed answer while everything is still open. It is awaited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """Another run for the same caller, of another manifest: it knows the question and nothing else.
+    """Describes a nested run of another manifest for the same caller. It receives only the
+    question.
 
-    Its `progress` is new. If it `counts`, the calls of its models count for the run around it.
+    Its `progress` is new. If it `counts`, its model calls count for the run around it.
     """
 
     manifest: Manifest
-    prepared: Prepared
+    prepared: PreparedCapabilities
     question: str
     progress: Progress = field(default_factory=Progress)
     counts: bool = False
 
 
 Delegate = Callable[[Delegation, Emit, Ledger], Coroutine[Any, Any, str | None]]
-"""Lets a delegation run.
+"""Runs a delegation.
 
-It emits what any run does, and returns the text that it ends with, "" for none; None if it waits
-for an answer of a person. Raises `QuickAppError`.
+It emits the usual events, and returns the text that ends the run, "" for none. None means that it
+waits for a user. Raises `QuickAppError`.
 """
 
 
 async def nobody(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
-    """Raises `Unsupported`."""
-    raise Unsupported("There is no run here that could hand a task to another one.")
+    """Refuse to delegate. Raises `Unsupported`."""
+    raise Unsupported("Tasks cannot be delegated here.")
 
 
 class Key(Generic[T]):
-    """A value in `Known` and its type: a constant of the module that the value belongs to."""
+    """Identifies a value in `SharedFindings`, with its type. It is a constant of the module that
+    the value belongs to.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
-class Known:
-    """What one capability found out, so that others need not ask for it again in this run."""
+class SharedFindings:
+    """Capabilities share these values in one run."""
 
     def __init__(self) -> None:
         self.values: dict[Key[Any], Any] = {}
@@ -134,71 +138,83 @@ class Known:
         return self[key]
 
 
+@dataclass(frozen=True, slots=True)
+class GivenConversation:
+    """Contains the conversation that a run continues, and its state."""
+
+    messages: Sequence[ModelMessage] = ()
+    """Contains the messages as received, with the tool calls of earlier answers."""
+    state: Mapping[str, Any] = field(default_factory=dict)
+    """Contains the newest state in the conversation."""
+    saved: dict[str, Any] = field(default_factory=dict)
+    """Contains the values to send back with the next request, by key. A capability writes its own
+    keys here.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class PredefinedContent:
+    """Contains the predefined content of this installation: prompts and agents by name, addresses
+    by slug.
+    """
+
+    skills: tuple[InstalledSkill, ...] = ()
+    prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    places: Mapping[str, ChatPlace] = field(default_factory=dict, repr=False)
+    agents: Mapping[str, AgentDefinition] = field(default_factory=dict, repr=False)
+
+
 class Opening(msgspec.Struct, frozen=True):
-    """What a capability may use while it is open: one run of one caller."""
+    """Describes the run for which a capability is opened, with its caller."""
 
     workspace: Workspace
     caller: Caller
     emit: Emit
-    state: Mapping[str, Any] = {}
-    """The newest state that the conversation brought back."""
-    saved: dict[str, Any] = {}
-    """What the next request is to bring back, by key: a capability writes its own keys here."""
+    conversation: GivenConversation = msgspec.field(default_factory=GivenConversation)
     demanded: str = ""
-    """The tool that the client wants to be called first, "" for none."""
-    known: Known = msgspec.field(default_factory=Known)
+    """The client wants this tool to be called first; "" for none."""
+    known: SharedFindings = msgspec.field(default_factory=SharedFindings)
     application: str = ""
-    """The slug of the application that answers, "" where none is named."""
+    """The application with this slug answers; "" if none is named."""
     loading: Loading = msgspec.field(default_factory=Loading)
     can_ask: Set[InteractionKind] = frozenset()
-    """What calls can ask the person."""
+    """Calls can request these interactions from the user."""
     spend: Spend = ignore_usage
-    """Takes what was spent beside the calls of the model."""
+    """Receives usage that is not part of the model's own calls."""
     delegate: Delegate = nobody
-    messages: Sequence[Message] = ()
-    """The conversation as it was given, with the tool calls of earlier answers."""
-    skills: tuple[InstalledSkill, ...] = ()
-    """Those that every application of this installation is offered."""
-    search_conversations: SearchConversations | None = None
-    """None where the caller has no account on the page."""
-    schedules: Desk | None = None
-    """None where nothing can be scheduled: for callers without an account, outside of conversations that
-    are kept, and for helpers."""
-    prompts: Mapping[str, str] = {}
-    """The predefined prompts of this installation, by name."""
-    places: Mapping[str, ChatPlace] = {}
-    """The places of this installation, by slug."""
-    agents: Mapping[str, AgentDefinition] = {}
-    """The predefined agents of this installation, by name."""
+    predefined: PredefinedContent = PredefinedContent()
+    chat: ChatContext = NO_CHAT
     taint: Taint = msgspec.field(default_factory=Taint)
-    """What the conversation has read that is not to be trusted."""
+    """Contains the untrusted sources that the conversation has read."""
     meter: Meter = NO_METER
-    """Hears of calls of models and tools."""
+    """Measures the calls of models and tools."""
 
     def has_called(self, tool: str) -> bool:
-        """Whether the conversation has a call of that tool."""
-        return any(call.name == tool for m in self.messages for call in m.tool_calls)
+        """Return True if the conversation has a call of that tool."""
+        return any(call.name == tool for m in self.conversation.messages for call in m.tool_calls)
 
     @property
     def loader(self) -> Loader:
-        """Files by their address, each loaded once in a run."""
+        """Return the loader of the run, which loads each file once."""
         return Loader(self.workspace.files, self.loading, self.taint)
 
 
 Compose = Callable[[Toolbox], str]
-"""Makes a text for the system prompt once all tools are known; "" for none."""
+"""Returns text for the system prompt once all tools are known, "" for none."""
 
 Settle = Callable[[], Awaitable["Contribution"]]
-"""What a capability brings instead, asked once every capability is open: the place for a question
-to a person that several capabilities ask as one."""
+"""Returns a contribution that replaces the first one. It is awaited once every capability is open,
+so that several capabilities can ask a user one joint question.
+"""
 
 
 class Contribution(msgspec.Struct, frozen=True):
-    """What a capability brings to one run. Steps run in the order of `settings.CAPABILITIES`.
+    """Contains the parts that a capability adds to one run. Steps run in the order of
+    `settings.CAPABILITIES`.
 
-    `hidden` are tools that the platform calls and the model may not. `recoveries` are asked when
-    a model fails: the first that rewrites the conversation gets it one more try, once in a run.
-    `tidying` is for answers that ended by themselves; one that broke off keeps everything.
+    `hidden` are tools that the platform calls and the model may not. `recoveries` are called when a
+    model fails: the first one that rewrites the conversation causes a retry, once in a run.
+    `tidying` is for finished answers; an answer that broke off keeps everything.
     """
 
     tools: tuple[Tool, ...] = ()
@@ -217,22 +233,25 @@ class Contribution(msgspec.Struct, frozen=True):
 
 
 Open = Callable[[Opening], AbstractAsyncContextManager[Contribution]]
-"""Raises `InitializationIssue`; the run then goes on without the capability."""
+"""Opens a capability for a run. Raises `InitializationIssue`; the run then continues without the
+capability.
+"""
 
 
 NOTHING = Contribution()
 
 
 def only_after(tool: str, opener: Open) -> Open:
-    """Opens nothing, unless the tool was called earlier in the conversation."""
+    """Open a capability only if the tool was called earlier in the conversation."""
     return lambda opening: opener(opening) if opening.has_called(tool) else nullcontext(NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """`serves` are the parts of a manifest that it knows, as `apps.manifest.parts` names them.
+    """Declares a capability. `serves` lists the parts of a manifest that it supports, as
+    `apps.manifest.parts` names them.
 
-    `prepare` returns None when the manifest asks nothing of it.
+    `prepare` returns None if the manifest does not use it.
     """
 
     name: str
@@ -241,8 +260,8 @@ class Capability:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """The capabilities of one manifest, and what it asks for that nobody serves."""
+class PreparedCapabilities:
+    """Contains the capabilities of one manifest, and the parts that no capability serves."""
 
     openers: tuple[tuple[str, Open], ...]
     issues: tuple[InitializationIssue, ...]
@@ -250,7 +269,9 @@ class Prepared:
 
 @cache
 def capabilities() -> tuple[Capability, ...]:
-    """The configured capabilities. Raises `ImproperlyConfigured` for an entry that is none."""
+    """Return the configured capabilities. Raises `ImproperlyConfigured` for an entry that is not a
+    capability.
+    """
     found = []
     for path in settings.CAPABILITIES:
         capability = import_string(path)
@@ -263,7 +284,7 @@ def capabilities() -> tuple[Capability, ...]:
     return tuple(found)
 
 
-def prepare(manifest: Manifest) -> Prepared:
+def prepare(manifest: Manifest) -> PreparedCapabilities:
     openers, issues = [], unserved(manifest)
     for capability in capabilities():
         try:
@@ -273,16 +294,18 @@ def prepare(manifest: Manifest) -> Prepared:
         else:
             if opener is not None:
                 openers.append((capability.name, opener))
-    return Prepared(tuple(openers), tuple(issues))
+    return PreparedCapabilities(tuple(openers), tuple(issues))
 
 
 SERVED_BY_THE_RUN = frozenset({"contexts.user-defined", "orchestrator.system_prompt.dial"})
 TOLD_BY_THE_CATALOG = frozenset({"tool_sets.predefined", "tools.predefined-tool"})
-"""References that are still there could not be resolved, and the catalog has told why."""
+"""These parts are references. Those that remain could not be resolved, and the catalog has reported
+why.
+"""
 
 
 def unserved(manifest: Manifest) -> list[InitializationIssue]:
-    """One issue for each part of the manifest that no configured capability serves."""
+    """Return an issue for each part of the manifest that no configured capability serves."""
     served = SERVED_BY_THE_RUN.union(
         TOLD_BY_THE_CATALOG, *(capability.serves for capability in capabilities())
     )

@@ -1,18 +1,43 @@
 from django.apps import AppConfig
 
+from apps.admin_pages import AdminPage
+
 
 class CasesConfig(AppConfig):
     name = "apps.cases"
     verbose_name = "Cases"
+    admin_pages = (
+        AdminPage(
+            "Build",
+            11,
+            "Test cases",
+            "rule",
+            "cases.case",
+            "Questions with expected answers, which test an application before it is published.",
+            below="Applications",
+        ),
+        AdminPage(
+            "Build",
+            12,
+            "Test runs",
+            "playlist_play",
+            "cases.caserun",
+            "Runs of test cases on a draft or a published version, with their results.",
+            below="Applications",
+        ),
+    )
 
     def ready(self) -> None:
+        # Models can be imported once all apps are registered.
+        from apps.cases import background  # noqa: F401 - it declares a task
         from apps.cases.documents import case_documents, save_case
         from apps.cases.models import CASE_KIND
         from apps.cases.publication import publication_problems
-        from apps.catalog.application_files.parts import CaseFiles, connect_cases
-        from apps.catalog.history import recorder
-        from apps.catalog.versions import publication
+        from apps.catalog.actions import go_live
+        from apps.catalog.application_files import parts
+        from apps.catalog.history import change_recorder
 
-        recorder.connect(CASE_KIND)
-        publication.checks.append(lambda row: publication_problems(row, row.manifest))
-        connect_cases(CaseFiles(case_documents, save_case))
+        change_recorder.connect(CASE_KIND)
+        go_live.checks.connect(publication_problems)
+        parts.case_documents.connect(case_documents)
+        parts.case_savers.connect(save_case)

@@ -1,4 +1,4 @@
-"""Attempts side by side: so many at once, told in their order, and all ended together."""
+"""Runs attempts concurrently, limits their number, reports them in order, and ends them together."""
 
 from __future__ import annotations
 
@@ -11,23 +11,26 @@ from apps.accounts.caller import Caller
 from apps.agent.events import ModelUsage
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import RateLimitReached
-from apps.live.rates import admit, rates_of, spend
+from apps.live.limits.rates import admit_request, rates_of, spend
 
 T = TypeVar("T")
 
 STOP_SECONDS = 0.5
-"""Between two looks whether somebody, who may be at another process, has stopped the run."""
+"""A run checks this often, in seconds, whether a user has stopped it, possibly through another
+process.
+"""
 
 Spend = Callable[[Iterable[ModelUsage]], None]
-"""Counts the tokens of an attempt that is over."""
+"""Counts the tokens of a finished attempt against the rate limits."""
 
 
 async def carried_out_in_order(
     jobs: Iterable[Callable[[], Awaitable[T]]], at_once: int, told: Callable[[T], object]
 ) -> None:
-    """Do all jobs, at most `at_once` at a time; `told` hears of each once those before it are done.
+    """Run all jobs, at most `at_once` at a time. `told` receives each result, in the order of the
+    jobs.
 
-    What a job raises, or the caller's own cancellation, ends the others.
+    An error of a job, or the cancellation of the caller, cancels the others.
     """
     places = asyncio.Semaphore(at_once)
 
@@ -46,7 +49,7 @@ async def carried_out_in_order(
 
 
 async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitable[bool]]) -> bool:
-    """False if the work was stopped, which ends it within a moment. What it raises is raised."""
+    """Wait for the work. Return False if `is_stopped` ended it. Raises what the work raises."""
     task = asyncio.ensure_future(work)
     try:
         while not task.done():
@@ -61,12 +64,14 @@ async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitabl
 
 
 @asynccontextmanager
-async def admitted(caller: Caller, application: ResolvedApplication) -> AsyncIterator[Spend]:
-    """A request that counts for the rates of both. Where there is no room it waits until there is."""
+async def admit_case(caller: Caller, application: ResolvedApplication) -> AsyncIterator[Spend]:
+    """Count a request against the rate limits of the caller and the application. If a limit is
+    reached, wait.
+    """
     rates = rates_of(caller, application)
     while True:
         try:
-            await admit(rates)
+            await admit_request(rates)
             break
         except RateLimitReached as error:
             await asyncio.sleep(error.retry_after)

@@ -1,26 +1,40 @@
-"""Runs of cases that go on after the request that began them."""
+"""Runs test cases as background jobs, which continue after the request and the process that started
+them.
+"""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Collection
-from contextvars import Context
-
-from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async
+from django.contrib.auth.models import User
+from django.db import transaction
 
 from apps.cases.models import CaseRun
-from apps.cases.runner import carry_out
+from apps.cases.runner import CaseRunRequest, begin, carry_out, finish
+from apps.catalog.models import Application
 from apps.live.hub import HUB
+from apps.tasks.task import task
+
+GIVEN_UP = "The job that ran the cases was cancelled, or its process was killed too often."
 
 
-def carry_out_later(run: CaseRun, cases: Collection[int] | None = None) -> None:
-    """Carry the run out on the event loop of this process, in the call of a view."""
-    async_to_sync(hold)(run, cases)
+@transaction.atomic
+def begin_later(application: Application, user: User | None, request: CaseRunRequest) -> CaseRun:
+    """Enqueue a new run. Raises what `begin` raises."""
+    run = begin(application, user, request)
+    carry_out_run.enqueue(run.pk, None if request.cases is None else sorted(request.cases))
+    return run
 
 
-async def hold(run: CaseRun, cases: Collection[int] | None) -> None:
-    def begin() -> None:
-        HUB.hold(carry_out(HUB, run, cases))
+def end_given_up(run: int, cases: list[int] | None) -> None:
+    row = CaseRun.objects.filter(pk=run, state=CaseRun.State.RUNNING).first()
+    if row is not None:
+        finish(row, GIVEN_UP)
 
-    # In a context of its own: that of the request names a thread that ends with it.
-    asyncio.get_running_loop().call_soon(begin, context=Context())
+
+@task("cases.carry_out", title="Runs of test cases", given_up=end_given_up)
+async def carry_out_run(run: int, cases: list[int] | None) -> None:
+    """Make the attempts of a run that have no stored result yet."""
+    rows = CaseRun.objects.filter(pk=run, state=CaseRun.State.RUNNING)
+    row: CaseRun | None = await database_sync_to_async(rows.first)()
+    if row is not None:
+        await carry_out(HUB, row, cases)

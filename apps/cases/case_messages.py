@@ -1,4 +1,4 @@
-"""The messages of a case, as they are written: turns of a person and of the application."""
+"""The messages of a test case as an operator writes them: turns of a user and of the application."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from pydantic import (
     model_validator,
 )
 
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.cases.expectations import problem_text
 
 MOST_TURNS = 100
 LONGEST_TURN = 200_000
 LONGEST_NAME = 64
-"""The limit that the API of chat completions has."""
+"""A name can have up to this many characters, as in the chat completions API."""
 LONGEST_FILE = 2_000_000
-"""Characters of a file that stands in a case."""
+"""A file inside a case can have up to this many characters."""
 
 
 class CaseFile(BaseModel):
-    """A file beside a message: text or base64 in `data`, or an address in `url`."""
+    """A file of a message: text or base64 in `data`, or an address in `url`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -39,7 +39,7 @@ class CaseFile(BaseModel):
     @model_validator(mode="after")
     def has_one_content(self) -> CaseFile:
         if (self.data is None) == (self.url is None):
-            raise ValueError("has to have either data or url")
+            raise ValueError("needs either data or url")
         return self
 
     @property
@@ -60,9 +60,9 @@ class CaseTurn(BaseModel):
     files: list[CaseFile] = Field(default_factory=list, max_length=20)
 
     @property
-    def message(self) -> Message:
+    def message(self) -> ModelMessage:
         attachments = tuple(one.attachment for one in self.files)
-        return Message(self.role, self.text, attachments=attachments, name=self.name)
+        return ModelMessage(self.role, self.text, attachments=attachments, name=self.name)
 
 
 class CaseTurns(BaseModel):
@@ -73,22 +73,22 @@ class CaseTurns(BaseModel):
     def ends_with_a_question(cls, turns: list[CaseTurn]) -> list[CaseTurn]:
         last = turns[-1]
         if last.role != "user":
-            raise ValueError("the last message has to be of the user, as it is what is answered")
+            raise ValueError("the last message must be from the user: it is the question")
         if not last.text.strip() and not last.files:
-            raise ValueError("the last message has neither a text nor a file")
+            raise ValueError("the last message is empty; add a text or a file")
         return turns
 
 
 _turns: TypeAdapter[CaseTurns] = TypeAdapter(CaseTurns)
 
 
-def read_messages(written: object) -> Sequence[Message]:
+def read_messages(written: object) -> Sequence[ModelMessage]:
     """Raises `ValidationError` of pydantic."""
     return [turn.message for turn in _turns.validate_python({"turns": written}).turns]
 
 
 def message_problems(written: object) -> list[str]:
-    """What is wrong with written messages, each with its place; [] for nothing."""
+    """Return the mistakes in written messages, each with its location; [] if there are none."""
     try:
         read_messages(written)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Cases as documents: the YAML of `cases/*.yaml`, and the same as JSON."""
+"""Test cases as documents: the YAML of `cases/*.yaml`, and the same as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ FIELDS = frozenset({"name", "messages", "expect", "from_real_run"})
 
 
 class CaseDocumentInvalid(ValueError):
-    """`problems` are sentences with their places."""
+    """Raised if a document is invalid. `problems` are sentences that name the location of each
+    mistake.
+    """
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("\n".join(problems))
@@ -22,7 +24,7 @@ class CaseDocumentInvalid(ValueError):
 
 
 def case_as_document(case: Case) -> dict[str, Any]:
-    """The case in a stable order, without what is empty."""
+    """Return the test case as a document in a stable order, without empty fields."""
     document: dict[str, Any] = {"name": case.name, "messages": case.messages}
     if case.expectations:
         document["expect"] = case.expectations
@@ -32,18 +34,21 @@ def case_as_document(case: Case) -> dict[str, Any]:
 
 
 def case_from_document(application: Application, document: Mapping[str, Any]) -> Case:
-    """The case of that name with what the document says, not saved; a new one where there is none.
+    """Return the test case of that name with the document's content, not saved. If there is none,
+    return a new one.
 
     Raises `CaseDocumentInvalid`.
     """
     if not isinstance(document, Mapping):
-        raise CaseDocumentInvalid(("A case is an object with name, messages and expect.",))
+        raise CaseDocumentInvalid(
+            (("A test case must be an object with name, messages and expect."),)
+        )
     if unknown := sorted(map(str, document.keys() - FIELDS)):
         known = ", ".join(sorted(FIELDS))
-        raise CaseDocumentInvalid(tuple(f"{one}: is unknown; write {known}" for one in unknown))
+        raise CaseDocumentInvalid(tuple(f"{one}: unknown key; use {known}" for one in unknown))
     name = document.get("name")
     if not isinstance(name, str) or not name.strip():
-        raise CaseDocumentInvalid(("name: is missing; write a text",))
+        raise CaseDocumentInvalid(("name: required; enter a text",))
     name = name.strip()
     case = Case.objects.filter(application=application, name=name).first()
     case = case or Case(application=application, name=name)
@@ -57,14 +62,16 @@ def case_from_document(application: Application, document: Mapping[str, Any]) ->
 
 def case_problems(case: Case) -> Iterator[str]:
     if len(case.name) > 200:
-        yield "name: has more than 200 characters"
+        yield "name: too long; the limit is 200 characters"
     yield from message_problems(case.messages)
     for problem in expectation_problems(case.expectations):
         yield problem.replace("expectations", "expect", 1)
 
 
 def case_documents(application: Application, with_real_runs: bool) -> Iterable[dict[str, Any]]:
-    """The documents of an application's cases by name; those of real runs only on demand."""
+    """Return the documents of an application's test cases by name. Test cases from real runs need
+    `with_real_runs`.
+    """
     rows = Case.objects.filter(application=application).order_by("name")
     if not with_real_runs:
         rows = rows.filter(is_from_real_run=False)
@@ -72,7 +79,9 @@ def case_documents(application: Application, with_real_runs: bool) -> Iterable[d
 
 
 def save_case(application: Application, document: Mapping[str, Any], overwrite: bool) -> None:
-    """Keep a case; one of its name is replaced only with `overwrite`. Raises `CaseDocumentInvalid`."""
+    """Save a test case. It replaces one of the same name only with `overwrite`. Raises
+    `CaseDocumentInvalid`.
+    """
     case = case_from_document(application, document)
     if overwrite or case._state.adding:
         case.save()

@@ -1,4 +1,6 @@
-"""What a case expects of an answer, as it is written: a list of objects, each with its `kind`."""
+"""The expectations of a test case as an operator writes them: a list of objects, each with its
+`kind`.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,19 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 Most = Annotated[float, Field(gt=0)]
 
 
-class Written(BaseModel):
+class WrittenExpectation(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Contains(Written):
-    """The answer has this text, in capital letters or not."""
+class Contains(WrittenExpectation):
+    """The answer contains this text. Case is ignored."""
 
     kind: Literal["contains"] = "contains"
     text: str = Field(min_length=1)
 
 
-class Matches(Written):
-    """A regular expression is found in the answer."""
+class Matches(WrittenExpectation):
+    """The answer contains a match of a regular expression."""
 
     kind: Literal["matches"] = "matches"
     pattern: str = Field(min_length=1, max_length=LONGEST_PATTERN)
@@ -45,15 +47,15 @@ class Matches(Written):
         return pattern
 
 
-class Equals(Written):
-    """The answer is this text, but for space at its ends."""
+class Equals(WrittenExpectation):
+    """The answer equals this text, apart from spaces at both ends."""
 
     kind: Literal["equals"] = "equals"
     text: str
 
 
-class FitsSchema(Written):
-    """The answer is JSON that a JSON Schema accepts."""
+class FitsSchema(WrittenExpectation):
+    """The answer is JSON that matches a JSON Schema."""
 
     kind: Literal["schema"] = "schema"
     json_schema: dict[str, Any] = Field(alias="schema")
@@ -68,16 +70,18 @@ class FitsSchema(Written):
         return schema
 
 
-class Judged(Written):
-    """A deployment says whether a sentence is true of the answer."""
+class Judged(WrittenExpectation):
+    """A deployment judges a sentence to be true of the answer."""
 
     kind: Literal["judged"] = "judged"
     sentence: str = Field(min_length=1, max_length=2_000)
     deployment: Name
 
 
-class Called(Written):
-    """A tool was called, with at least these arguments; `times`: so often, else once or more."""
+class Called(WrittenExpectation):
+    """A tool was called with at least these arguments, exactly `times` times, by default once or
+    more.
+    """
 
     kind: Literal["called"] = "called"
     tool: Name
@@ -85,40 +89,42 @@ class Called(Written):
     times: int | None = Field(default=None, ge=1)
 
 
-class NotCalled(Written):
-    """A tool was not called; `*`: none was."""
+class NotCalled(WrittenExpectation):
+    """A tool was not called; `*` means that no tool was called."""
 
     kind: Literal["not_called"] = "not_called"
     tool: Name
 
 
-class InOrder(Written):
-    """Tools were called one after the other; others may come between."""
+class InOrder(WrittenExpectation):
+    """Tools were called in this order. Other calls may come in between."""
 
     kind: Literal["in_order"] = "in_order"
     tools: list[Name] = Field(min_length=2)
 
 
-class Fails(Written):
-    """The run ends with an error, which has this text. Without it an error fails the case."""
+class Fails(WrittenExpectation):
+    """The run ends with an error that contains this text. Without this expectation, an error fails
+    the test case.
+    """
 
     kind: Literal["fails"] = "fails"
     text: str = ""
 
 
-class SecondsAtMost(Written):
+class SecondsAtMost(WrittenExpectation):
     kind: Literal["seconds"] = "seconds"
     most: Most
 
 
-class TokensAtMost(Written):
-    """Input and output together."""
+class TokensAtMost(WrittenExpectation):
+    """The run uses at most this many input and output tokens together."""
 
     kind: Literal["tokens"] = "tokens"
     most: Most
 
 
-class CostAtMost(Written):
+class CostAtMost(WrittenExpectation):
     kind: Literal["cost"] = "cost"
     most: Most
     currency: str = Field(default="USD", pattern=r"^[A-Z]{3}$")
@@ -151,7 +157,7 @@ def read_expectations(written: object) -> Sequence[Any]:
 
 
 def expectation_problems(written: object) -> list[str]:
-    """What is wrong with written expectations, each with its place; [] for nothing."""
+    """Return the mistakes in written expectations, each with its location; [] if there are none."""
     try:
         read_expectations(written)
     except ValidationError as error:
@@ -160,8 +166,8 @@ def expectation_problems(written: object) -> list[str]:
 
 
 def problem_text(root: str, error: Any) -> str:
-    """`expectations[0].pattern: …`"""
-    # The second step of a place within a choice is the name of the chosen kind.
+    """Return the problem with its path, such as `expectations[0].pattern: …`."""
+    # The second step of a path within a union is the name of the chosen kind.
     steps = [s for at, s in enumerate(error["loc"]) if at != 1 or s not in KINDS]
     place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
     return f"{root}{place}: {error['msg'].removeprefix('Value error, ')}"

@@ -1,4 +1,4 @@
-"""A case made of a run: what was said in it, to be edited before it is kept."""
+"""Creates a test case from a run's messages, to be edited before it is saved."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ import msgspec
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
-from apps.agent.messages import Attachment, Message
-from apps.agent.step_results import read_opening, read_reply
+from apps.agent.messages import Attachment, ModelMessage
+from apps.agent.steps.results import read_opening, read_reply
 from apps.cases.case_messages import LONGEST_FILE, LONGEST_NAME, LONGEST_TURN, MOST_TURNS
 from apps.cases.models import Case
 from apps.catalog.models import Application
 from apps.errors import QuickAppError
+from apps.live.history.sent_requests import requests_of
 from apps.live.models import RunStep
 from apps.live.run_summary import RunSummary
-from apps.live.sent_requests import requests_of
+from apps.live.sent_request_rows import READ_CONTENTS
 
-READ = "runs.read_run_contents"
 NAME_CHARACTERS = 80
 OUTSIDE = ("https://", "http://")
 
 
 class RunNotReadable(QuickAppError):
-    """Nothing of what was said in a run is kept any more."""
+    """Raised if the messages of a run are no longer stored."""
 
     code = "run_not_readable"
     text = (
-        "Nothing of what was said in this run is kept any more, so no case can be made of it. Make "
-        "one by hand."
+        "The messages of this run are no longer stored, so no test case can be created from it. "
+        "Create one by hand."
     )
 
 
 def case_from_run(run: RunSummary, user: User) -> Case:
-    """A case that is not saved, with the messages of the run and the tools that it called.
+    """Return an unsaved test case with the messages of the run and the tools that it called.
 
-    Who may call it has to be recorded by the caller, as reading of contents. Raises
-    `PermissionDenied`, `RunNotReadable`, and `Application.DoesNotExist`.
+    The caller must record this in the audit as reading of contents. Raises `PermissionDenied`,
+    `RunNotReadable`, and `Application.DoesNotExist`.
     """
-    if not user.has_perm(READ):
+    if not user.has_perm(READ_CONTENTS):
         raise PermissionDenied
     application = Application.objects.get(slug=run.application.partition("@")[0])
     turns = turns_of(kept_messages(run.pk))
@@ -51,7 +51,7 @@ def case_from_run(run: RunSummary, user: User) -> Case:
     called = dict.fromkeys(called_tools(run.pk))
     return Case(
         application=application,
-        name=free_name(application, turns[-1]["text"]),
+        name=free_case_name(application, turns[-1]["text"]),
         messages=turns,
         expectations=[{"kind": "called", "tool": name} for name in called],
         source_run=run.pk,
@@ -59,18 +59,20 @@ def case_from_run(run: RunSummary, user: User) -> Case:
     )
 
 
-def kept_messages(run: UUID) -> Sequence[Message]:
-    """The conversation that a run began with: of its steps, else of what its model was sent."""
+def kept_messages(run: UUID) -> Sequence[ModelMessage]:
+    """Return the conversation that a run began with, from its steps, else from its first model
+    request.
+    """
     step = RunStep.objects.filter(run=run, key="open").first()
     if step is not None:
         try:
-            return read_opening(step.result).messages
+            return read_opening(step.read_result()).messages
         except msgspec.ValidationError:
             pass
     return sent_messages(run)
 
 
-def sent_messages(run: UUID) -> Sequence[Message]:
+def sent_messages(run: UUID) -> Sequence[ModelMessage]:
     found = requests_of(run)
     if not found:
         return ()
@@ -81,14 +83,14 @@ def sent_messages(run: UUID) -> Sequence[Message]:
             texts = (parts[digest].text for digest in value if digest in parts)
             written += filter(None, map(readable, texts))
     return [
-        Message(one["role"], content_text(one.get("content")), name=name_text(one.get("name")))
+        ModelMessage(one["role"], content_text(one.get("content")), name=name_text(one.get("name")))
         for one in written
         if one.get("role") in ("user", "assistant")
     ]
 
 
 def readable(text: str) -> Any:
-    """None for a part of which only the beginning is kept."""
+    """Return None for a part of which only the beginning is stored."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -108,8 +110,8 @@ def name_text(name: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def turns_of(messages: Iterable[Message]) -> list[dict[str, Any]]:
-    """The turns up to the last question; calls of tools and their results are left out."""
+def turns_of(messages: Iterable[ModelMessage]) -> list[dict[str, Any]]:
+    """Return the turns up to the last question, without tool calls and their results."""
     turns: list[dict[str, Any]] = []
     for message in messages:
         if message.role not in ("user", "assistant"):
@@ -126,7 +128,7 @@ def turns_of(messages: Iterable[Message]) -> list[dict[str, Any]]:
 
 
 def is_portable(attachment: Attachment) -> bool:
-    """Whether it can be read without being the person whose run it was."""
+    """Return True if the attachment can be read by users other than the owner of the run."""
     if attachment.data is not None:
         return len(attachment.data) <= LONGEST_FILE
     return attachment.url is not None and attachment.url.startswith(OUTSIDE)
@@ -140,20 +142,20 @@ def file_of(attachment: Attachment) -> dict[str, str]:
 
 
 def called_tools(run: UUID) -> Iterator[str]:
-    """The names of the tools that the model called, in their order."""
+    """Yield the names of the tools that the model called, in order."""
     steps = RunStep.objects.filter(run=run, kind="model", status="done").order_by("pk")
     for step in steps:
-        if "/" in step.key:  # of a run inside of it
+        if "/" in step.key:  # a call of a nested run
             continue
         try:
-            reply = read_reply(step.result).reply
+            reply = read_reply(step.read_result()).reply
         except msgspec.ValidationError:
             continue
         yield from (call.name for call in reply.message.tool_calls)
 
 
-def free_name(application: Application, question: str) -> str:
-    """The beginning of the question, with a number if a case has that name."""
+def free_case_name(application: Application, question: str) -> str:
+    """Return the beginning of the question, with a number if a test case has that name."""
     words = " ".join(question.split()) or "A question with a file"
     stem = words if len(words) <= NAME_CHARACTERS else f"{words[:NAME_CHARACTERS]}…"
     rows = Case.objects.filter(application=application, name__startswith=stem)

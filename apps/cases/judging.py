@@ -1,4 +1,4 @@
-"""Whether an attempt at a case is what the case expects, and in words what it is not."""
+"""Compares an attempt with the expectations of its test case, and describes the differences."""
 
 from __future__ import annotations
 
@@ -33,16 +33,21 @@ from apps.patterns import PatternRefused, compile_pattern
 
 PATTERN_SECONDS = 0.2
 MOST_SEARCHED = 500_000
-"""Characters of an answer that a pattern is searched in. What is kept to go back takes up to 1 GB
-for each second of a search."""
+"""A pattern is matched against up to this many characters of an answer. Backtracking stores up to 1
+GB for each second of a search.
+"""
 SCHEMA_SECONDS = 1.0
-"""About 50,000 values of an answer."""
+"""Checking an answer against a schema can take up to this many seconds, enough for about 50,000
+values.
+"""
 SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
 class CalledTool:
-    """A call that the model made, with its arguments; {} if they were no JSON object."""
+    """Represents a call that the model made, with its arguments, which are {} if they were not a
+    JSON object.
+    """
 
     name: str
     arguments: Mapping[str, Any]
@@ -50,8 +55,10 @@ class CalledTool:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of the messages of a case. `problems` are calls that could not be repeated; if one
-    of them ended the attempt, it `is_cut`.
+    """Contains the outcome of a test case's messages.
+
+    `problems` are calls that could not be replayed; `is_cut` means that one of them ended the
+    attempt.
     """
 
     text: str
@@ -64,8 +71,10 @@ class Attempt:
     is_cut: bool = False
 
 
-class Failure(msgspec.Struct, frozen=True):
-    """An expectation that was not met: which one, a sentence, and where they help both sides."""
+class FailedExpectation(msgspec.Struct, frozen=True):
+    """Describes an expectation that was not met: its kind, a sentence, and both values where they
+    help.
+    """
 
     kind: str
     text: str
@@ -74,7 +83,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a judge says; `problem` is why it could not be asked."""
+    """Contains a judge's verdict. `problem` is the reason why there is none, "" otherwise."""
 
     passes: bool
     reason: str = ""
@@ -85,37 +94,44 @@ Judge = Callable[[Judged, str], Awaitable[Verdict]]
 """Asks a deployment whether the sentence is true of the text."""
 
 
-async def failures_of(expectations: Sequence[Any], attempt: Attempt, judge: Judge) -> list[Failure]:
-    """Each unmet expectation in its order, after what made the attempt worthless."""
-    found = [Failure("recording", problem) for problem in attempt.problems]
+async def failures_of(
+    expectations: Sequence[Any], attempt: Attempt, judge: Judge
+) -> list[FailedExpectation]:
+    """Return the unmet expectations in order, after the problems that made the attempt unusable."""
+    found = [FailedExpectation("recording", problem) for problem in attempt.problems]
     if attempt.is_cut:
-        return found  # nothing can be said of the rest
+        return found  # the expectations cannot be checked
     if attempt.error and not any(isinstance(one, Fails) for one in expectations):
-        found.append(Failure("error", f"The run ended with an error: {attempt.error}"))
+        found.append(FailedExpectation("error", f"The run ended with an error: {attempt.error}"))
     for one in expectations:
         if isinstance(one, Judged):
-            failure = judged(one, await judge(one, attempt.text)) if attempt.text else no_text(one)
+            failure = (
+                judge_expectation(one, await judge(one, attempt.text))
+                if attempt.text
+                else no_text(one)
+            )
         else:
-            # A search or a check may take long, and everybody shares the event loop.
+            # A search or a check may take long, and would block the event loop that all requests
+            # share.
             failure = await asyncio.to_thread(check, one, attempt)
         if failure is not None:
             found.append(failure)
     return found
 
 
-def no_text(one: Judged) -> Failure:
-    return Failure(one.kind, f"There is no answer of which “{one.sentence}” could be true.")
+def no_text(one: Judged) -> FailedExpectation:
+    return FailedExpectation(one.kind, f"There is no answer to check “{one.sentence}” against.")
 
 
-def judged(one: Judged, verdict: Verdict) -> Failure | None:
+def judge_expectation(one: Judged, verdict: Verdict) -> FailedExpectation | None:
     if verdict.problem:
-        return Failure(one.kind, f"{one.deployment} could not judge: {verdict.problem}")
+        return FailedExpectation(one.kind, f"{one.deployment} could not judge: {verdict.problem}")
     if verdict.passes:
         return None
-    return Failure(one.kind, f"“{one.sentence}” is not true: {verdict.reason}")
+    return FailedExpectation(one.kind, f"“{one.sentence}” is not true: {verdict.reason}")
 
 
-def check(one: Any, attempt: Attempt) -> Failure | None:
+def check(one: Any, attempt: Attempt) -> FailedExpectation | None:
     match one:
         case Contains() | Matches() | Equals() | FitsSchema():
             return check_text(one, attempt.text)
@@ -132,22 +148,28 @@ def check(one: Any, attempt: Attempt) -> Failure | None:
             text = over(currency, spent, most)
         case _:
             raise AssertionError(one)
-    return Failure(one.kind, text) if text else None
+    return FailedExpectation(one.kind, text) if text else None
 
 
 # --- The text -------------------------------------------------------------------------------------
 
 
-def check_text(one: Contains | Matches | Equals | FitsSchema, text: str) -> Failure | None:
+def check_text(
+    one: Contains | Matches | Equals | FitsSchema, text: str
+) -> FailedExpectation | None:
     match one:
         case Contains(text=wanted):
             if wanted.casefold() in text.casefold():
                 return None
-            return Failure(one.kind, f"The answer does not have “{cut(wanted)}”.", actual=text)
+            return FailedExpectation(
+                one.kind, f"The answer does not contain “{cut(wanted)}”.", actual=text
+            )
         case Equals(text=wanted):
             if plain(wanted) == plain(text):
                 return None
-            return Failure(one.kind, "The answer is another text.", plain(wanted), plain(text))
+            return FailedExpectation(
+                one.kind, "The answer differs from the expected text.", plain(wanted), plain(text)
+            )
         case Matches(pattern=pattern):
             return check_pattern(pattern, text)
         case FitsSchema():
@@ -158,35 +180,38 @@ def plain(text: str) -> str:
     return text.replace("\r\n", "\n").strip()
 
 
-def check_pattern(pattern: str, text: str) -> Failure | None:
+def check_pattern(pattern: str, text: str) -> FailedExpectation | None:
     try:
-        # The search is in a worker thread, and holds the others up unless it is concurrent.
+        # The search runs in a worker thread. Without `concurrent`, it would block the other
+        # threads.
         found = compile_pattern(pattern).search(
             text[:MOST_SEARCHED], concurrent=True, timeout=PATTERN_SECONDS
         )
     except PatternRefused as error:
-        return Failure("matches", f"The pattern {error}.")
+        return FailedExpectation("matches", f"The pattern {error}.")
     except TimeoutError:
         text = f"The pattern {cut(pattern)} takes longer than {PATTERN_SECONDS:g} seconds."
-        return Failure("matches", f"{text} Write a simpler one.")
+        return FailedExpectation("matches", f"{text} Simplify it.")
     if found:
         return None
-    return Failure("matches", f"Nothing in the answer matches {cut(pattern)}.", actual=text)
+    return FailedExpectation("matches", f"The answer does not match {cut(pattern)}.", actual=text)
 
 
-def check_schema(one: FitsSchema, text: str) -> Failure | None:
+def check_schema(one: FitsSchema, text: str) -> FailedExpectation | None:
     try:
-        value = json.loads(unfenced(text))
+        value = json.loads(remove_fence(text))
     except (ValueError, RecursionError) as error:
-        return Failure(one.kind, f"The answer is no JSON: {error}", actual=text)
+        return FailedExpectation(one.kind, f"The answer is not valid JSON: {error}", actual=text)
     try:
         violations = SchemaCheck.of(one.json_schema).violations(value, SCHEMA_SECONDS)
     except (JsonSchemaInvalid, CheckUnfinished) as error:
-        return Failure(one.kind, f"The schema cannot be used: {error}. Write a simpler one.")
+        return FailedExpectation(one.kind, f"The schema cannot be used: {error}. Simplify it.")
     if not violations:
         return None
     problem = schema_text(violations[0])
-    return Failure(one.kind, f"The JSON does not fit the schema: {problem}", actual=text)
+    return FailedExpectation(
+        one.kind, f"The JSON does not match the schema: {problem}", actual=text
+    )
 
 
 def schema_text(error: ValidationError) -> str:
@@ -195,8 +220,8 @@ def schema_text(error: ValidationError) -> str:
     return cut(f"{where}{error.message}")
 
 
-def unfenced(text: str) -> str:
-    """The text in a code block, if the answer is one."""
+def remove_fence(text: str) -> str:
+    """Return the text in a code block if the answer is one, else the answer."""
     found = regex.fullmatch(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", text, regex.DOTALL)
     return found[1] if found else text
 
@@ -206,7 +231,7 @@ def unfenced(text: str) -> str:
 
 def check_tools(one: Called | NotCalled | InOrder, calls: Sequence[CalledTool]) -> str:
     names = [call.name for call in calls]
-    said = f"Called were: {', '.join(names)}." if names else "No tool was called."
+    said = f"Called tools: {', '.join(names)}." if names else "No tool was called."
     match one:
         case NotCalled(tool="*"):
             return "" if not names else f"Tools were called: {', '.join(names)}."
@@ -231,12 +256,14 @@ def check_called(one: Called, calls: Sequence[CalledTool], said: str) -> str:
         wanted, was = compact(one.arguments), "; ".join(compact(call.arguments) for call in made)
         return f"{one.tool} was not called with {wanted}, but with {was}."
     if one.times is not None and len(fitting) != one.times:
-        return f"{one.tool} was called {times(len(fitting))} and not {times(one.times)}."
+        return f"{one.tool} was called {times(len(fitting))} instead of {times(one.times)}."
     return ""
 
 
 def includes(whole: Any, part: Any) -> bool:
-    """Whether a JSON value has all of another: members of objects, and items at their places."""
+    """Return True if a JSON value contains another: members of objects, and items at their
+    positions.
+    """
     if isinstance(part, Mapping):
         return isinstance(whole, Mapping) and all(
             key in whole and includes(whole[key], value) for key, value in part.items()
@@ -258,11 +285,11 @@ def check_error(one: Fails, error: str) -> str:
         return "The run ended without an error."
     if one.text.casefold() in error.casefold():
         return ""
-    return f"The error does not have “{cut(one.text)}”: {error}"
+    return f"The error does not contain “{cut(one.text)}”: {error}"
 
 
 def over(unit: str, was: float, most: float) -> str:
-    return f"It took {was:,.4g} {unit}, and may take {most:,.4g}." if was > most else ""
+    return f"It took {was:,.4g} {unit}; the limit is {most:,.4g}." if was > most else ""
 
 
 def compact(value: Any) -> str:

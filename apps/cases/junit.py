@@ -1,4 +1,4 @@
-"""Results of a run of cases as JUnit XML, which build servers read."""
+"""Writes the results of a run of test cases as JUnit XML, which build servers read."""
 
 from __future__ import annotations
 
@@ -32,25 +32,28 @@ def junit_xml(run: CaseRun, results: Sequence[CaseResult]) -> bytes:
         case = ElementTree.SubElement(
             suite, "testcase", {"classname": run.application.slug, "name": "all", "time": "0"}
         )
-        ElementTree.SubElement(case, "error", {"message": allowed(run.problem)})
+        ElementTree.SubElement(case, "error", {"message": remove_forbidden_characters(run.problem)})
     written: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return written
 
 
 def case_element(run: CaseRun, result: CaseResult) -> ElementTree.Element:
     again = f" ({result.attempt})" if run.times > 1 else ""
-    names = {"classname": run.application.slug, "name": allowed(f"{result.name}{again}")}
+    names = {
+        "classname": run.application.slug,
+        "name": remove_forbidden_characters(f"{result.name}{again}"),
+    }
     case = ElementTree.Element("testcase", {**names, "time": f"{result.seconds:.3f}"})
     if not result.passed:
         texts = [str(failure["text"]) for failure in result.failures]
-        message = allowed(texts[0] if texts else "failed")
+        message = remove_forbidden_characters(texts[0] if texts else "failed")
         element = ElementTree.SubElement(case, "failure", {"message": message, "type": "case"})
-        element.text = allowed("\n".join(texts))
+        element.text = remove_forbidden_characters("\n".join(texts))
     if result.text:
-        ElementTree.SubElement(case, "system-out").text = allowed(result.text)
+        ElementTree.SubElement(case, "system-out").text = remove_forbidden_characters(result.text)
     return case
 
 
-def allowed(text: str) -> str:
-    """The text without characters that XML cannot have."""
+def remove_forbidden_characters(text: str) -> str:
+    """Return the text without characters that XML cannot contain."""
     return _forbidden.sub("\N{REPLACEMENT CHARACTER}", text)

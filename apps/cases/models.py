@@ -1,4 +1,4 @@
-"""Cases, which say what an application has to answer, their recordings, and how runs of them went."""
+"""Test cases, their recordings, and the results of running them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.cases.case_messages import message_problems
 from apps.cases.expectations import expectation_problems
-from apps.catalog.history.kinds import RowKind
+from apps.catalog.history.recorded_models import RowKind
 from apps.catalog.models import Application
 from apps.workspace.versions import Versioned
 
@@ -21,29 +21,33 @@ def first_messages() -> list[dict[str, Any]]:
 
 
 class Case(Versioned):
-    """Messages for an application, and what is expected of its answer."""
+    """Stores messages for an application, and the expectations of its answer."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="cases")
-    name = models.CharField(max_length=200, help_text="What it is about, for people.")
+    name = models.CharField(max_length=200, help_text="A description of the test case.")
     messages = models.JSONField(
         default=first_messages,
-        help_text="What is said before, and the question that is answered. The last one is of the "
-        "user.",
+        help_text="The conversation, ending with the user's question.",
     )
     expectations = models.JSONField(
         default=list,
         blank=True,
-        help_text="What has to be true of the answer. Without any, the case passes if the run ends "
-        "without an error.",
+        help_text=(
+            "Conditions that the answer must meet. Without conditions, the test case "
+            "passes if the run ends without an error."
+        ),
     )
     source_run = models.UUIDField(
-        null=True, blank=True, editable=False, help_text="The run that it was made of."
+        null=True,
+        blank=True,
+        editable=False,
+        help_text=("The run that the test case was created from."),
     )
     is_from_real_run = models.BooleanField(
         "from a real run",
         default=False,
         editable=False,
-        help_text="It has what somebody said; it is exported only on demand.",
+        help_text="Contains a user's messages; exported only on request.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -54,7 +58,7 @@ class Case(Versioned):
             models.UniqueConstraint(
                 fields=("application", "name"),
                 name="a_case_has_its_name_alone",
-                violation_error_message="The application has a case of that name.",
+                violation_error_message=("The application already has a test case with this name."),
             ),
         )
 
@@ -74,15 +78,15 @@ CASE_KIND = RowKind(Case, ("name", "messages", "expectations", "is_from_real_run
 
 
 class CaseSettings(models.Model):
-    """What an application wants of its cases."""
+    """Stores the settings of an application for its test cases."""
 
     application = models.OneToOneField(
         Application, on_delete=models.CASCADE, related_name="case_settings"
     )
     requires_cases = models.BooleanField(
-        "cases have to pass before publishing",
+        "test cases must pass before publishing",
         default=False,
-        help_text="A draft is published only after all cases have passed on it.",
+        help_text="A draft can be published only after all its test cases pass.",
     )
 
     class Meta:
@@ -94,7 +98,9 @@ class CaseSettings(models.Model):
 
 
 class Cassette(models.Model):
-    """The traffic of one live run of a case, without secrets: its model's and its tools'."""
+    """Stores the recorded traffic of one live run of a test case: its models and tools, without
+    secrets.
+    """
 
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="cassettes")
     tape = models.JSONField()
@@ -109,7 +115,7 @@ class Cassette(models.Model):
 
 
 class CaseRun(models.Model):
-    """Cases of an application, run on one state of it."""
+    """Stores a run of test cases on one state of an application."""
 
     class Mode(models.TextChoices):
         REPLAY = "replay", "Replay"
@@ -124,7 +130,7 @@ class CaseRun(models.Model):
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="case_runs")
     target = models.CharField(
-        max_length=20, default="live", help_text="live, draft, or the number of a version."
+        max_length=20, default="live", help_text="live, draft or a version number."
     )
     document_digest = models.CharField(max_length=64, blank=True, editable=False)
     mode = models.CharField(max_length=10, choices=Mode, default=Mode.REPLAY)
@@ -133,13 +139,17 @@ class CaseRun(models.Model):
     is_approved = models.BooleanField("approved", default=False)
     state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
     problem = models.CharField(max_length=1000, blank=True)
-    total = models.PositiveIntegerField(default=0, help_text="Attempts in all.")
-    is_whole = models.BooleanField(default=True, help_text="Of all cases of the application.")
+    total = models.PositiveIntegerField(default=0, help_text="The total number of attempts.")
+    is_whole = models.BooleanField(
+        default=True, help_text=("The number of all test cases of the application.")
+    )
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
     started_at = models.DateTimeField(default=timezone.now)
-    seen_at = models.DateTimeField(default=timezone.now, help_text="The process was alive.")
+    seen_at = models.DateTimeField(
+        default=timezone.now, help_text=("The last heartbeat of the process.")
+    )
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -153,13 +163,15 @@ class CaseRun(models.Model):
 
 
 class CaseResult(models.Model):
-    """One attempt at a case: what was answered and done, and which expectations it failed."""
+    """Stores an attempt at a test case: its answer, its calls, and the expectations that it failed."""
 
     run = models.ForeignKey(CaseRun, on_delete=models.CASCADE, related_name="results")
     case = models.ForeignKey(Case, on_delete=models.SET_NULL, null=True, related_name="results")
     name = models.CharField(max_length=200)
     attempt = models.PositiveSmallIntegerField(default=1)
-    place = models.PositiveIntegerField(default=0, db_default=0, help_text="In its run, from 0.")
+    place = models.PositiveIntegerField(
+        default=0, db_default=0, help_text=("The index in its run, from 0.")
+    )
     passed = models.BooleanField()
     failures = models.JSONField(default=list)
     text = models.TextField(blank=True)

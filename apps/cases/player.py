@@ -1,4 +1,4 @@
-"""Where the models and tools of a case are asked: the services themselves, or a recording of them."""
+"""Provides the models and tools of a test case: the services themselves, or a recording of them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import msgspec
+from msgspec import structs
 
-from apps.agent.assembly import Assembly, Reply
+from apps.agent.answers.assembly import Assembly
 from apps.agent.events import AnnotationAdded, AttachmentAdded, StateSaved, TextDelta, Usage
 from apps.agent.model import (
     Delta,
@@ -17,15 +18,16 @@ from apps.agent.model import (
     Model,
     ModelRequest,
     NestedRun,
+    Reply,
     ThoughtPart,
     ToolCallDelta,
 )
 from apps.agent.stages import silent
-from apps.agent.step_results import RecordedReply, read_reply, write
+from apps.agent.steps.results import RecordedReply, read_reply, write_record
 from apps.agent.tools import Invocation, Pending, Tool, ToolResult
 from apps.capabilities.wrappers.approval import APPROVED
-from apps.cases.request_forms import Mask, difference, digest_of, model_form, tool_form
-from apps.cases.tape import Reader, Tape, ToolEntry
+from apps.cases.request_forms import Mask, first_difference, model_form, request_digest, tool_form
+from apps.cases.tape import Tape, TapeReader, ToolEntry
 from apps.errors import (
     InvalidParameter,
     ModelFailed,
@@ -36,7 +38,9 @@ from apps.errors import (
 )
 
 Mode = Literal["replay", "models", "live"]
-"""Everything from the recording; models asked and tools from the recording; or everything asked."""
+"""Selects the parts that come from the recording: models and tools (`replay`), only tools
+(`models`), or none (`live`).
+"""
 
 NOT_RECORDED = (
     "this call is not in the recording of this case, and no tool is called during a replay."
@@ -45,22 +49,23 @@ MAY_WRITE = (
     "this call is not in the recording of this case, and the tool may change something, so "
     "it was not made."
 )
-NEEDS_A_PERSON = "this call needs a person, and nobody has approved or answered it for this case. Go on without it."
+NEEDS_A_PERSON = "this call needs a user, and nobody has approved or answered it for this case. Continue without it."
 
 
 class NotRecorded(QuickAppError):
-    """A replay asks a model what it was not asked in the recording."""
+    """Raised if a replay makes a model request that is not in the recording."""
 
     code = "not_recorded"
 
 
 @dataclass(slots=True)
 class Player:
-    """One attempt at a case; `tape` is the recording, `recorded` what this attempt records.
+    """Plays the models and tools of one attempt. `tape` is the recording to replay, `recorded` the
+    new one.
 
-    `is_approved`: the operator has approved the calls that ask for it. `missed` tells in words which
-    calls the recording lacks, `refused` names the tools that were not called because they may
-    change something or because nobody approved them.
+    `is_approved` means that the operator has approved the calls that need approval. `missed`
+    describes the calls that the recording lacks. `refused` names the tools that were not called,
+    because they may change something or because nobody approved them.
     """
 
     mode: Mode
@@ -71,21 +76,21 @@ class Player:
     missed: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     asked: int = 0
-    models: Reader = field(init=False)
-    tools: Reader = field(init=False)
+    models: TapeReader = field(init=False)
+    tools: TapeReader = field(init=False)
 
     def __post_init__(self) -> None:
-        self.models, self.tools = Reader(self.tape.models), Reader(self.tape.tools)
+        self.models, self.tools = TapeReader(self.tape.models), TapeReader(self.tape.tools)
 
     # --- Models -----------------------------------------------------------------------------------
 
     async def stream(
         self, name: str, model: Model, request: ModelRequest
     ) -> AsyncGenerator[Sequence[Delta], None]:
-        """The answer of the model or of the recording. Raises `ModelFailed`, `NotRecorded`."""
+        """Yield the answer of the model or of the recording. Raises `ModelFailed`, `NotRecorded`."""
         form = model_form(name, request, self.mask)
         self.asked += 1
-        # An application that plays the model may change something, as a tool may.
+        # An application used as the model may change something, as a tool may.
         if self.mode == "replay" or (self.mode == "models" and isinstance(model, NestedRun)):
             yield self.repeated(form)
             return
@@ -102,10 +107,10 @@ class Player:
                 raise
         taken = {call.id for message in request.messages for call in message.tool_calls}
         reply = RecordedReply(assembly.reply(name, taken), 0, 0)
-        self.recorded.add_model(form, reply=self.mask.reply(write(reply)))
+        self.recorded.add_model(form, reply=self.mask.reply(write_record(reply)))
 
     def repeated(self, form: dict[str, Any]) -> Sequence[Delta]:
-        entry = self.models.find(digest_of(form))
+        entry = self.models.find(request_digest(form))
         if entry is None:
             text = self.why_missing(form)
             self.missed.append(text)
@@ -117,19 +122,19 @@ class Player:
     def why_missing(self, form: dict[str, Any]) -> str:
         entries = self.tape.models
         if not entries:
-            return "Nothing is recorded of this case. Run it live and record it first."
+            return "This case has no recording. Run it live and record it first."
         nearest = entries[min(self.asked, len(entries)) - 1]
         number = f"The model's call {self.asked} is not in the recording."
-        return f"{number} {difference(self.tape.form_of(nearest), form)}"
+        return f"{number} {first_difference(self.tape.form_of(nearest), form)}"
 
     # --- Tools ------------------------------------------------------------------------------------
 
     async def call(self, tool: Tool, invocation: Invocation) -> ToolResult:
-        """The result of the tool or of the recording. Raises `ToolError`."""
+        """Return the result of the tool or of the recording. Raises `ToolError`."""
         name = tool.spec.name
         form = tool_form(name, invocation.arguments, self.mask)
         if self.mode != "live":
-            entry = self.tools.find(digest_of(form))
+            entry = self.tools.find(request_digest(form))
             if entry is not None:
                 self.recorded.add_tool(form, entry.result, entry.error)
                 return repeated_result(entry)
@@ -142,11 +147,13 @@ class Player:
             raise
         failure = result.failure
         told = None if failure is None else self.mask.value(error_form(failure))
-        self.recorded.add_tool(form, self.mask.value(write(replace(result, failure=None))), told)
+        self.recorded.add_tool(
+            form, self.mask.value(write_record(replace(result, failure=None))), told
+        )
         return result
 
     def refusal(self, tool: Tool) -> ToolError:
-        """Note a call that is not made, and return what the model is told."""
+        """Record that a call was not made, and return the message for the model."""
         name = tool.spec.name
         self.missed.append(f"A call of the tool {name} is not in the recording.")
         if not tool.is_read_only:
@@ -154,13 +161,15 @@ class Player:
         return ToolError(NOT_RECORDED if self.mode == "replay" else MAY_WRITE)
 
     async def approved(self, tool: Tool, invocation: Invocation) -> ToolResult:
-        """The result of a call, made only if nobody has to approve it or the operator has."""
+        """Make the call if it needs no approval or the operator has approved it, and return its
+        result.
+        """
         result = await tool.call(invocation)
         if not isinstance(result, Pending):
             return result
         may = self.is_approved and result.interactions and all(map(is_plain, result.interactions))
         if may:
-            result = await tool.call(replace(invocation, answers=APPROVED))
+            result = await tool.call(structs.replace(invocation, answers=APPROVED))
         if isinstance(result, Pending):
             self.refused.append(tool.spec.name)
             raise ToolError(NEEDS_A_PERSON)
@@ -168,12 +177,12 @@ class Player:
 
 
 def is_plain(asked: Any) -> bool:
-    """Whether one person may approve a call, and not only a second one."""
+    """Return True if one user can approve the call, and no second one is required."""
     return asked.kind == "approval" and not asked.asked.get("four_eyes")
 
 
 def repeated_result(entry: ToolEntry) -> ToolResult:
-    """The recorded result. Raises the recorded error."""
+    """Return the recorded result. Raises the recorded error."""
     failure = None if entry.error is None else error_of(entry.error)
     if entry.result is not None:
         return replace(msgspec.convert(entry.result, ToolResult), failure=failure)
@@ -200,7 +209,7 @@ def error_of(form: Mapping[str, str]) -> Exception:
 
 
 def failure_form(failure: ModelFailed) -> dict[str, Any]:
-    """What is kept of a failure. A replay does not ask again, so it is not transient."""
+    """Return the stored form of a failure. A replay does not repeat calls, so it is not transient."""
     return {
         "message": str(failure),
         "status": failure.status,
@@ -212,7 +221,7 @@ def failure_form(failure: ModelFailed) -> dict[str, Any]:
 
 
 def deltas_of(reply: Reply) -> list[Delta]:
-    """A recorded answer as a model sends it, in one piece."""
+    """Return a recorded answer as the deltas of a model, in one piece."""
     message = reply.message
     found: list[Delta] = []
     if message.thoughts is not None:

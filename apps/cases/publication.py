@@ -1,8 +1,6 @@
-"""Whether the cases of an application let a document be published."""
+"""Checks if the test cases of an application allow a document to be published."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from apps.cases.models import Case, CaseRun, CaseSettings
 from apps.cases.targets import digest_of_document
@@ -15,28 +13,36 @@ def requires_cases(application: Application) -> bool:
     return CaseSettings.objects.filter(application=application.pk, requires_cases=True).exists()
 
 
-def publication_problems(application: Application, document: Any) -> list[str]:
-    """Why the application's own rule forbids to publish the document; [] where there is none.
+def publication_problems(application: Application) -> list[str]:
+    """Return the reasons why the application's own rule forbids publishing it; [] if there are
+    none.
 
-    The newest run of all cases on that very document counts.
+    Only the newest run of all test cases on exactly that document counts.
     """
     if not requires_cases(application):
         return []
     cases = Case.objects.filter(application=application.pk)
     changed = cases.order_by("-updated_at").values_list("updated_at", flat=True).first()
     if changed is None:
-        return ["This application is published only after its cases have passed, and it has none."]
+        return [
+            (
+                "This application can be published only after its test cases pass, and it has "
+                "none. Add a test case."
+            )
+        ]
     runs = CaseRun.objects.filter(
         application=application.pk,
-        document_digest=digest_of_document(document),
+        document_digest=digest_of_document(application.manifest),
         is_whole=True,
         started_at__gte=changed,
     ).exclude(state=CaseRun.State.RUNNING)
     newest = runs.order_by("-pk").first()
     if newest is None:
         return [
-            "This application is published only after its cases have passed. Run all of them on "
-            "the draft as it is now."
+            (
+                "This application can be published only after its test cases pass. Run all of them "
+                "on the current draft."
+            )
         ]
     if newest.state == CaseRun.State.PASSED:
         return []
@@ -44,8 +50,8 @@ def publication_problems(application: Application, document: Any) -> list[str]:
     failed = list(dict.fromkeys(names))
     if not failed:
         return [
-            f"The last run of the cases on this draft did not end: {newest.problem or newest.state}."
+            f"The last test run on this draft did not finish: {newest.problem or newest.state}."
         ]
     named = ", ".join(f"“{name}”" for name in failed[:MOST_NAMED])
     more = f" and {len(failed) - MOST_NAMED} more" if len(failed) > MOST_NAMED else ""
-    return [f"Cases failed on this draft: {named}{more}."]
+    return [f"Test cases failed on this draft: {named}{more}."]

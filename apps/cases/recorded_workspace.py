@@ -1,5 +1,4 @@
-"""The workspace and the capabilities of a case: as in any run, but their models and tools go through
-a player."""
+"""The workspace and the capabilities of a test case, whose models and tools go through a player."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from apps.capabilities.registry import (
     Delegation,
     Open,
     Opening,
-    Prepared,
+    PreparedCapabilities,
 )
 from apps.cases.player import Player
 from apps.cases.tape import OfferedTool
@@ -29,16 +28,16 @@ from apps.errors import InitializationIssue
 from apps.workspace.port import KeyUse, Workspace
 
 OF_THE_PERSON = frozenset({"memory", "conversations", "notes", "schedules"})
-"""Capabilities about what a person has; a case has nobody's."""
+"""These capabilities use a user's data, which a test case does not have."""
 REMOTE = frozenset({"mcp", "dial_app"})
-"""Capabilities whose tools only a server knows; a replay has those of the recording."""
+"""Only a server lists the tools of these capabilities; a replay uses the recorded tools."""
 IN_PROCESS = frozenset(
     {
         *("skills", "discovery", "todo", "summary", "representation", "contexts"),
         *("attachments", "attachment contents"),
     }
 )
-"""Capabilities whose tools reach nothing outside, so they work as always."""
+"""The tools of these capabilities access nothing outside the process, so they work as usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +51,13 @@ class PlayedModel:
 
 
 class PlayedRun(PlayedModel, NestedRun):
-    """An application that plays the model: the calls inside of it are metered, not this one."""
+    """Represents an application used as the model. The calls inside it are metered, the run itself
+    is not.
+    """
 
 
 class PlayedWorkspace:
-    """The workspace of a case; all but its models is as it was."""
+    """Replaces the models of a test case's workspace, and changes nothing else."""
 
     def __init__(self, workspace: Workspace, player: Player) -> None:
         self.workspace = workspace
@@ -75,7 +76,7 @@ class PlayedWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Raises as the workspace."""
+        """Return the model, played by the player. Raises what the workspace raises."""
         found = await self.workspace.model(
             deployment_id, headers=headers, idle_seconds=idle_seconds
         )
@@ -84,8 +85,8 @@ class PlayedWorkspace:
         return kind(deployment_id, found, self.player)
 
 
-def played(prepared: Prepared, player: Player) -> Prepared:
-    """The capabilities with tools that go through the player, without those of a person."""
+def play_capabilities(prepared: PreparedCapabilities, player: Player) -> PreparedCapabilities:
+    """Return the capabilities with replayed tools, except capabilities that use a user's data."""
     openers = [
         (name, played_opener(name, opener, player))
         for name, opener in prepared.openers
@@ -111,10 +112,10 @@ def played_opener(name: str, opener: Open, player: Player) -> Open:
 
 
 def played_delegate(delegate: Delegate, player: Player) -> Delegate:
-    """Helpers have tools of their own, which go through the player, too."""
+    """Return a delegate that starts sub-agents whose own tools also go through the player."""
 
     async def handed_on(delegation: Delegation, emit: Emit, ledger: Ledger) -> str | None:
-        inside = replace(delegation, prepared=played(delegation.prepared, player))
+        inside = replace(delegation, prepared=play_capabilities(delegation.prepared, player))
         return await delegate(inside, emit, ledger)
 
     return handed_on
@@ -122,10 +123,12 @@ def played_delegate(delegate: Delegate, player: Player) -> Delegate:
 
 @asynccontextmanager
 async def open_recorded(name: str, player: Player, opening: Opening) -> AsyncIterator[Contribution]:
-    """The tools that a server had when the case was recorded."""
+    """Yield the tools that a server had when the test case was recorded."""
     offered = player.tape.offers.get(name)
     if offered is None:
-        issue = f"{name}: no tools of servers are in the recording, so the case has none of them."
+        issue = (
+            f"{name}: the recording has no tools of servers, so the test case runs without them."
+        )
         yield Contribution(issues=(InitializationIssue(issue),))
         return
     yield Contribution(tuple(offered_tool(one, player) for one in offered))
@@ -133,7 +136,7 @@ async def open_recorded(name: str, player: Player, opening: Opening) -> AsyncIte
 
 def offered_tool(offered: OfferedTool, player: Player) -> Tool:
     async def call(invocation: Invocation) -> ToolResult:
-        raise AssertionError("a replay calls no tool")
+        raise AssertionError("replays do not call tools")
 
     tool = Tool(
         offered.spec,
@@ -165,5 +168,5 @@ def played_contribution(name: str, contribution: Contribution, player: Player) -
 
 
 def played_tool(tool: Tool, player: Player) -> Tool:
-    """The tool without the stage that opens before a call, which may not be made."""
+    """Return the tool without the stage that opens before a call, because the call may not be made."""
     return replace(tool, call=partial(player.call, tool), announcement=None)

@@ -1,4 +1,6 @@
-"""Requests in the form that recordings are searched by: without secrets and what changes by itself."""
+"""Converts requests to the form in which recordings are searched, without secrets and values that
+change by themselves.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +12,19 @@ from typing import Any
 import msgspec
 import regex
 
-from apps.agent.messages import Message, to_dict
+from apps.agent.messages import ModelMessage, to_dict
 from apps.agent.model import ModelRequest
-from apps.live.events import storable
-from apps.live.tool_secrets import HEADERS
+from apps.live.events import storable_value
+from apps.live.history.sent_requests import HEADERS
 from apps.manifest.secrets import reads_as_credential
 
 HIDDEN_TEXT = "(hidden)"
 SHORTEST_SECRET = 6
-"""A shorter one would hide parts of words."""
+"""Only secrets of at least this many characters are masked. Masking a shorter one would hide parts
+of words.
+"""
 SHOWN = 160
-"""Characters of each side of a difference."""
+"""Each side of a difference shows up to this many characters."""
 
 _month = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -41,14 +45,14 @@ _volatile = regex.compile(
 )
 
 
-def scrubbed(text: str) -> str:
-    """The text with a word in place of each id, date and time."""
+def scrub_text(text: str) -> str:
+    """Return the text with a word in place of each ID, date and time."""
     return _volatile.sub(lambda found: f"<{found.lastgroup}>", text)
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Hides the secrets of this installation, wherever they stand in a text."""
+    """Hides the secrets of this installation wherever they occur in a text."""
 
     secrets: Sequence[str] = ()
 
@@ -58,8 +62,10 @@ class Mask:
         return text
 
     def value(self, value: Any) -> Any:
-        """A JSON value without secrets, as the database takes it. Masked again, it stays the same."""
-        return storable(self.masked(value))
+        """Return a JSON value without secrets, ready to be stored. Masking it again does not change
+        it.
+        """
+        return storable_value(self.masked(value))
 
     def masked(self, value: Any, *, in_headers: bool = False) -> Any:
         if isinstance(value, str):
@@ -79,14 +85,14 @@ class Mask:
         return value
 
     def arguments(self, text: str) -> str:
-        """The arguments of a call, as a model writes them, without secrets."""
+        """Return the arguments of a call, as a model wrote them, without secrets."""
         try:
             return msgspec.json.encode(self.masked(msgspec.json.decode(text))).decode()
         except (msgspec.DecodeError, UnicodeError):
             return self.text(text)
 
     def reply(self, written: Mapping[str, Any]) -> Any:
-        """A written `RecordedReply` without secrets."""
+        """Return a written `RecordedReply` without secrets."""
         found = self.value(written)
         for call in found["reply"]["message"]["tool_calls"]:
             call["arguments"] = self.arguments(call["arguments"])
@@ -94,15 +100,15 @@ class Mask:
 
 
 def mask_of(secrets: Iterable[str]) -> Mask:
-    """Of these secrets, the longest first."""
+    """Return the mask for these secrets, longest first."""
     found = {one for one in secrets if len(one) >= SHORTEST_SECRET}
     return Mask(tuple(sorted(found, key=lambda one: (-len(one), one))))
 
 
 def stable(value: Any) -> Any:
-    """A JSON value without ids, dates and times."""
+    """Return a JSON value without IDs, dates and times."""
     if isinstance(value, str):
-        return scrubbed(value)
+        return scrub_text(value)
     if isinstance(value, Mapping):
         return {key: stable(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
@@ -110,17 +116,17 @@ def stable(value: Any) -> Any:
     return value
 
 
-def digest_of(value: Any) -> str:
+def request_digest(value: Any) -> str:
     written = msgspec.json.encode(value, order="deterministic", enc_hook=str)
     return hashlib.blake2b(written, digest_size=16).hexdigest()
 
 
 Form = dict[str, Any]
-"""`deployment`, `messages`, `tools` and `parameters` of a request."""
+"""Contains the `deployment`, `messages`, `tools` and `parameters` of a request."""
 
 
 def model_form(deployment: str, request: ModelRequest, mask: Mask) -> Form:
-    """What a model is asked, in the form that is recorded and searched."""
+    """Return a model request in the form that is recorded and searched."""
     tools = [
         {"name": one.name, "description": one.description, "parameters": one.parameters}
         for one in request.tools
@@ -135,8 +141,8 @@ def model_form(deployment: str, request: ModelRequest, mask: Mask) -> Form:
     return found
 
 
-def message_forms(messages: Sequence[Message], mask: Mask) -> list[dict[str, Any]]:
-    """The messages with numbers in place of the ids of calls, without states."""
+def message_forms(messages: Sequence[ModelMessage], mask: Mask) -> list[dict[str, Any]]:
+    """Return the messages without states, and with numbers in place of the IDs of calls."""
     numbers: dict[str, str] = {}
     found = []
     for message in messages:
@@ -160,11 +166,11 @@ def tool_form(name: str, arguments: Mapping[str, Any], mask: Mask) -> Form:
 # --- What differs ---------------------------------------------------------------------------------
 
 
-def difference(recorded: Form, asked: Form) -> str:
-    """The first difference of two requests to models, as a sentence."""
+def first_difference(recorded: Form, asked: Form) -> str:
+    """Return a sentence about the first difference of two model requests."""
     if recorded["deployment"] != asked["deployment"]:
         return (
-            f"The recording is of {recorded['deployment']!r}, and {asked['deployment']!r} is asked."
+            f"The recording is of {recorded['deployment']!r}, but {asked['deployment']!r} is asked."
         )
     if found := message_difference(recorded["messages"], asked["messages"]):
         return found
@@ -174,8 +180,8 @@ def difference(recorded: Form, asked: Form) -> str:
     for name in names:
         before, after = recorded["parameters"].get(name), asked["parameters"].get(name)
         if before != after:
-            return f"The parameter {name} was {shown(before)} and is {shown(after)}."
-    return "It was recorded less often."
+            return f"The parameter {name} was {show_value(before)} and is {show_value(after)}."
+    return "The recording has this request fewer times."
 
 
 def message_difference(recorded: Sequence[Any], asked: Sequence[Any]) -> str:
@@ -183,29 +189,29 @@ def message_difference(recorded: Sequence[Any], asked: Sequence[Any]) -> str:
         if before == after:
             continue
         what = "The system prompt" if after["role"] == "system" else f"Message {number}"
-        old, new = around(text_of(before), text_of(after))
+        old, new = around(message_text(before), message_text(after))
         return f"{what} ({after['role']}) was recorded as {old} and is {new}."
     if len(recorded) != len(asked):
-        return f"There were {len(recorded)} messages and there are {len(asked)}."
+        return f"There were {len(recorded)} messages, and now there are {len(asked)}."
     return ""
 
 
 def tool_difference(recorded: Sequence[Any], asked: Sequence[Any]) -> str:
     before, after = {name_of(one): one for one in recorded}, {name_of(one): one for one in asked}
     if gone := sorted(before.keys() - after.keys()):
-        return f"The tools {', '.join(gone)} are not offered any more."
+        return f"The tools {', '.join(gone)} are no longer offered."
     if new := sorted(after.keys() - before.keys()):
         return f"The tools {', '.join(new)} are new."
     if changed := sorted(name for name in before if before[name] != after[name]):
         return f"The description or the parameters of the tool {changed[0]} have changed."
-    return "" if list(before) == list(after) else "The tools stand in another order."
+    return "" if list(before) == list(after) else "The order of the tools has changed."
 
 
 def name_of(tool: Mapping[str, Any]) -> str:
     return str(tool.get("name") or tool.get("type") or "tool")
 
 
-def text_of(message: Mapping[str, Any]) -> str:
+def message_text(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     rest = {k: v for k, v in message.items() if k not in ("role", "content")}
     written = msgspec.json.encode(rest, enc_hook=str).decode() if rest else ""
@@ -214,17 +220,19 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def around(before: str, after: str) -> tuple[str, str]:
-    """Both texts from a little before where they differ."""
+    """Return both texts from shortly before their first difference."""
     same = 0
     for one, other in zip(before, after, strict=False):
         if one != other:
             break
         same += 1
     start = max(same - SHOWN // 4, 0)
-    return shown(before[start:], cut_before=start > 0), shown(after[start:], cut_before=start > 0)
+    return show_value(before[start:], cut_before=start > 0), show_value(
+        after[start:], cut_before=start > 0
+    )
 
 
-def shown(value: Any, *, cut_before: bool = False) -> str:
+def show_value(value: Any, *, cut_before: bool = False) -> str:
     text = value if isinstance(value, str) else msgspec.json.encode(value, enc_hook=str).decode()
     short = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
     return f"“{'…' if cut_before else ''}{short}”"

@@ -1,4 +1,6 @@
-"""Runs of cases: begun for an operator, carried out a few at a time, each result kept."""
+"""Runs test cases for an operator: starts a run, makes its attempts concurrently, and stores each
+result.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,6 @@ from typing import Any
 
 import msgspec
 from channels.db import database_sync_to_async
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
@@ -19,8 +20,8 @@ from django.utils import timezone
 from apps.accounts.buckets import bucket_of
 from apps.accounts.caller import Caller
 from apps.agent.meter import NO_METER, Meter
-from apps.cases.attempt_queue import admitted, carried_out_in_order, done_unless
-from apps.cases.attempts import Trial, case_caller, try_case
+from apps.cases.attempt_queue import admit_case, carried_out_in_order, done_unless
+from apps.cases.attempts import FinishedAttempt, case_caller, try_case
 from apps.cases.case_messages import read_messages
 from apps.cases.expectations import expectation_problems, read_expectations
 from apps.cases.models import Case, CaseResult, CaseRun, Cassette
@@ -32,33 +33,38 @@ from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ApplicationBroken, QuickAppError
 from apps.insights.meter import SERVER, RunMeter
-from apps.insights.price_list import PRICES
-from apps.live.events import storable
+from apps.insights.prices import PRICES
+from apps.live.events import storable_value
 from apps.live.hub import Hub
 from apps.manifest.credentials import credential_places
 from apps.runs.workspaces import open_workspace
 from apps.workspace.local.models import Deployment, Secret, StoredFile
+from apps.workspace.local.secrets import vault
 
 logger = logging.getLogger(__name__)
 
 DOOR = "cases"
+AT_ONCE = 4
+"""One run makes up to this many attempts concurrently."""
 MOST_TIMES = 20
 MOST_ATTEMPTS = 2_000
 LONGEST_TEXT = 200_000
 
 Told = Callable[[CaseResult], object]
-"""Hears of each result, in the order of the cases."""
+"""Receives each result, in the order of the test cases."""
 
 
 class CaseRunRefused(QuickAppError):
-    """A run of cases cannot begin as it was asked for."""
+    """Raised if a run of test cases cannot start as requested."""
 
     code = "case_run_refused"
 
 
 @dataclass(frozen=True, slots=True)
 class CaseRunRequest:
-    """What an operator wants to be run; `cases` None: all of the application."""
+    """Describes an operator's request for a run of test cases. `cases` is None for all of the
+    application.
+    """
 
     target: str = LIVE
     mode: Mode = "replay"
@@ -69,19 +75,19 @@ class CaseRunRequest:
 
 
 def begin(application: Application, user: User | None, request: CaseRunRequest) -> CaseRun:
-    """The row of a new run. Raises `CaseRunRefused`, `TargetUnknown`, `ApplicationBroken`."""
+    """Create the row of a new run. Raises `CaseRunRefused`, `TargetUnknown`, `ApplicationBroken`."""
     rows = chosen_cases(application, request.cases)
     count, in_all = len(rows), Case.objects.filter(application=application).count()
     if not count:
-        raise CaseRunRefused("There are no cases to run. Make one first.")
-    for case in rows:  # what a case may expect was narrowed since some were stored
+        raise CaseRunRefused("There are no test cases. Create one first.")
+    for case in rows:  # the rules for expectations have become stricter since some were stored
         if problems := expectation_problems(case.expectations):
-            raise CaseRunRefused(f"The case “{case.name}” cannot be run: {problems[0]}")
+            raise CaseRunRefused(f"The test case “{case.name}” cannot run: {problems[0]}")
     times = request.times if request.mode != "replay" else 1
     if not 1 <= times <= MOST_TIMES:
-        raise CaseRunRefused(f"Cases are run between 1 and {MOST_TIMES} times.")
+        raise CaseRunRefused(f"Test cases can run 1 to {MOST_TIMES} times.")
     if count * times > MOST_ATTEMPTS:
-        raise CaseRunRefused(f"At most {MOST_ATTEMPTS:,} attempts are made in one run.")
+        raise CaseRunRefused(f"A test run can have at most {MOST_ATTEMPTS:,} attempts.")
     resolved = resolve_target(application, request.target)
     return CaseRun.objects.create(
         application=application,
@@ -105,23 +111,22 @@ def chosen_cases(application: Application, numbers: Collection[int] | None) -> l
 async def carry_out(
     hub: Hub, run: CaseRun, cases: Collection[int] | None = None, told: Told = lambda result: None
 ) -> CaseRun:
-    """Make all attempts of a run; its row tells at last how it ended."""
+    """Make the attempts of a run that have no stored result yet. At the end, its row has the
+    outcome.
+
+    A cancelled run stays unchanged, so that it can be continued.
+    """
     keep = database_sync_to_async(finish)
     try:
-        prepared: Preparation = await database_sync_to_async(prepare)(run, cases)
-        work = carried_out_in_order(
-            attempts_of(run, prepared, meter_of(hub, run)), settings.CASES_AT_ONCE, told
-        )
+        prepared: CasePreparation = await database_sync_to_async(prepare)(run, cases)
+        work = carried_out_in_order(attempts_of(run, prepared, meter_of(hub, run)), AT_ONCE, told)
         if not await done_unless(work, partial(database_sync_to_async(is_stopped), run)):
             return run
     except QuickAppError as error:
         await keep(run, problem_text(error))
     except Exception:
         logger.exception("A run of cases failed unexpectedly")
-        await keep(run, "It failed unexpectedly; the log of the server has the reason.")
-    except BaseException:
-        await keep(run, "The process that ran the cases was stopped.")
-        raise
+        await keep(run, "The run failed unexpectedly. See the server log.")
     else:
         await keep(run)
     return run
@@ -134,23 +139,53 @@ def problem_text(error: QuickAppError) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Preparation:
+class AskedAttempt:
+    """Represents the attempt with this `number`, from 1, at a test case. `place` orders the
+    attempts of a run.
+    """
+
+    case: Case
+    number: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class CasePreparation:
     application: ResolvedApplication
-    cases: Sequence[Case]
+    attempts: Sequence[AskedAttempt]
     tapes: dict[int, tuple[Tape, Cassette]]
     mask: Mask
 
 
-def prepare(run: CaseRun, numbers: Collection[int] | None) -> Preparation:
+def prepare(run: CaseRun, numbers: Collection[int] | None) -> CasePreparation:
     """Raises `TargetUnknown`, `ApplicationBroken`."""
     resolved = resolve_target(run.application, run.target)
     PRICES.refresh()
     cases = chosen_cases(run.application, numbers)
-    return Preparation(resolved, cases, newest_tapes(cases), installation_mask(resolved.document))
+    CaseRun.objects.filter(pk=run.pk).update(seen_at=timezone.now())
+    asked = missing_attempts(run, cases)
+    return CasePreparation(
+        resolved, asked, newest_tapes(cases), installation_mask(resolved.document)
+    )
+
+
+def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[AskedAttempt]:
+    """Return the attempts that have no result yet: all of a new run, or the rest after a process
+    was killed.
+    """
+    stored = set(run.results.values_list("case", "attempt"))
+    asked = [(case, number) for case in cases for number in range(1, run.times + 1)]
+    return [
+        AskedAttempt(case, number, place)
+        for place, (case, number) in enumerate(asked)
+        if (case.pk, number) not in stored
+    ]
 
 
 def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
-    """By case; one that can no longer be read counts as none."""
+    """Return the newest recordings by test case. A recording that can no longer be read is left
+    out.
+    """
     found: dict[int, tuple[Tape, Cassette]] = {}
     for row in Cassette.objects.filter(case__in=cases).order_by("pk"):
         try:
@@ -161,9 +196,10 @@ def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
 
 
 def installation_mask(document: Any) -> Mask:
-    """Hides every credential that this installation keeps."""
+    """Return a mask that hides every credential of this installation."""
     known = [
         *Secret.objects.all().values_list("value", flat=True),
+        *vault.known_texts(),
         *Deployment.objects.all().values_list("api_key", flat=True),
         *(place.value for place in credential_places(document, "plain")),
     ]
@@ -171,7 +207,7 @@ def installation_mask(document: Any) -> Mask:
 
 
 def meter_of(hub: Hub, run: CaseRun) -> Meter:
-    """Calls of models count for the operator; a replay makes none."""
+    """Return the meter that counts model calls for the operator. A replay makes no calls."""
     if run.mode == CaseRun.Mode.REPLAY:
         return NO_METER
     bucket = SERVER if run.started_by_id is None else bucket_of(run.started_by_id)
@@ -179,19 +215,16 @@ def meter_of(hub: Hub, run: CaseRun) -> Meter:
 
 
 def attempts_of(
-    run: CaseRun, prepared: Preparation, meter: Meter
+    run: CaseRun, prepared: CasePreparation, meter: Meter
 ) -> list[Callable[[], Coroutine[Any, Any, CaseResult]]]:
-    asked = [(case, number) for case in prepared.cases for number in range(1, run.times + 1)]
-    return [
-        partial(attempt, run, prepared, case, number, place, meter)
-        for place, (case, number) in enumerate(asked)
-    ]
+    return [partial(attempt, run, prepared, asked, meter) for asked in prepared.attempts]
 
 
 async def attempt(
-    run: CaseRun, prepared: Preparation, case: Case, number: int, place: int, meter: Meter
+    run: CaseRun, prepared: CasePreparation, asked: AskedAttempt, meter: Meter
 ) -> CaseResult:
-    """Make an attempt and keep what came of it; whatever it wrote as files goes."""
+    """Make an attempt, store its result, and delete the files that it wrote."""
+    case = asked.case
     tape, cassette = prepared.tapes.get(case.pk, (Tape(), None))
     mode: Any = run.mode
     player = Player(mode, tape, prepared.mask, run.is_approved)
@@ -203,19 +236,19 @@ async def attempt(
         count = None
         if mode != "replay":
             counted = counted_caller(run, caller)
-            count = await stack.enter_async_context(admitted(counted, prepared.application))
+            count = await stack.enter_async_context(admit_case(counted, prepared.application))
         trial = await try_case(
             messages, expectations, prepared.application, workspace, player, caller, meter
         )
         if count is not None:
             count(trial.usage)
         keep = database_sync_to_async(keep_result)
-        result: CaseResult = await keep(run, case, number, place, trial, cassette)
+        result: CaseResult = await keep(run, asked, trial, cassette)
     return result
 
 
 def counted_caller(run: CaseRun, caller: Caller) -> Caller:
-    """Whose rates count: those of the operator."""
+    """Return the caller whose rate limits count: the operator."""
     if run.started_by_id is None:
         return caller
     return Caller(bucket_of(run.started_by_id), kind="user", user_id=run.started_by_id)
@@ -227,13 +260,13 @@ def delete_files(bucket: str) -> None:
 
 
 def keep_result(
-    run: CaseRun, case: Case, number: int, place: int, trial: Trial, cassette: Cassette | None
+    run: CaseRun, asked: AskedAttempt, trial: FinishedAttempt, cassette: Cassette | None
 ) -> CaseResult:
-    """Keep what came of an attempt, and its recording in place of the one before if that is wished."""
-    found, player = trial.attempt, trial.player
+    """Store the result of an attempt. If the run records, its recording replaces the previous one."""
+    case, found, player = asked.case, trial.attempt, trial.player
     failures = list(trial.failures)
     with transaction.atomic():
-        if run.is_recording and number == 1:
+        if run.is_recording and asked.number == 1:
             if player.recorded.is_too_large:
                 cassette = None
             else:
@@ -244,15 +277,15 @@ def keep_result(
             run=run,
             case=case,
             name=case.name,
-            attempt=number,
-            place=place,
+            attempt=asked.number,
+            place=asked.place,
             passed=not failures,
-            failures=storable(msgspec.to_builtins(failures)),
-            text=storable(player.mask.text(found.text)[:LONGEST_TEXT]),
-            error=storable(player.mask.text(found.error)),
+            failures=storable_value(msgspec.to_builtins(failures)),
+            text=storable_value(player.mask.text(found.text)[:LONGEST_TEXT]),
+            error=storable_value(player.mask.text(found.error)),
             tools=[
                 {
-                    "name": storable(call.name),
+                    "name": storable_value(call.name),
                     "arguments": player.mask.value(dict(call.arguments)),
                     "refused": call.name in player.refused,
                 }
@@ -268,19 +301,19 @@ def keep_result(
 
 
 def is_stopped(run: CaseRun) -> bool:
-    """Whether somebody stopped the run, or its application is gone."""
+    """Return True if a user stopped the run, or its application is gone."""
     run.refresh_from_db(fields=("state", "finished_at"))
     return bool(run.state == CaseRun.State.STOPPED)
 
 
 def stop(run: CaseRun) -> bool:
-    """End a run, with the attempts that it is at; False if it has ended."""
+    """Stop a run with its current attempts. Return False if it has ended."""
     rows = CaseRun.objects.filter(pk=run.pk, state=CaseRun.State.RUNNING)
     return bool(rows.update(state=CaseRun.State.STOPPED, finished_at=timezone.now()))
 
 
 def finish(run: CaseRun, problem: str = "") -> None:
-    """Note how a run ended, unless it was stopped before."""
+    """Store the outcome of a run, unless it was stopped before."""
     passed = not problem and not CaseResult.objects.filter(run=run, passed=False).exists()
     run.state = CaseRun.State.PASSED if passed else CaseRun.State.FAILED
     run.problem, run.finished_at = problem[:1000], timezone.now()
@@ -290,11 +323,11 @@ def finish(run: CaseRun, problem: str = "") -> None:
 
 
 def delete_old_runs(application: Application) -> None:
-    """Keep the newest runs of an application."""
+    """Delete the runs of an application, except the newest ones."""
     rows = CaseRun.objects.filter(application=application).order_by("-pk")
     old = list(rows.values_list("pk", flat=True)[MOST_RUNS:])
     CaseRun.objects.filter(pk__in=old).delete()
 
 
 MOST_RUNS = 200
-"""Runs of an application that are kept."""
+"""An application stores up to this many runs."""

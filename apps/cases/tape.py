@@ -1,4 +1,4 @@
-"""A recording: what models and tools were asked in one run, and what they answered."""
+"""A recording of one run: the requests to models and tools, and their answers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 
 from apps.agent.tools import Tool, ToolSpec
-from apps.cases.request_forms import Form, digest_of
+from apps.cases.request_forms import Form, request_digest
 
 FORMAT = 1
 LARGEST = 16 * 1024 * 1024
-"""Bytes of a recording that is kept."""
+"""A stored recording can be up to this many bytes."""
 
 
 class ModelEntry(msgspec.Struct):
-    """A call of a model: the digests of its request, and an answer or a failure."""
+    """Records a call of a model: the digests of its request, and an answer or a failure."""
 
     key: str
     parts: dict[str, Any]
@@ -25,7 +25,7 @@ class ModelEntry(msgspec.Struct):
 
 
 class ToolEntry(msgspec.Struct):
-    """A call of a tool, and its result or the error that it raised."""
+    """Records a call of a tool, with its result or the error that it raised."""
 
     key: str
     name: str
@@ -34,7 +34,7 @@ class ToolEntry(msgspec.Struct):
 
 
 class OfferedTool(msgspec.Struct):
-    """A tool of a server that is not asked during a replay."""
+    """Records a tool of a server. A replay does not call the server."""
 
     name: str
     description: str
@@ -57,8 +57,8 @@ class OfferedTool(msgspec.Struct):
 
 
 class Tape(msgspec.Struct):
-    """`parts` are messages, tools and parameters by their digests; `offers` the tools of servers by
-    the capability that brought them.
+    """Contains a recording. `parts` maps digests to messages, tools and parameters; `offers` maps
+    capabilities to the tools of servers that they provided.
     """
 
     format: int = FORMAT
@@ -73,8 +73,10 @@ class Tape(msgspec.Struct):
         reply: dict[str, Any] | None = None,
         failure: dict[str, Any] | None = None,
     ) -> None:
-        """Keep an answer. It replaces a failure of the same request, which was asked again."""
-        entry = ModelEntry(digest_of(form), self.taken_apart(form), reply, failure)
+        """Add an answer. It replaces the failure of the same request just before it, because that
+        was a retry.
+        """
+        entry = ModelEntry(request_digest(form), self.taken_apart(form), reply, failure)
         if self.models and self.models[-1].key == entry.key and self.models[-1].failure is not None:
             self.models[-1] = entry
         else:
@@ -86,13 +88,15 @@ class Tape(msgspec.Struct):
         result: dict[str, Any] | None = None,
         error: dict[str, str] | None = None,
     ) -> None:
-        self.tools.append(ToolEntry(digest_of(form), form["name"], result, error))
+        self.tools.append(ToolEntry(request_digest(form), form["name"], result, error))
 
     def taken_apart(self, form: Form) -> dict[str, Any]:
-        """The digests of the parts of a form: a conversation grows, and its beginning is kept once."""
+        """Return the digests of the parts of a form. The common beginning of growing conversations
+        is stored once.
+        """
 
         def kept(value: Any) -> str:
-            digest = digest_of(value)
+            digest = request_digest(value)
             self.parts[digest] = value
             return digest
 
@@ -122,12 +126,14 @@ class Tape(msgspec.Struct):
 
 
 def read_tape(written: Mapping[str, Any]) -> Tape:
-    """Raises `msgspec.ValidationError`."""
+    """Raises `msgspec.ValidationError` if the recording is invalid."""
     return msgspec.convert(written, Tape)
 
 
-class Reader:
-    """Finds recorded calls; the same call again gets the next recording of it, at last the last."""
+class TapeReader:
+    """Finds recorded calls. A repeated call gets its next recording, and the last recording if
+    there is no further one.
+    """
 
     def __init__(self, entries: Sequence[Any]) -> None:
         self.by_key: dict[str, list[Any]] = {}

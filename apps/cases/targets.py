@@ -1,4 +1,6 @@
-"""The state of an application that cases are run on: the live one, the draft, or a version."""
+"""Finds the state of an application that test cases are run on: the live one, the draft, or a
+version.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from apps.catalog.content.installed import installed
+from apps.catalog.content.installed import installed_content
 from apps.catalog.models import Application
-from apps.catalog.resolve import LARGEST_NUMBER, prepared_version, version_of
+from apps.catalog.resolve import LARGEST_NUMBER, find_version, prepared_version
 from apps.catalog.resolved_application import ResolvedApplication, resolve_draft
 from apps.catalog.versions.drafts import draft_of, with_draft
 from apps.errors import QuickAppError
@@ -21,38 +23,42 @@ DRAFT = "draft"
 
 
 class TargetUnknown(QuickAppError):
-    """The application has no such state."""
+    """Raised if the application does not have the requested state."""
 
     code = "target_unknown"
 
 
 def resolve_target(application: Application, target: str) -> ResolvedApplication:
-    """That state, whether or not the application is enabled.
+    """Return the application in that state, enabled or not.
 
     Queries the database. Raises `TargetUnknown`, `ApplicationBroken`.
     """
     if target == DRAFT:
         draft = draft_of(application)
-        return resolve_draft(with_draft(draft), draft.manifest)
+        return resolve_draft(with_draft(draft), draft.manifest, draft.skills)
     if target == LIVE and not application.live_number:
-        raise TargetUnknown(f"{application.slug} was never published; run its cases on the draft.")
-    found = version_of(copy(application), number_of(application, target), installed())
+        raise TargetUnknown(
+            f"{application.slug} was never published. Run its test cases on the draft."
+        )
+    found = find_version(copy(application), number_of(application, target), installed_content())
     if found is None:
         raise TargetUnknown(f"{application.slug} has no version {target}, or it was withdrawn.")
     return prepared_version(found)
 
 
 def number_of(application: Application, target: str) -> int | None:
-    """The number of a version, None for the live one. Raises `TargetUnknown`."""
+    """Return the number of a version, None for the live one. Raises `TargetUnknown`."""
     if target == LIVE:
         return None
     number = read_integer(target, LARGEST_NUMBER)
     if number is None:
-        raise TargetUnknown(f"Name live, draft or the number of a version, not {target[:50]!r}.")
+        raise TargetUnknown(
+            f"Unknown version: {target[:50]!r}. Use live, draft or a version number."
+        )
     return number
 
 
 def digest_of_document(document: Any) -> str:
-    """The same for the same manifest as it was written."""
+    """Return a digest that is the same for equal manifests."""
     written = msgspec.json.encode(document, order="deterministic")
     return hashlib.sha256(written).hexdigest()

@@ -1,9 +1,9 @@
-"""Access to applications: what a caller may use, and in which role.
+"""Access to applications: which applications a caller can use, and in which role.
 
-Visitors may use public applications, keys of the installation all in their scope. Everybody else
-has the rights of an account: as its owner, as a person or member of a group whom a role was
-granted, with the permission to access all, or because the application is shared or public. The
-grants of a team count for those who work in it.
+Visitors can use public applications. Keys of the installation can use all applications in their
+scope. All other callers have the rights of an account, which come from ownership, a grant to the
+user or to a group of theirs, the permission to access all applications, or an application that is
+shared or public. Grants to a team count for members while they work in it.
 """
 
 from typing import Any
@@ -26,23 +26,23 @@ from django.db.models.functions import Coalesce, Greatest
 
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application, Grant, Role
-from apps.catalog.resolve import resolve, versioned_name
+from apps.catalog.resolve import resolve_application, versioned_name
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ApplicationBroken, ApplicationNotFound
 
 COMMON = Q(is_shared=True) | Q(is_public=True)
 NOBODY = 0
-"""The role of somebody who may not even know that there is such an application."""
+"""A user with this role must not learn that the application exists."""
 
 
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
-    """The application, or the version `slug@3` of it. A key that is bound to a version gets that one.
+    """Return the application, or its version for `slug@3` or a key that is bound to a version.
 
-    Raises `ApplicationNotFound`, also if the caller may not use it, and `ApplicationBroken`.
+    Raises `ApplicationBroken`, and `ApplicationNotFound`, also if the caller may not use it.
     """
-    slug = slug if caller.version is None else bound(slug, caller.version)
+    slug = slug if caller.limits.version is None else bind_version(slug, caller.limits.version)
     try:
-        application = await resolve(slug)
+        application = await resolve_application(slug)
     except ApplicationBroken:
         if not await usable(caller).filter(slug=versioned_name(slug)[0]).aexists():
             raise ApplicationNotFound(slug) from None
@@ -52,8 +52,10 @@ async def find(slug: str, caller: Caller) -> ResolvedApplication:
     return application
 
 
-def bound(slug: str, version: int) -> str:
-    """Raises `ApplicationNotFound` for another version."""
+def bind_version(slug: str, version: int) -> str:
+    """Return the name of the version. Raises `ApplicationNotFound` if the slug names another
+    version.
+    """
     name, number = versioned_name(slug)
     if number not in (None, version):
         raise ApplicationNotFound(slug)
@@ -63,39 +65,41 @@ def bound(slug: str, version: int) -> str:
 async def may_use(application: ResolvedApplication, caller: Caller) -> bool:
     if caller.principal is not None:
         rows = Application.objects.filter(pk=application.id, is_enabled=True)
-        if caller.scope is not None:
-            rows = rows.filter(pk__in=caller.scope)
-        return await reached(caller.principal, caller.team, Role.USER, rows).aexists()
-    if caller.kind == "visitor":  # the two that need no question to the database
+        if caller.limits.scope is not None:
+            rows = rows.filter(pk__in=caller.limits.scope)
+        return await reachable_rows(caller.principal, caller.team, Role.USER, rows).aexists()
+    if caller.kind == "visitor":  # these two need no query
         return application.is_public
-    return caller.scope is None or application.id in caller.scope
+    return caller.limits.include(application.id)
 
 
 def usable(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]:
-    """The enabled applications that the caller may use in a role, by title, each with its `role`."""
+    """Return the enabled applications in which the caller has at least the role `least`, by title.
+    Each has its `role`.
+    """
     return accessible(caller, least).filter(is_enabled=True)
 
 
 def accessible(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]:
-    """As `usable`, with disabled ones."""
+    """Return the same applications as `usable`, including disabled ones."""
     rows = Application.objects.all()
-    if caller.scope is not None:
-        rows = rows.filter(pk__in=caller.scope)
+    if caller.limits.scope is not None:
+        rows = rows.filter(pk__in=caller.limits.scope)
     if caller.principal is not None:
-        return rows_of(caller.principal, caller.team, least, rows)
+        return accessible_rows(caller.principal, caller.team, least, rows)
     if caller.kind == "visitor":
         rows = rows.filter(is_public=True)
     return rows.annotate(role=Value(Role.USER.value)) if least == Role.USER else rows.none()
 
 
-def rows_of(
+def accessible_rows(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
-    """The rows that an account has a role in, `least` or a higher one, each with its `role`."""
-    rows = reached(user_id, team, least, rows)
+    """Return the rows in which an account has at least the role `least`. Each has its `role`."""
+    rows = reachable_rows(user_id, team, least, rows)
     granted = grants(user_id, team).filter(application=OuterRef("pk")).values("application")
     own = Case(
-        When(owned(user_id), then=Value(Role.OWNER.value)),
+        When(owned_by(user_id), then=Value(Role.OWNER.value)),
         When(COMMON, then=Value(Role.USER.value)),
         default=Value(NOBODY),
         output_field=SmallIntegerField(),
@@ -106,16 +110,18 @@ def rows_of(
     return rows.annotate(role=Greatest(own, Coalesce(highest, NOBODY)))
 
 
-def reached(
+def reachable_rows(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
-    """As `rows_of`, without the roles: to put that query together takes twice as long."""
+    """Return the same rows as `accessible_rows` without their roles. Building that query takes
+    twice as long.
+    """
     rows = rows.filter(Exists(open_account(user_id)))
     if least == NOBODY:
         return rows
-    # By the grants of the account, which are few: the role of each row takes a query of its own.
+    # Filter by the few grants of the account: the role of each row would take its own subquery.
     given = grants(user_id, team).filter(role__gte=least).values("application")
-    found = owned(user_id) | Q(pk__in=given)
+    found = owned_by(user_id) | Q(pk__in=given)
     return rows.filter(found | COMMON if least == Role.USER else found)
 
 
@@ -123,7 +129,7 @@ def open_account(user_id: int) -> QuerySet[Any]:
     return get_user_model().objects.filter(pk=user_id, is_active=True)
 
 
-def owned(user_id: int) -> Q:
+def owned_by(user_id: int) -> Q:
     everything = Permission.objects.filter(
         Q(user=user_id) | Q(group__user=user_id), codename="access_all_applications"
     )

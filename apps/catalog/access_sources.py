@@ -1,4 +1,4 @@
-"""Why somebody may use an application: every source of their role in it."""
+"""Sources of a user's role in an application."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,10 @@ ACCESS_ALL = "access_all_applications"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """`why` completes "has the role …": "as its owner", "by a grant to the group guides"."""
+class AccessSource:
+    """Describes a role and its source. `why` completes "has the role …", such as "by a grant to the
+    group guides".
+    """
 
     role: Role
     why: str
@@ -23,19 +25,19 @@ class Source:
 @dataclass(frozen=True, slots=True)
 class SourcedRole:
     application: Application
-    sources: Sequence[Source]
+    sources: Sequence[AccessSource]
 
     @property
     def role(self) -> str:
-        """The highest role that the person may have, in one of their teams or outside."""
+        """Return the user's highest role, with the grants of all their teams."""
         return str(max(source.role for source in self.sources).label)
 
 
 def sourced_roles(user: Any, rows: QuerySet[Application]) -> list[SourcedRole]:
-    """What a user may use among some applications, by title, and why; in four queries.
+    """Return the roles of a user in applications with their sources, by title. Makes four queries.
 
-    Nothing for a closed account. Roles of all teams of the user are told, also of those that they
-    do not work in now.
+    A closed account has no roles. Grants to all teams of the user are included, not only those of
+    the current team.
     """
     if not user.is_active:
         return []
@@ -47,30 +49,32 @@ def sourced_roles(user: Any, rows: QuerySet[Application]) -> list[SourcedRole]:
     return [one for one in roles if one.sources]
 
 
-def reasons_for_all(user: Any) -> Iterator[Source]:
+def reasons_for_all(user: Any) -> Iterator[AccessSource]:
     if user.is_superuser:
-        yield Source(Role.OWNER, "as a superuser")
+        yield AccessSource(Role.OWNER, "as a superuser")
     held = Permission.objects.filter(codename=ACCESS_ALL, content_type__app_label="catalog")
     if held.filter(user=user).exists():
-        yield Source(Role.OWNER, "by a permission to access all applications")
+        yield AccessSource(Role.OWNER, "by a permission to access all applications")
     for name in user.groups.filter(permissions__in=held).values_list("name", flat=True):
-        yield Source(Role.OWNER, f"by a permission of the group {name} to access all applications")
+        yield AccessSource(
+            Role.OWNER, f"by a permission of the group {name} to access all applications"
+        )
 
 
-def sources_of(user: Any, row: Any) -> Iterator[Source]:
+def sources_of(user: Any, row: Any) -> Iterator[AccessSource]:
     if row.owner_id == user.pk:
-        yield Source(Role.OWNER, "as its owner")
+        yield AccessSource(Role.OWNER, "as its owner")
     for grant in row.given:
-        yield Source(Role(grant.role), f"by a grant {holder(grant)}")
+        yield AccessSource(Role(grant.role), f"by a grant {holder(grant)}")
     if row.is_shared:
-        yield Source(Role.USER, "shared with everybody who has signed in")
+        yield AccessSource(Role.USER, "shared with all signed-in users")
     if row.is_public:
-        yield Source(Role.USER, "public")
+        yield AccessSource(Role.USER, "public")
 
 
 def holder(grant: Grant) -> str:
     if grant.group is None:
-        return "to the person"
+        return "to the user"
     if hasattr(grant.group, "team"):
         return f"to the team {grant.group.name}, while working in it"
     return f"to the group {grant.group.name}"

@@ -8,12 +8,13 @@ from django.db import DatabaseError, connections
 from django.utils.module_loading import import_string
 
 from apps.capabilities.registry import Capability
-from apps.catalog.application_files.managed import file_problems
+from apps.catalog.application_files.managed_files import file_problems
 from apps.catalog.content.installed import directories
 from apps.catalog.content.layers import Content, read_layers
 from apps.catalog.content.models import read_rows
 from apps.catalog.content.review import content_problems, mapping_problems, missing_problems
 from apps.migration_history import upgrade_problem
+from apps.workspace.local import installation
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 
@@ -42,8 +43,8 @@ def capability_problem(path: str) -> str:
 def hosts_are_named(**options: Any) -> list[CheckMessage]:
     if not set(settings.ALLOWED_HOSTS) <= LOCAL_HOSTS:
         return []
-    hint = "Set ALLOWED_HOSTS to the host names that people use, separated by commas."
-    return [Warning("ALLOWED_HOSTS names only this machine.", hint=hint, id="quickapps.W001")]
+    hint = "Set ALLOWED_HOSTS to the host names that users open, separated by commas."
+    return [Warning("ALLOWED_HOSTS contains only local names.", hint=hint, id="quickapps.W001")]
 
 
 @register(Tags.security, deploy=True)
@@ -51,26 +52,36 @@ def traffic_is_encrypted(**options: Any) -> list[CheckMessage]:
     if settings.HTTPS:
         return []
     hint = "Put a proxy with TLS in front and set HTTPS=true."
-    return [Warning("HTTPS is off: passwords travel in the clear.", hint=hint, id="quickapps.W002")]
+    return [
+        Warning("HTTPS is off: passwords are sent unencrypted.", hint=hint, id="quickapps.W002")
+    ]
 
 
 @register(Tags.caches)
 def processes_hear_each_other(**options: Any) -> list[CheckMessage]:
-    """A server warns of it when it starts, too."""
+    """Return a warning if processes cannot notify each other. A server also logs it when it starts."""
     if settings.WEB_CONCURRENCY == 1 or settings.REDIS_URL:
         return []
-    hint = "Set REDIS_URL; until then pages look for news of other processes every 15 seconds."
-    told = (
-        f"WEB_CONCURRENCY is {settings.WEB_CONCURRENCY}, and the processes do not hear each other."
-    )
+    hint = "Set REDIS_URL. Without it, pages check for changes by other processes every 15 seconds."
+    told = f"WEB_CONCURRENCY is {settings.WEB_CONCURRENCY}, and the processes cannot notify each other."
     return [Warning(told, hint=hint, id="quickapps.W004")]
+
+
+@register(Tags.files, deploy=True)
+def installation_is_shared(**options: Any) -> list[CheckMessage]:
+    try:
+        problems = installation.problems()
+    except DatabaseError:
+        return []  # not migrated yet, or unavailable
+    return [Error(problem, id="quickapps.E004") for problem in problems]
 
 
 @register(Tags.files)
 def content_is_usable(**options: Any) -> list[CheckMessage]:
-    """A warning for each mistake: one broken file must not keep the others from starting.
+    """Return a warning for each error in predefined content. One broken file does not prevent a
+    start.
 
-    A missing layer is an error: applications would run on the items that it should replace.
+    A missing layer is an error: applications would run with the items that it should replace.
     """
     content = read_layers(directories())
     hint = "Create the directory, or take it out of PREDEFINED_EXTRA_PATHS."
@@ -82,14 +93,14 @@ def content_is_usable(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.files)
 def managed_files_are_usable(**options: Any) -> list[CheckMessage]:
-    """A warning for each file that cannot be read; what it says is checked when it is loaded."""
-    hint = "What was loaded before goes on as it is. Mend the file."
+    """Return a warning for each file that cannot be read. Its content is checked when it is loaded."""
+    hint = "The previously loaded application stays in use. Fix the file."
     return [Warning(problem, hint=hint, id="quickapps.W005") for problem in file_problems()]
 
 
 @register(Tags.files, Tags.database)
 def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]:
-    """The warnings that come with the rows; databases are read only when that is asked for."""
+    """Return the warnings about rows. Databases are read only if the check names them."""
     if not databases:
         return []
     try:
@@ -105,13 +116,13 @@ def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]
 
 @register(Tags.database)
 def databases_can_be_migrated(databases: Any = None, **options: Any) -> list[CheckMessage]:
-    """`manage.py migrate` runs this check before it touches the database."""
+    """Return an error if a database cannot be upgraded. `manage.py migrate` runs this check first."""
     problems = (upgrade_problem(connections[name]) for name in databases or ())
     return [Error(problem, id="quickapps.E003") for problem in problems if problem]
 
 
 def content_warnings(content: Content) -> list[CheckMessage]:
-    hint = "Applications that use it go on without it, or stop if it is their prompt. Mend it."
+    hint = "Applications run without this item. If it is their prompt, they cannot run. Fix it."
     problems = (*content_problems(content), *mapping_problems(content))
     missing = set(missing_problems(content))
     return [Warning(p, hint=hint, id="quickapps.W003") for p in problems if p not in missing]

@@ -1,4 +1,4 @@
-"""Saving moves the plain credentials of a document into secrets, which it then names."""
+"""Moves the plain credentials of a document into secrets when it is saved."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -6,42 +6,42 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from apps.catalog.address_credentials import with_constants
-from apps.catalog.content.installed import installed
-from apps.catalog.models import Application
-from apps.catalog.plain_credentials import (
+from apps.catalog.content.installed import installed_content
+from apps.catalog.credentials.plain import (
     ELSEWHERE,
     PlainCredential,
-    free_name,
+    free_secret_name,
     gives_address,
     plain_credentials,
     with_secrets,
 )
+from apps.catalog.credentials.url_credentials import with_constants
+from apps.catalog.models import Application
 from apps.catalog.uses import documents
 from apps.manifest.credentials import credential_places
-from apps.manifest.places import Keys, replaced
+from apps.manifest.json_places import Keys, replace_values
 from apps.manifest.problems import Problem
 from apps.workspace.local.models import Secret
-from apps.workspace.local.stored_secrets import find_all, server_problem
+from apps.workspace.local.secrets.stored_secrets import find_all, server_problem
 
 ADD = "workspace.add_secret"
 FORBIDDEN = (
-    "is a plain credential, which is kept as a secret, and your account may not add secrets. Ask "
-    'for the permission to add secrets, or name one that there is: {"$secret": "name"}.'
+    "is a plain credential, which is stored as a secret, and your account may not add secrets. Ask "
+    'for the permission to add secrets, or use an existing one: {"$secret": "name"}.'
 )
 MOST_ATTEMPTS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """`made` are the new ones of the secrets that `document` names."""
+    """Contains a document that names its secrets. `made` are the secrets that were created."""
 
     document: Any = field(repr=False)
     made: tuple[Secret, ...] = ()
 
 
-def refusals(document: Any, user: Any, *, item: str = "") -> list[Problem]:
-    """A problem for each plain credential, if the account may not add secrets."""
+def forbidden_credentials(document: Any, user: Any, *, item: str = "") -> list[Problem]:
+    """Return a problem for each plain credential if the account may not add secrets."""
     found = movable(with_constants(document), item)
     if not found or (user is not None and user.has_perm(ADD)):
         return []
@@ -51,18 +51,18 @@ def refusals(document: Any, user: Any, *, item: str = "") -> list[Problem]:
 def extract(
     document: Any, stored: Iterable[Any] = (), *, user: Any = None, item: str = ""
 ) -> Extraction:
-    """Make a secret of each plain credential, for the servers that it is sent to and no others.
+    """Turn each plain credential into a secret for exactly the servers that receive it.
 
-    Equal credentials for the same servers share a secret. A secret that the `stored` documents name
-    is used if it has the value and may be sent there. A credential in the address of a REST tool
-    becomes a constant of its parameters first. `item` is the name of a predefined item. Call
-    it in the transaction that saves the document.
+    Equal credentials for the same servers share a secret. A secret in the `stored` documents is
+    reused if it has the value and may be sent there. A credential in the address of a REST tool
+    first becomes a constant parameter. `item` is the name of a predefined item. Call this in the
+    transaction that saves the document.
     """
     document = with_constants(document)
     known = named_secrets(stored)
     made: list[Secret] = []
     names: dict[Keys, str] = {}
-    # Sorted, so that two transactions lock names in the same order.
+    # Sorted, so that concurrent transactions lock names in the same order.
     for credential in sorted(movable(document, item), key=lambda found: found.stem):
         fitting = [secret for secret in known if secret.value == credential.value]
         secret = next((s for s in fitting if not server_problem(s, credential.servers)), None)
@@ -74,11 +74,11 @@ def extract(
     return Extraction(with_secrets(document, names), tuple(made))
 
 
-def revealed(document: Any) -> Any:
-    """The document with the values of its secrets. It must be neither shown nor stored."""
+def reveal_secrets(document: Any) -> Any:
+    """Return the document with the values of its secrets. Never show or store it."""
     known = {secret.name: secret.value for secret in named_secrets([document])}
     places = [place for place in credential_places(document) if known.get(place.secret)]
-    return replaced(document, {place.keys: known[place.secret] for place in places})
+    return replace_values(document, {place.keys: known[place.secret] for place in places})
 
 
 def movable(document: Any, item: str = "") -> list[PlainCredential]:
@@ -86,7 +86,7 @@ def movable(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
-    """All plain credentials; those that cannot be secrets have a `problem`."""
+    """Return all plain credentials. Those that cannot be secrets have a `problem`."""
     found = plain_credentials(document, item)
     if item and found and is_sent_elsewhere(item):
         return [replace(c, problem=c.problem or ELSEWHERE) for c in found]
@@ -94,9 +94,9 @@ def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def is_sent_elsewhere(item: str) -> bool:
-    """Whether a reference to the predefined item overrides its address."""
+    """Return True if a reference to the predefined item overrides its address."""
     rows = Application.objects.values_list("manifest", flat=True)
-    items = (found.value for found in documents(installed()))
+    items = (found.value for found in documents(installed_content()))
     return any(gives_address(document, item) for each in (rows, items) for document in each)
 
 
@@ -110,11 +110,13 @@ def is_of(secret: Secret, credential: PlainCredential) -> bool:
 
 
 def make_secret(credential: PlainCredential, user: Any) -> Secret:
-    """Raises `ValidationError`, and `IntegrityError` if each free name was taken meanwhile."""
+    """Create a secret. Raises `ValidationError`, and `IntegrityError` if all free names were taken
+    in the meantime.
+    """
     for _ in range(MOST_ATTEMPTS):
         taken = Secret.objects.filter(name__startswith=credential.stem)
         secret = Secret(
-            name=free_name(credential.stem, set(taken.values_list("name", flat=True))),
+            name=free_secret_name(credential.stem, set(taken.values_list("name", flat=True))),
             value=credential.value,
             servers=list(credential.servers),
             created_by=user,
@@ -125,6 +127,6 @@ def make_secret(credential: PlainCredential, user: Any) -> Secret:
             with transaction.atomic():
                 secret.save()
         except IntegrityError:
-            continue  # another transaction took the name meanwhile
+            continue  # another transaction has taken the name in the meantime
         return secret
-    raise IntegrityError(f"There is no free name for a secret {credential.stem!r}.")
+    raise IntegrityError(f"All names for a secret {credential.stem!r} are taken.")

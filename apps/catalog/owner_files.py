@@ -1,37 +1,33 @@
-"""Who may attach the own files of an application's owner: the owner alone.
+"""Only the owner of an application may attach files of their own to it.
 
-Attached files are read and indexed with the rights of the owner, whoever has named them. So an operator
-who names files of somebody else, or makes an owner of somebody whose files are named, would spend that
-person's rights. What is stored already stays: only what an operator adds is looked at.
+Attached files are read and indexed with the owner's rights, whichever operator attached them.
+Without this rule, an operator could use another user's rights by attaching that user's files, or by
+making that user the owner. Stored entries are not checked; only entries that an operator adds are.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 
 from apps.accounts.buckets import bucket_of
+from apps.catalog.history.actors import present_actor
+from apps.catalog.models import Application
 from apps.manifest.contexts import FileContext, FolderContext
 from apps.manifest.problems import Problem
-from apps.manifest.validation import ManifestInvalid, read
-from apps.workspace.loading.places import place_of
-from apps.workspace.local.file_store import buckets_of
+from apps.manifest.validation.validation import ManifestInvalid, read_manifest
+from apps.workspace.loading.file_locations import locate_file
+from apps.workspace.local.files.store import buckets_of
 
-if TYPE_CHECKING:
-    from apps.catalog.models import Application
-
-ADVICE = "Only they can attach those; use shared files, which begin with files/public/."
+ADVICE = "Only the owner can attach it. Use a shared file, whose address begins with files/public/."
 
 
-def added_files(application: "Application") -> tuple[bool, list[Problem]]:
-    """The own files of the owner that somebody else is about to attach, with the paths of contexts.
+def added_files(application: Application) -> tuple[bool, list[Problem]]:
+    """Return whether the owner has changed, and the owner's files that another user is about to
+    attach.
 
-    With them, whether it is by another owner; if not, it is by another manifest.
+    The problems have the paths of the contexts.
     """
-    # These modules refer to the rows of the catalog.
-    from apps.catalog.history.actors import present_actor
-    from apps.catalog.models import Application
-
     actor, owner = present_actor().user, application.owner_id
     if actor is None or owner is None or actor.pk == owner:  # a command has all rights
         return False, []
@@ -44,9 +40,11 @@ def added_files(application: "Application") -> tuple[bool, list[Problem]]:
 
 
 def owner_files(owner: int, manifest: Any) -> Mapping[str, str]:
-    """Addresses of the owner's own files and folders in contexts, with the paths of those."""
+    """Return the addresses of the owner's own files and folders in contexts, with the paths of the
+    contexts.
+    """
     try:
-        contexts = read(
+        contexts = read_manifest(
             manifest,
             preview=settings.ENABLE_PREVIEW_FEATURES,
             default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
@@ -55,7 +53,7 @@ def owner_files(owner: int, manifest: Any) -> Mapping[str, str]:
         return {}
     own = tuple(f"files/{bucket}/" for bucket in buckets_of(bucket_of(owner)))
     places = {
-        place_of(context.url).address: f"contexts[{number}].url"
+        locate_file(context.url).address: f"contexts[{number}].url"
         for number, context in enumerate(contexts)
         if isinstance(context, FileContext | FolderContext)
     }

@@ -1,6 +1,7 @@
 """The entries of DIAL Core's configuration file for this server.
 
-They are the application type, whose manifests Core keeps itself, and our own applications.
+They are the application type, whose manifests Core stores, and the applications of this
+installation.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,18 +11,18 @@ from typing import Any
 from django.core.management import CommandError
 
 from apps.catalog.models import Application
-from apps.manifest.schema import CORE_SCHEMA, TYPE_NAME
+from apps.manifest.schema.manifest_schema import CORE_SCHEMA, TYPE_NAME
 
 TYPE_ID = "quick_apps2"
-"""The name in the type's addresses. It must not be the slug of an application."""
+"""URLs contain this name of the type. No application may have it as its slug."""
 SUPPORT = "/v1/configuration-support"
 INPUT_TYPES = "features__input_attachment_types"
-"""The path of `input_types` within a stored manifest, as a lookup of the database."""
+"""Database lookups find `input_types` in a stored manifest under this path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """The base URLs for Core's server (`service`) and for people's browsers (`site`)."""
+    """Contains the base URLs for Core (`service`) and for users' browsers (`site`)."""
 
     service: str
     site: str
@@ -33,8 +34,8 @@ class Addresses:
         return f"{self.service}/openai/deployments/{name}/configuration"
 
 
-def address(option: str, written: str) -> str:
-    """The URL without its last slash. Raises `CommandError`."""
+def clean_url(option: str, written: str) -> str:
+    """Return the URL without its trailing slash. Raises `CommandError`."""
     if not written.startswith(("http://", "https://")):
         raise CommandError(f"{option} must begin with http:// or https://.")
     return written.rstrip("/")
@@ -43,7 +44,7 @@ def address(option: str, written: str) -> str:
 def registration(
     schema_id: str, addresses: Addresses, applications: Iterable[Application]
 ) -> dict[str, Any]:
-    """A fragment of Core's configuration file."""
+    """Return a fragment of Core's configuration file."""
     return {
         "applicationTypeSchemas": [type_entry(schema_id, addresses)],
         "applications": {
@@ -54,7 +55,7 @@ def registration(
 
 
 def type_entry(schema_id: str, addresses: Addresses) -> dict[str, Any]:
-    """Without the properties of the schema, which Core fetches from this server."""
+    """Return the entry without the properties of the schema, which Core fetches from this server."""
     return {
         "$schema": CORE_SCHEMA,
         "$id": schema_id,
@@ -63,7 +64,7 @@ def type_entry(schema_id: str, addresses: Addresses) -> dict[str, Any]:
         "dial:applicationTypeConfigurationEndpoint": addresses.configuration(TYPE_ID),
         "dial:applicationTypeSchemaEndpoint": f"{addresses.service}{SUPPORT}/application-schema",
         "dial:applicationTypeEditorUrl": f"{addresses.site}/dial/editor/",
-        # A manifest does not fit into a header; fetching it also proves the caller.
+        # A manifest does not fit into a header. Fetching it also authenticates the caller.
         "dial:appendApplicationPropertiesHeader": False,
         "dial:applicationTypeAssistantAttachmentsInRequestSupported": True,
         "dial:applicationTypeBucketCopy": "ENABLED",
@@ -107,7 +108,9 @@ def application_entry(application: Application, addresses: Addresses) -> dict[st
 
 
 def input_types(manifest: Mapping[str, Any]) -> list[str]:
-    """As stored, [] for any: a manifest that cannot be resolved has an entry too."""
+    """Return the stored input types, or [] for all types. A manifest that cannot be resolved also
+    has an entry.
+    """
     features = manifest.get("features")
     types = features.get("input_attachment_types") if isinstance(features, Mapping) else None
     return list(types or ())

@@ -1,7 +1,7 @@
-"""From a slug or manifest to an application that can run: looked up and cached.
+"""Resolves a slug or manifest to an application that can run, with a cache.
 
-The cache keeps the version of the row and the predefined content; once in
-`CATALOG_MAX_AGE_SECONDS` the database is asked whether both are still the newest.
+An entry is valid for a version of the row and a state of the predefined content. Both are compared
+with the database at most once in `MAX_AGE_SECONDS`.
 """
 
 import asyncio
@@ -15,19 +15,20 @@ from typing import Any, TypeVar
 
 import msgspec
 from channels.db import database_sync_to_async
-from django.conf import settings
 
+from apps import aged_cache
 from apps.aged_cache import AgedCache
-from apps.catalog.application_files import managed
+from apps.catalog.application_files import managed_files
 from apps.catalog.content import installed as content_installed
-from apps.catalog.content.installed import installed, installed_now, refreshed_at
+from apps.catalog.content.installed import installed_content, installed_now, refreshed_at
 from apps.catalog.content.layers import Content
 from apps.catalog.models import Application, ApplicationVersion
 from apps.catalog.resolved_application import ResolvedApplication, prepare_application
 from apps.catalog.versions import snapshots
-from apps.catalog.versions.snapshots import content_of
+from apps.catalog.versions.snapshots import snapshot_content
 from apps.errors import ApplicationNotFound
 from apps.integers import read_integer
+from apps.process_state import on_reset
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -47,40 +48,43 @@ class Lookup:
 
 
 LARGEST_NUMBER = 999_999_999
-"""The largest number of a version in a name."""
+"""A version number in a name can be up to this number."""
 MOST_APPLICATIONS = 1024
-"""Applications and versions that the cache holds; the least recently used one is evicted."""
+"""Up to this many applications and versions are cached. The least recently used one is evicted."""
 
 _kept: OrderedDict[str, CachedApplication] = OrderedDict()
 _absent: AgedCache[str, bool] = AgedCache()
-"""Slugs that no enabled application has. DIAL Core asks with the same one for all that it keeps."""
+"""Caches slugs without an enabled application. DIAL Core sends the same slug for all applications
+that it stores.
+"""
 _lookups: dict[Hashable, Lookup] = {}
-"""The lookups in progress, by slug or by the key of a document."""
+"""Contains the lookups in progress, by slug or by the key of a document."""
 
 
-def forget() -> None:
-    """Ask the database again for everything."""
+@on_reset
+def forget_applications() -> None:
+    """Discard all cached results."""
     _kept.clear()
     _absent.clear()
     _documents.clear()
-    content_installed.forget()
-    managed.forget()
-    snapshots.forget()
+    content_installed.forget_content()
+    managed_files.forget_files()
+    snapshots.forget_snapshots()
 
 
-async def resolve(slug: str) -> ResolvedApplication:
-    """An enabled application, no older than `CATALOG_MAX_AGE_SECONDS`.
+async def resolve_application(slug: str) -> ResolvedApplication:
+    """Return an enabled application, no older than `MAX_AGE_SECONDS`.
 
-    Raises `ApplicationNotFound`, `ApplicationBroken`.
+    Raises `ApplicationNotFound` and `ApplicationBroken`.
     """
     kept = _kept.get(slug)
     now = time.monotonic()
-    if kept is not None and now - kept.checked_at < settings.CATALOG_MAX_AGE_SECONDS:
+    if kept is not None and now - kept.checked_at < aged_cache.MAX_AGE_SECONDS:
         _kept.move_to_end(slug)
         return kept.application
     if kept is not None:
-        kept.checked_at = now  # a burst asks the database once
-    elif _absent.get(slug, settings.CATALOG_MAX_AGE_SECONDS):
+        kept.checked_at = now  # a burst of requests makes one query
+    elif _absent.get(slug, aged_cache.MAX_AGE_SECONDS):
         raise ApplicationNotFound(slug)
     elif _absent.get(slug):
         _absent.put(slug, True, now)
@@ -90,12 +94,14 @@ async def resolve(slug: str) -> ResolvedApplication:
 async def share_lookup(
     key: Hashable, start: Callable[[], Coroutine[Any, Any, ResolvedApplication]]
 ) -> ResolvedApplication:
-    """Join the recent lookup of this key, or start one. It survives callers that are cancelled."""
+    """Join the lookup in progress for this key, or start one. It continues if a caller is
+    cancelled.
+    """
     now = time.monotonic()
     lookup = _lookups.get(key)
     if (
         lookup is None
-        or now - lookup.started_at >= settings.CATALOG_MAX_AGE_SECONDS
+        or now - lookup.started_at >= aged_cache.MAX_AGE_SECONDS
         or lookup.task.get_loop() is not asyncio.get_running_loop()
     ):
         lookup = _lookups[key] = Lookup(asyncio.create_task(start()), now)
@@ -109,10 +115,10 @@ def end_lookup(key: Hashable, task: asyncio.Task[ResolvedApplication]) -> None:
 
 
 async def look_up(slug: str, kept: CachedApplication | None, now: float) -> ResolvedApplication:
-    """Raises `ApplicationNotFound`, `ApplicationBroken`."""
+    """Read and prepare the application. Raises `ApplicationNotFound` and `ApplicationBroken`."""
     try:
         found, content = await database_sync_to_async(newest)(slug, kept)
-        # A large manifest takes longer to prepare than the event loop may wait.
+        # A large manifest takes too long to prepare on the event loop.
         resolved: ResolvedApplication | None = (
             await asyncio.to_thread(prepared_version, found)
             if isinstance(found, LiveVersion)
@@ -126,11 +132,11 @@ async def look_up(slug: str, kept: CachedApplication | None, now: float) -> Reso
         _absent.put(slug, True, now)
         raise ApplicationNotFound(slug)
     cached = CachedApplication(resolved, content, min(now, refreshed_at()))
-    keep(_kept, slug, cached, MOST_APPLICATIONS)
+    cache_value(_kept, slug, cached, MOST_APPLICATIONS)
     return resolved
 
 
-def keep(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
+def cache_value(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
     cache[key] = value
     cache.move_to_end(key)
     while len(cache) > most:
@@ -139,7 +145,7 @@ def keep(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LiveVersion:
-    """A row with the manifest of one version, and the predefined content that it stands on."""
+    """Contains a row with the manifest of one version, and the predefined content of that version."""
 
     row: Application
     number: int
@@ -150,49 +156,51 @@ class LiveVersion:
 def newest(
     slug: str, kept: CachedApplication | None
 ) -> tuple[LiveVersion | ResolvedApplication | None, Content]:
-    """The enabled row and the installed content; the cached application if both are unchanged."""
-    managed.refresh()
-    content = installed()
+    """Return the enabled row and the installed content, or the cached application if both are
+    unchanged.
+    """
+    managed_files.refresh()
+    content = installed_content()
     name, number = versioned_name(slug)
     enabled = Application.objects.filter(slug=name, is_enabled=True)
     if kept is not None and kept.content is content:
-        # A row that was deleted and made anew has another id, whatever its version.
+        # A row that was deleted and created again has another id; its version may be the same.
         known = kept.application
         if enabled.values_list("pk", "version").first() == (known.id, known.version):
             return known, content
     row = enabled.first()
-    return None if row is None else version_of(row, number, content), content
+    return None if row is None else find_version(row, number, content), content
 
 
 def versioned_name(slug: str) -> tuple[str, int | None]:
-    """`("travel", 3)` for `travel@3`; None for the version that is live."""
+    """Return `("travel", 3)` for `travel@3`, and None as the number for the live version."""
     name, _, number = slug.partition("@")
     read = read_integer(number, LARGEST_NUMBER)
     return (slug, None) if read is None else (name, read)
 
 
 def named_version(slug: str, number: int | None) -> str:
-    """The name that `versioned_name` reads: `travel@3`, or `travel` for the live version."""
+    """Return the name that `versioned_name` parses: `travel@3`, or `travel` for the live version."""
     return slug if number is None else f"{slug}@{number}"
 
 
-def version_of(row: Application, number: int | None, content: Content) -> LiveVersion | None:
-    """None for a version that there is not, or that was withdrawn."""
+def find_version(row: Application, number: int | None, content: Content) -> LiveVersion | None:
+    """Return the version, or None if it does not exist or was withdrawn."""
     numbered = ApplicationVersion.objects.filter(application=row.pk, withdrawn_at=None)
     wanted = row.live_number if number is None else number
     if number is None or number == row.live_number:
         found = numbered.filter(number=wanted).values_list("snapshot", flat=True).first()
-        return LiveVersion(row, wanted, content_of(found, content), content)
+        return LiveVersion(row, wanted, snapshot_content(found, content), content)
     version = numbered.filter(number=wanted).first()
     if version is None:
         return None
     row.title, row.description = version.title, version.description
     row.manifest = version.document
-    return LiveVersion(row, wanted, content_of(version.snapshot_id, content), content)
+    return LiveVersion(row, wanted, snapshot_content(version.snapshot_id, content), content)
 
 
 def prepared_version(found: LiveVersion) -> ResolvedApplication:
-    """Raises `ApplicationBroken`."""
+    """Prepare the version to run. Raises `ApplicationBroken`."""
     return prepare_application(
         found.row, found.content, installed=found.installed, number=found.number
     )
@@ -204,12 +212,12 @@ _documents: OrderedDict[tuple[str, bytes], tuple[Content, ResolvedApplication]] 
 
 
 async def resolve_document(name: str, title: str, document: Any) -> ResolvedApplication:
-    """An application of DIAL Core, which hands its manifest over with each request.
+    """Resolve an application of DIAL Core, which sends its manifest with each request.
 
-    There is no check of access: Core does that first. `document` is decoded JSON. Raises
+    Access is not checked, because Core has done so. `document` is decoded JSON. Raises
     `ApplicationBroken`.
     """
-    # A hash, so that no manifest with its secrets is kept twice.
+    # Use a hash, so that the cache holds no second copy of a manifest with its secrets.
     key = name, hashlib.sha256(msgspec.json.encode(document, order="deterministic")).digest()
     content = await installed_now()
     kept = _documents.get(key)
@@ -222,7 +230,7 @@ async def resolve_document(name: str, title: str, document: Any) -> ResolvedAppl
         resolved = await asyncio.to_thread(
             prepare_application, application, content, is_foreign=True
         )
-        keep(_documents, key, (content, resolved), MOST_DOCUMENTS)
+        cache_value(_documents, key, (content, resolved), MOST_DOCUMENTS)
         return resolved
 
     return await share_lookup(key, prepared)

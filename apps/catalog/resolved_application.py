@@ -1,4 +1,6 @@
-"""Applications as they are run: the manifest read, its references resolved, its capabilities prepared."""
+"""Applications that are ready to run: with a parsed manifest, resolved references and prepared
+capabilities.
+"""
 
 import hashlib
 import logging
@@ -11,41 +13,39 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
-from apps.capabilities.registry import Prepared, prepare
-from apps.catalog.application_files.own_skills import own_skills_of, with_own_skills
+from apps.capabilities.registry import PredefinedContent, PreparedCapabilities, prepare
 from apps.catalog.content.agents import installed_agents
 from apps.catalog.content.chat_places import installed_places
-from apps.catalog.content.installed import installed
+from apps.catalog.content.installed import installed_content
 from apps.catalog.content.layers import Content
 from apps.catalog.content.prompts import broken_prompts, installed_prompts
 from apps.catalog.content.references import resolve_references
 from apps.catalog.content.skills import installed_skills
-from apps.catalog.models import Application, ApplicationVersion
-from apps.catalog.versions.snapshots import content_of
+from apps.catalog.models import Application
+from apps.catalog.own_skills import Skills, own_skills_of, with_own_skills
+from apps.catalog.versions.snapshots import content_of_version
 from apps.errors import ApplicationBroken, InitializationIssue, PlaceNotFound
-from apps.manifest.agent_definition import AgentDefinition
-from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest
-from apps.manifest.problems import cut
-from apps.manifest.skill_document import InstalledSkill
-from apps.manifest.validation import ManifestInvalid, read
-from apps.manifest.warnings import preview_problems
-from apps.workspace.loading.shared_loads import Rules, rules_of
+from apps.manifest.markdown.chat_place import ChatPlace
+from apps.manifest.problems import cut_problems
+from apps.manifest.validation.validation import ManifestInvalid, read_manifest
+from apps.manifest.validation.warnings import preview_problems
+from apps.workspace.loading.shared_loads import LoadingRules, rules_of
 
 logger = logging.getLogger(__name__)
 
 CONFIGURATION = "Application configuration"
-"""The section of a report for issues of the manifest as a whole."""
+"""A report lists issues of the whole manifest in this section."""
 
 
 @dataclass(frozen=True)
 class ResolvedApplication:
-    """An application that can be opened. `version` changes whenever its row is saved.
+    """Represents an application that can run. `version` changes whenever its row is saved.
 
-    `number` is that of the published version, 0 for a draft. Applications of DIAL Core have no row:
-    `id`, `version` and `number` are 0, `slug` is Core's name. `skills`, `prompts` and `agents` are
-    the predefined ones of the version; `places`, `layer_prompts` and `broken_prompts`, which are
-    what is wrong with those that cannot be used, are those installed now.
+    `number` is the number of the published version, or 0 for a draft. Applications of DIAL Core
+    have no row: `id`, `version` and `number` are 0, and `slug` is Core's name. `predefined` is the
+    content of the version, except for places. Places, `layer_prompts` and `broken_prompts` are the
+    installed ones. `broken_prompts` has the problems of prompts that cannot be used.
     """
 
     id: int
@@ -55,29 +55,26 @@ class ResolvedApplication:
     is_public: bool
     version: int
     manifest: Manifest
-    prepared: Prepared
+    prepared: PreparedCapabilities
     number: int = 0
-    skills: tuple[InstalledSkill, ...] = ()
-    prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    predefined: PredefinedContent = field(default_factory=PredefinedContent)
     layer_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     broken_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
-    places: Mapping[str, ChatPlace] = field(default_factory=dict, repr=False)
-    agents: Mapping[str, AgentDefinition] = field(default_factory=dict, repr=False)
     document: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """The manifest as it was written."""
+    """Contains the manifest as it was written."""
 
     @cached_property
     def digest(self) -> str:
-        """The same for the same document."""
+        """Return a value that is equal for equal documents."""
         return hashlib.sha256(msgspec.json.encode(self.document, order="deterministic")).hexdigest()
 
     def place(self, slug: str) -> ChatPlace | None:
-        """The place that a request names, None for "". Raises `PlaceNotFound`."""
+        """Return the place that a request names, or None for "". Raises `PlaceNotFound`."""
         if not slug:
             return None
-        if slug not in self.places:
+        if slug not in self.predefined.places:
             raise PlaceNotFound(slug)
-        return self.places[slug]
+        return self.predefined.places[slug]
 
     @property
     def is_ours(self) -> bool:
@@ -85,21 +82,23 @@ class ResolvedApplication:
 
     @cached_property
     def deployment_id(self) -> str:
-        """The deployment of the model that answers."""
+        """Return the deployment of the model that answers."""
         return self.manifest.orchestrator.deployment.id
 
     @cached_property
     def client_parameters(self) -> frozenset[str]:
-        """The request parameters that the manifest allows a client besides the usual ones."""
+        """Return the request parameters that the manifest allows clients to set, in addition to the
+        standard ones.
+        """
         return self.manifest.orchestrator.client.parameters
 
     @cached_property
-    def loading_rules(self) -> Rules:
+    def loading_rules(self) -> LoadingRules:
         return rules_of(self.manifest)
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
-        """The request parameters that the manifest sets for its model."""
+        """Return the request parameters that the manifest sets for its model."""
         return self.manifest.orchestrator.deployment.parameters.model_dump(exclude_none=True)
 
 
@@ -111,10 +110,10 @@ def prepare_application(
     number: int = 0,
     is_foreign: bool = False,
 ) -> ResolvedApplication:
-    """The row with its references resolved in `content`, which is `installed` unless that is given.
+    """Return the row with references resolved in `content`. `installed` is the content for places,
+    by default `installed_content`.
 
-    `is_foreign`: DIAL Core keeps the application, which is not saved here. Raises
-    `ApplicationBroken`.
+    With `is_foreign`, DIAL Core stores the application. Raises `ApplicationBroken`.
     """
     installed = installed or content
     manifest, prepared = prepare_document(
@@ -130,50 +129,53 @@ def prepare_application(
         number=number,
         manifest=manifest,
         prepared=prepared,
-        skills=installed_skills(content),
-        prompts=installed_prompts(content),
+        predefined=PredefinedContent(
+            installed_skills(content),
+            installed_prompts(content),
+            installed_places(installed),
+            installed_agents(content),
+        ),
         layer_prompts=installed_prompts(installed),
         broken_prompts=broken_prompts(installed),
-        places=installed_places(installed),
-        agents=installed_agents(content),
         document=application.manifest,
     )
 
 
 def prepare_version(application: Application, number: int) -> ResolvedApplication:
-    """The row as it is given, on the predefined content of one of its versions.
+    """Return the row as given, with the predefined content of one of its versions.
 
     Queries the database. Raises `ApplicationBroken`.
     """
-    content = installed()
-    versions = ApplicationVersion.objects.filter(application=application.pk, number=number)
-    snapshot = versions.values_list("snapshot", flat=True).first()
-    pinned = content_of(snapshot, content)
+    content = installed_content()
+    pinned = content_of_version(application, number, content)
     return prepare_application(application, pinned, installed=content, number=number)
 
 
-def resolve_draft(application: Application, document: Any) -> ResolvedApplication:
-    """The application with a document that is not published, on the content installed now.
+def resolve_draft(
+    application: Application, document: Any, skills: Skills | None = None
+) -> ResolvedApplication:
+    """Return the application with an unpublished document and the currently installed content.
 
-    Queries the database. Raises `ApplicationBroken`.
+    `skills` are its own, or None for the stored ones. Queries the database. Raises
+    `ApplicationBroken`.
     """
     draft = copy(application)
     draft.manifest = document
-    content = installed()
-    own = with_own_skills(content, own_skills_of(application))
+    content = installed_content()
+    own = with_own_skills(content, own_skills_of(application, skills))
     return prepare_application(draft, own, installed=content)
 
 
 def prepare_document(
     name: str, document: Any, content: Content, *, is_foreign: bool
-) -> tuple[Manifest, Prepared]:
+) -> tuple[Manifest, PreparedCapabilities]:
     """Read a manifest, resolve its references and prepare its capabilities.
 
     A foreign manifest can neither name our secrets nor change where they are sent. Raises
     `ApplicationBroken`.
     """
     try:
-        manifest = read(
+        manifest = read_manifest(
             document,
             preview=settings.ENABLE_PREVIEW_FEATURES,
             default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
@@ -184,21 +186,25 @@ def prepare_document(
     resolved = resolve_references(
         manifest, content, preview=settings.ENABLE_PREVIEW_FEATURES, is_foreign=is_foreign
     )
-    # An agent without its instructions must not answer.
+    # An agent must not run without its instructions.
     fatal = tuple(f"{p.path}: {p.sentence}" for p in resolved.problems if p.is_fatal)
     if fatal:
         raise ApplicationBroken(name, fatal)
     prepared = prepare(resolved.manifest)
     issues = (*(problem.issue for problem in resolved.problems), *prepared.issues)
     ignored = tuple(ignored_previews(name, document))
-    # The admin shows ignored features to the editors of our own manifests; foreign ones have no
-    # other place for them than the chat.
+    # The admin shows ignored features to the editors of our own manifests. Foreign manifests can
+    # show them only in the chat.
     issues = (*issues, *ignored) if is_foreign else issues
     return resolved.manifest, replace(prepared, issues=issues)
 
 
 def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[InitializationIssue]:
-    """An issue and a log line for each preview feature in a manifest while they are off."""
-    for problem in () if settings.ENABLE_PREVIEW_FEATURES else cut(preview_problems(document)):
+    """While preview features are off, yield an issue and write a log line for each one in a
+    manifest.
+    """
+    for problem in (
+        () if settings.ENABLE_PREVIEW_FEATURES else cut_problems(preview_problems(document))
+    ):
         logger.warning("Application %s: %s %s", name, problem.path, problem.message)
         yield InitializationIssue(f"{problem}.", section=CONFIGURATION, is_hard=False)

@@ -1,4 +1,4 @@
-"""Texts that people insert into a message by their names."""
+"""Prompts that users insert into a message by name."""
 
 from django.conf import settings
 from django.core.validators import RegexValidator
@@ -18,26 +18,26 @@ MOST_OFFERED = 500
 check_name = RegexValidator(
     r"^[a-z0-9]+(-[a-z0-9]+)*\Z",
     gettext_lazy(
-        "Write small letters, digits, and single hyphens between them, such as weekly-report."
+        "Use lowercase letters, digits, and single hyphens between them, such as weekly-report."
     ),
 )
 
 
 class SavedPrompt(models.Model):
-    """With neither a user nor a team it is everybody's."""
+    """Stores a prompt of a user or a team. With neither, it is offered to all users."""
 
     name = models.CharField(
         gettext_lazy("name"),
         max_length=LONGEST_NAME,
         validators=[check_name],
-        help_text=gettext_lazy("What people write after “/”, such as weekly-report."),
+        help_text=gettext_lazy("The command after “/”, such as weekly-report."),
     )
     title = models.CharField(gettext_lazy("title"), max_length=LONGEST_TITLE)
     text = models.TextField(
         gettext_lazy("text"),
         max_length=LONGEST_TEXT,
         help_text=gettext_lazy(
-            "People are asked for what stands in double braces, such as {{topic}}."
+            "Text in double braces, such as {{topic}}, becomes a field to fill in."
         ),
     )
     user = models.ForeignKey(
@@ -53,11 +53,12 @@ class SavedPrompt(models.Model):
         null=True,
         blank=True,
         related_name="saved_prompts",
-        help_text="Whose members are offered it; empty: everybody is.",
+        help_text="Offered to members of this team. Leave empty to offer it to all users.",
     )
     changed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
+        verbose_name = "shared prompt"
         ordering = ("name", "pk")
         constraints = (
             models.UniqueConstraint(
@@ -73,14 +74,14 @@ class SavedPrompt(models.Model):
 
 
 def own_prompts(user: int | None) -> QuerySet[SavedPrompt]:
-    """Those of an account; none of nobody's."""
+    """Return the prompts of an account; none without an account."""
     if user is None:
         return SavedPrompt.objects.none()
     return SavedPrompt.objects.filter(user=user)
 
 
 def offered_prompts(caller: Caller) -> QuerySet[SavedPrompt]:
-    """Those of the person, of the team in which they work, and of everybody."""
+    """Return the prompts of the user, those of the current team, and those for all users."""
     offered = Q(user=None, team=None)
     if caller.team is not None:
         offered |= Q(team=caller.team)

@@ -1,4 +1,4 @@
-"""The users of secrets, deployments and predefined items: applications and predefined items."""
+"""Finds the applications and predefined items that use secrets, deployments and predefined items."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -7,19 +7,21 @@ from typing import Any, NamedTuple, TypeGuard
 from django.conf import settings
 
 from apps.capabilities.memory.capability import RULES as MEMORY_RULES
-from apps.catalog.content.items import Item, ItemKind
+from apps.catalog.content.items import ItemKind, LayerItem
 from apps.catalog.content.layers import Content
-from apps.catalog.json_text import objects_in
 from apps.catalog.models import Application
-from apps.catalog.review import deployment_names
-from apps.manifest.agent_definition import AgentDefinition, AgentInvalid, read_agent
+from apps.catalog.review.manifests import deployment_names
 from apps.manifest.credentials import credential_places
-from apps.manifest.validation import with_deployment
+from apps.manifest.json_text import objects_in
+from apps.manifest.markdown.agent_definition import AgentDefinition, AgentInvalid, read_agent
+from apps.manifest.validation.validation import with_deployment
 
 
 @dataclass(frozen=True, slots=True)
-class User:
-    """An application (with its `pk`) or a predefined item; `place` is the path in its document."""
+class ItemUser:
+    """Identifies an application (with its `pk`) or a predefined item. `place` is the path of the
+    use in its document.
+    """
 
     kind: str
     name: str
@@ -27,38 +29,38 @@ class User:
     pk: int | None = None
 
 
-def secret_uses(content: Content) -> dict[str, list[User]]:
-    """The users of each secret, by its name. One query."""
+def secret_uses(content: Content) -> dict[str, list[ItemUser]]:
+    """Return the users of each secret by name. One query."""
     return users_by_name(content, secrets_in)
 
 
-def deployment_uses(content: Content) -> dict[str, list[User]]:
-    """The users of each deployment, by its id, whether as a model or as a tool. One query."""
+def deployment_uses(content: Content) -> dict[str, list[ItemUser]]:
+    """Return the users of each deployment by ID, as a model or as a tool. One query."""
     found = users_by_name(content, deployments_in)
     for item in content.items["agent"].values():
         agent = agent_of(item)
         if agent is not None and agent.deployment_id:
-            found.setdefault(agent.deployment_id, []).append(User("agent", item.name, "model"))
+            found.setdefault(agent.deployment_id, []).append(ItemUser("agent", item.name, "model"))
     return found
 
 
 def users_by_name(
     content: Content, names_in: Callable[[Any], Iterable[tuple[str, str]]]
-) -> dict[str, list[User]]:
-    """`names_in` gives the names in a document, each with its path."""
-    found: dict[str, list[User]] = {}
+) -> dict[str, list[ItemUser]]:
+    """Return the users of each name. `names_in` yields the names in a document with their paths."""
+    found: dict[str, list[ItemUser]] = {}
     rows = Application.objects.order_by("title").values_list("pk", "title", "manifest")
     for pk, title, manifest in rows.iterator():
         for name, place in names_in(manifest):
-            found.setdefault(name, []).append(User("application", title, place, pk))
+            found.setdefault(name, []).append(ItemUser("application", title, place, pk))
     for item in documents(content):
         for name, place in names_in(item.value):
-            found.setdefault(name, []).append(User(item.kind, item.name, place))
+            found.setdefault(name, []).append(ItemUser(item.kind, item.name, place))
     return found
 
 
-def documents(content: Content) -> Iterable[Item]:
-    """The items in force that can hold credentials."""
+def documents(content: Content) -> Iterable[LayerItem]:
+    """Yield the items in use that can hold credentials."""
     return (*content.items["toolset"].values(), *content.items["tool"].values())
 
 
@@ -68,15 +70,15 @@ def secrets_in(document: Any) -> Iterator[tuple[str, str]]:
 
 
 def deployments_in(document: Any) -> Iterator[tuple[str, str]]:
-    """A manifest without a model uses the default one."""
+    """Yield the deployments in a document. A manifest without a model uses the default one."""
     if isinstance(document, dict):
         document = with_deployment(document, settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID)
     for place, name in deployment_names(document):
         yield name, place
 
 
-class Reference(NamedTuple):
-    """The predefined item that a document refers to."""
+class ItemReference(NamedTuple):
+    """Refers to a predefined item."""
 
     kind: ItemKind
     name: str
@@ -90,10 +92,10 @@ class ReferringApplication(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """The direct users of one predefined item."""
+    """Lists the direct users of one predefined item."""
 
     applications: tuple[ReferringApplication, ...]
-    items: tuple[Reference, ...]
+    items: tuple[ItemReference, ...]
 
     @property
     def count(self) -> int:
@@ -105,58 +107,58 @@ NOBODY = Uses((), ())
 
 def uses_of(
     content: Content, applications: Iterable[ReferringApplication]
-) -> dict[Reference, Uses]:
-    """The direct users of every predefined item that has any; items are sorted."""
-    found: dict[Reference, tuple[list[ReferringApplication], list[Reference]]] = {}
+) -> dict[ItemReference, Uses]:
+    """Return the direct users of every predefined item that has any, sorted by item."""
+    found: dict[ItemReference, tuple[list[ReferringApplication], list[ItemReference]]] = {}
     for application in applications:
         for reference in set(references_in(application.manifest, content)):
             found.setdefault(reference, ([], []))[0].append(application)
     for kind, items in content.items.items():
         for name, item in items.items():
             for reference in set(references_of(item, content)):
-                found.setdefault(reference, ([], []))[1].append(Reference(kind, name))
+                found.setdefault(reference, ([], []))[1].append(ItemReference(kind, name))
     return {key: Uses(tuple(a), tuple(sorted(i))) for key, (a, i) in found.items()}
 
 
-def references_of(item: Item, content: Content) -> Iterator[Reference]:
-    """The references of an item; the toolsets that an agent brings are among them."""
+def references_of(item: LayerItem, content: Content) -> Iterator[ItemReference]:
+    """Yield the references of an item, including the toolsets that an agent adds."""
     if item.kind != "agent":
         yield from references_in(item.value, content)
     elif (agent := agent_of(item)) is not None:
-        yield from (Reference("toolset", name) for name in agent.brings)
+        yield from (ItemReference("toolset", name) for name in agent.brings)
 
 
-def agent_of(item: Item) -> AgentDefinition | None:
+def agent_of(item: LayerItem) -> AgentDefinition | None:
     try:
         return read_agent(item.name, item.text)
     except AgentInvalid:
         return None
 
 
-def references_in(document: Any, content: Content) -> Iterator[Reference]:
-    """Every reference in a document, whether it is valid or not, patches included."""
+def references_in(document: Any, content: Content) -> Iterator[ItemReference]:
+    """Yield every reference in a document, valid or not, including those in patches."""
     yield from feature_references(document, content)
     for _, found in objects_in(document):
         kind = found.get("type")
         if isinstance(name := found.get("template_name"), str):
-            yield Reference("toolset" if kind == "predefined" else "tool", name)
+            yield ItemReference("toolset" if kind == "predefined" else "tool", name)
         elif kind == "predefined" and isinstance(name := found.get("template"), str):
-            yield Reference("prompt", name)
+            yield ItemReference("prompt", name)
 
 
-def feature_references(document: Any, content: Content) -> Iterator[Reference]:
-    """The items that features use without naming them by a template."""
+def feature_references(document: Any, content: Content) -> Iterator[ItemReference]:
+    """Yield the items that features use without naming a template."""
     features = document.get("features") if isinstance(document, dict) else None
     if not isinstance(features, dict):
         return
     if is_enabled(features.get("memory")):
-        yield Reference("prompt", MEMORY_RULES)
+        yield ItemReference("prompt", MEMORY_RULES)
     spawned = features.get("spawn_agent")
     if is_enabled(spawned):
         named = spawned.get("agents")
         names = content.items["agent"] if named is None else named
         if isinstance(names, Iterable):
-            yield from (Reference("agent", name) for name in names if isinstance(name, str))
+            yield from (ItemReference("agent", name) for name in names if isinstance(name, str))
 
 
 def is_enabled(feature: Any) -> TypeGuard[dict[str, Any]]:

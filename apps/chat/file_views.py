@@ -1,4 +1,4 @@
-"""Upload, list, show and delete a visitor's files. Files of others are reported as missing."""
+"""Upload, list, show and delete a visitor's files. Other users' files are reported as missing."""
 
 import re
 from collections.abc import Callable
@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
@@ -17,45 +16,54 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.accounts.caller import Caller
-from apps.chat import folders, unsent_files
-from apps.chat.access import own, under
-from apps.chat.file_types import is_written
-from apps.chat.models import Conversation
+from apps.catalog.application_uploads import reader_for
 from apps.chat.notes.access import is_file_of_notes
 from apps.chat.visitors import find_application, visitor
+from apps.conversations.access import own, under
+from apps.conversations.files import folder, unsent
+from apps.conversations.files.content_types import is_written
+from apps.conversations.models import Conversation
 from apps.errors import FileMissing, FileRefused, Refused, TooLarge
 from apps.integers import read_integer
-from apps.runs.error_texts import error_text
-from apps.workspace.local import files
-from apps.workspace.local.downloads import headers_of, part_of, pieces
+from apps.runs.explanations import error_text
+from apps.workspace.local.files import files
+from apps.workspace.local.files.downloads import headers_of, part_of
+from apps.workspace.local.files.paths import write_path
+from apps.workspace.local.files.readers import FileReader
+from apps.workspace.local.files.storage import storage
 from apps.workspace.local.models import StoredFile
-from apps.workspace.local.paths import write_path
 
 OVERHEAD_BYTES = 16 * 1024
-"""Bytes of a form beside its file."""
+"""A form can be up to this many bytes in addition to its file."""
 SHOWN = re.compile(
     r"image/(png|jpeg|gif|webp|avif|svg\+xml)|application/pdf|(audio|video)/[\w.+-]+"
 )
-"""Types that a browser displays; text is shown as plain text, everything else is a download."""
+"""A browser displays these types. Text is shown as plain text; all other types are downloaded."""
 LOCKED = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; media-src 'self'"
-"""The policy of a file that is opened by itself: no scripts, no requests, an origin of its own."""
+"""This policy applies to a file that is opened by its URL: no scripts, no requests, an opaque
+origin.
+"""
 LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
-"""Browsers show no PDF in a sandbox, and their PDF viewers are sandboxed anyway."""
+"""This policy applies to PDFs. Browsers show no PDF in a sandbox, and their PDF viewers are
+sandboxed anyway.
+"""
 
 View = Callable[..., HttpResponseBase]
 
 
 def with_json_errors(view: View) -> View:
-    """Answer refusals as JSON, which the page's scripts read."""
+    """Return a view that sends refusals as JSON for the page's scripts."""
 
     @wraps(view)
     def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         try:
             return view(request, *arguments, **named)
         except Http404:
-            return problem("conversation_not_found", gettext("There is no such conversation."), 404)
+            return problem(
+                "conversation_not_found", gettext("This conversation does not exist."), 404
+            )
         except FileMissing:
-            return problem("file_missing", gettext("There is no such file."), 404)
+            return problem("file_missing", gettext("This file does not exist."), 404)
         except (Refused, FileRefused) as error:
             status = 413 if isinstance(error, FileRefused) else error.http_status
             return problem(error.code, error_text(error), status)
@@ -67,22 +75,23 @@ def problem(code: str, text: str, status: int) -> JsonResponse:
     return JsonResponse({"error": {"message": text, "code": code}}, status=status)
 
 
-@csrf_exempt  # `take` checks it: the check reads the whole form, so the length is looked at first
+# `take` checks the token: the check reads the whole form, so the length is checked first.
+@csrf_exempt
 @with_json_errors
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Take one file for a conversation, which need not have begun yet."""
+    """Upload one file for a conversation, which may not have started yet."""
     check_length(request)
     return take(request, slug)
 
 
 def check_length(request: HttpRequest) -> None:
-    """Raises `Refused` for a form that cannot hold a file of a possible size."""
+    """Raise `Refused` if the form is too large to hold a file within the size limit."""
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
     if read_integer(request.META.get("CONTENT_LENGTH") or "0", limit + OVERHEAD_BYTES) is None:
         raise TooLarge(
             "too_large",
-            gettext("The file is too large; at most {limit} bytes are possible.").format(
+            gettext("The file is too large; the limit is {limit} bytes.").format(
                 limit=number_format(limit, force_grouping=True)
             ),
         )
@@ -98,16 +107,16 @@ def take(request: HttpRequest, slug: str) -> HttpResponseBase:
         raise Refused("bad_request", "file: send one file.")
     known = Conversation.objects.filter(pk=conversation).first()
     if known is not None and not is_own(known, caller, application.pk):
-        raise Http404("There is no such conversation.")
-    unsent_files.delete(files.buckets_of(caller.bucket), but=conversation)
-    stored = folders.store_upload(caller, conversation, sent[0].name or "", sent[0])
-    return JsonResponse(folders.described(stored), status=201)
+        raise Http404("This conversation does not exist.")
+    unsent.delete(files.buckets_of(caller.bucket), but=conversation)
+    stored = folder.store_upload(caller, conversation, sent[0].name or "", sent[0])
+    return JsonResponse(folder.describe_file(stored), status=201)
 
 
 def read_conversation(text: str) -> UUID:
-    """Raises `Refused`."""
-    if not folders.is_uuid(text):
-        raise Refused("bad_request", "conversation: write the id of a conversation.")
+    """Return the ID in the text. Raises `Refused`."""
+    if not folder.is_uuid(text):
+        raise Refused("bad_request", "conversation: must be the id of a conversation.")
     return UUID(text)
 
 
@@ -118,42 +127,42 @@ def is_own(conversation: Conversation, caller: Caller, application: int) -> bool
 @with_json_errors
 @require_GET
 def listing(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """The files of a conversation. Raises Http404 for one that is not the visitor's."""
+    """List the files of a conversation. Raises Http404 for a conversation of another visitor."""
     caller = visitor(request)
     if not own(caller).filter(under(slug), pk=conversation).exists():
-        raise Http404("There is no such conversation.")
-    found = JsonResponse({"files": folders.listed(caller, conversation)})
+        raise Http404("This conversation does not exist.")
+    found = JsonResponse({"files": folder.list_files(caller, conversation)})
     found["Cache-Control"] = "no-store"
     return found
 
 
 @require_http_methods(["GET", "HEAD", "DELETE"])
 def file(request: HttpRequest, bucket: str, name: str) -> HttpResponseBase:
-    """Show or delete a file. Raises Http404 for one that the visitor may not read."""
+    """Show or delete a file. Raises Http404 if the visitor may not read it."""
     caller = visitor(request)
     path = write_path(bucket, name)
     try:
         if request.method == "DELETE":
             files.delete(caller.bucket, path)
             return HttpResponse(status=204)
-        return show(request, files.find(reader_of(caller, bucket, name), path))
+        return show_file(request, files.find_stored(reader_of(caller, bucket, name), path))
     except FileRefused:
-        raise Http404("There is no such file.") from None
+        raise Http404("This file does not exist.") from None
 
 
-def reader_of(caller: Caller, bucket: str, name: str) -> str:
-    """The bucket to read a file from; notes of a team have their files in one of its own."""
-    if is_file_of_notes(caller, bucket, name):
-        return bucket
-    return files.reader_of(caller.bucket, write_path(bucket, name))
+def reader_of(caller: Caller, bucket: str, name: str) -> FileReader | str:
+    """Return who reads the file, for the access check: files of a team's notes are in the team's
+    bucket.
+    """
+    return bucket if is_file_of_notes(caller, bucket, name) else reader_for(caller)
 
 
-def show(request: HttpRequest, row: StoredFile) -> HttpResponseBase:
-    """Raises `FileMissing` when the bytes are gone."""
+def show_file(request: HttpRequest, row: StoredFile) -> HttpResponseBase:
+    """Return the content of a file. Raises `FileMissing` if its bytes were deleted."""
     unchanged = get_conditional_response(request, etag=f'"{row.etag}"')
     if unchanged is not None:
         return unchanged
-    if not default_storage.exists(row.storage_name):
+    if not storage().exists(row.storage_name):
         raise files.missing(row.name)
     part = part_of(row.size, request.headers.get("Range", ""))
     if part is None:
@@ -162,11 +171,11 @@ def show(request: HttpRequest, row: StoredFile) -> HttpResponseBase:
     is_text = is_written(content_type) and content_type != "image/svg+xml"
     is_shown = is_text or SHOWN.fullmatch(content_type) is not None
     response = StreamingHttpResponse(
-        pieces(row.storage_name, part),
+        storage().part(row.storage_name, part.first, part.end),
         status=part.status,
         headers=headers_of(row, part, is_shown=is_shown and "download" not in request.GET),
     )
-    # A text is shown as plain text, whatever its name, so that it is never a page of this site.
+    # Text is sent as plain text under any name, so that it cannot become a page of this site.
     response["Content-Type"] = "text/plain; charset=utf-8" if is_text else content_type
     is_pdf = content_type == "application/pdf"
     response["Content-Security-Policy"] = LOCKED_PDF if is_pdf else LOCKED

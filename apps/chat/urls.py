@@ -2,38 +2,43 @@
 
 from django.urls import URLPattern, path
 
-from apps.chat import (
-    account_page,
-    application_icons,
+from apps.chat import file_views
+from apps.chat.account import (
     connections,
     consents,
     data_page,
-    feedback,
-    file_views,
-    folder_views,
     key_page,
-    languages,
-    memory_page,
-    rail_views,
-    sandboxes,
     sent_requests,
-    team_conversations,
-    team_page,
-    team_switch,
+    settings_page,
+)
+from apps.chat.account import page as account_page
+from apps.chat.memory import page as memory_page
+from apps.chat.notes import changes as note_changes
+from apps.chat.notes import history, transfer
+from apps.chat.notes import pages as note_pages
+from apps.chat.pages import (
+    choices,
+    feedback,
+    palette,
+    sandboxes,
+    script_texts,
     turn_views,
     views,
     web_app,
 )
-from apps.chat.composer import choices, palette, prompt_pages, settings_page
-from apps.chat.notes import history, note_changes, note_pages, transfer
+from apps.chat.prompts import pages as prompt_pages
+from apps.chat.rail import views as rail_views
 from apps.chat.shares import pages as share_pages
+from apps.chat.teams import conversations as team_conversations
+from apps.chat.teams import page as team_page
+from apps.chat.teams import switch as team_switch
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
     path("manifest.webmanifest", web_app.web_manifest, name="web-manifest"),
     path("service-worker.js", web_app.service_worker, name="service-worker"),
     path("offline/", web_app.offline, name="offline"),
-    path("texts/<slug:language>-<slug:version>.js", languages.texts, name="texts"),
+    path("texts/<slug:language>-<slug:version>.js", script_texts.texts, name="texts"),
     path("account/", account_page.account, name="account"),
     path("account/name/", account_page.change_name, name="account-name"),
     path("account/notices/", account_page.change_notices, name="account-notices"),
@@ -57,9 +62,10 @@ urlpatterns: list[URLPattern] = [
     path("prompts/<int:pk>/", prompt_pages.edit, name="prompt-edit"),
     path("prompts/<int:pk>/delete/", prompt_pages.delete, name="prompt-delete"),
     path("find/", palette.find, name="find"),
-    path("icons/<str:name>", application_icons.application_icon, name="application-icon"),
+    path("icons/<str:name>", views.application_icon, name="application-icon"),
     path("approvals/", consents.approvals, name="approvals"),
     path("connections/", connections.connections, name="connections"),
+    path("client-metadata.json", connections.client_metadata, name="client-metadata"),
     path("connect/callback/", connections.callback, name="connect-callback"),
     path("connect/<uuid:account>/", connections.connect, name="connect"),
     path("conversations/", rail_views.conversations, name="conversations"),
@@ -68,12 +74,12 @@ urlpatterns: list[URLPattern] = [
     path("conversations/folders/<int:folder>/", rail_views.change_folder, name="folder"),
     path(
         "conversations/folders/<int:folder>/content/",
-        folder_views.content,
+        rail_views.folder_content,
         name="folder-content",
     ),
     path(
         "conversations/folders/<int:folder>/files/",
-        folder_views.upload,
+        rail_views.upload_to_folder,
         name="folder-files",
     ),
     path(
@@ -139,7 +145,7 @@ urlpatterns: list[URLPattern] = [
     path("memory/<int:collection>/delete/", memory_page.delete, name="memory-delete"),
     path("memory/<int:collection>/export/", memory_page.export, name="memory-export"),
     path("memory/<int:collection>/undo/", memory_page.undo, name="memory-undo"),
-    path("memory/<int:collection>/forget/", memory_page.forget, name="memory-forget"),
+    path("memory/<int:collection>/forget/", memory_page.delete_memory, name="memory-forget"),
     path("memory/<int:collection>/<int:number>/", memory_page.edit, name="memory-edit"),
     path("notes/", note_pages.notes, name="notes"),
     path("notes/new/", note_changes.new, name="note-new"),
@@ -153,9 +159,9 @@ urlpatterns: list[URLPattern] = [
     path("notes/<int:pk>/delete/", note_changes.delete, name="note-delete"),
     path("notes/<int:pk>/restore/", note_changes.restore, name="note-restore"),
     path("notes/<int:pk>/undo/", note_changes.undo, name="note-undo"),
-    path("notes/<int:pk>/forget/", note_changes.forget, name="note-forget"),
+    path("notes/<int:pk>/forget/", note_changes.erase_note, name="note-forget"),
     path("shares/<int:share>/revoke/", share_pages.revoke, name="share-revoke"),
-    path("shared/<str:token>/", share_pages.shared, name="shared"),
+    path("shared/<str:token>/", share_pages.show_shared, name="shared"),
     path("shared/<str:token>/continue/", share_pages.go_on, name="shared-continue"),
     path("shared/<str:token>/files/<int:number>/<str:name>", share_pages.file, name="shared-file"),
     path("chat/<slug:slug>/files/", file_views.upload, name="upload"),

@@ -1,75 +1,108 @@
-"""Whoever looks at a page, and what of theirs it is about."""
+"""The visitor of a page, and access to their data."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
+from django.db import transaction
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from apps.accounts.addresses import address_of
 from apps.accounts.caller import Caller
+from apps.accounts.client_address import address_of
+from apps.accounts.languages import locale_of_request
 from apps.catalog.access import usable
 from apps.catalog.models import Application
-from apps.chat.access import (
-    VISITOR,
-    adopt,
-    bucket_of,
-    caller_of,
+from apps.chat.models import PinnedApplication
+from apps.conversations.access import (
     own,
     record_denial,
-    stranger,
 )
-from apps.chat.languages import locale_of_request
-from apps.chat.models import Conversation
+from apps.conversations.mirror import mirror
+from apps.conversations.models import Conversation, Folder
+from apps.doors.sessions import VISITOR, session_bucket, session_caller, stranger
+from apps.feedback import ratings
+from apps.live import consents
+from apps.live.limits.rates import counted_name
+from apps.live.models import Run
+from apps.workspace.local.models import FormerBucket
+from apps.workspace.local.tools.tool_accounts import delete_of_bucket
 
 VISITED_ON = "seen"
-"""A session without an account stores the day of its last use under this name."""
+"""The session stores the day on which a session without an account was last used under this key."""
 READS = frozenset(("GET", "HEAD"))
 
 View = Callable[..., HttpResponseBase]
 
 
 class ConversationMoved(Http404):
-    """It went on with another application, the one with this `slug`."""
+    """Raised if the conversation was continued in another application; `slug` is its slug."""
 
     def __init__(self, slug: str) -> None:
-        super().__init__("There is no such conversation.")
+        super().__init__("This conversation does not exist.")
         self.slug = slug
 
 
 def visitor(request: HttpRequest) -> Caller:
-    """The caller of a page. A browser without a session gets one with its first POST, or with the
-    socket of the page; one that only reads, such as a crawler's, gets none.
+    """Return the caller of a page.
+
+    A browser without a session gets one with its first POST or with the page's socket. A browser
+    that only reads, such as a crawler, gets none.
     """
     session = request.session
-    # The user first: looking up one who has a new password empties the session of the old one.
+    # Read the user first: a lookup of a user with a new password empties the old session.
     if not request.user.is_authenticated and not session.session_key:
         if request.method in READS:
-            return replace(stranger(locale_of_request(request)), address=address_of(request))
+            return stranger(locale_of_request(request)).at(address=address_of(request))
         session.create()
-    caller = caller_of(request.user, session, locale_of_request(request))
-    caller = replace(caller, address=address_of(request))
+    caller = session_caller(request.user, session, locale_of_request(request))
+    caller = caller.at(address=address_of(request))
     if caller.kind == "visitor":
         session_key: str = session.session_key or ""
         today = timezone.now().date().isoformat()
         if session.get(VISITED_ON) != today:  # a session that is used does not expire
             session[VISITED_ON] = today
-            session[VISITOR] = bucket_of(session_key)
+            session[VISITOR] = session_bucket(session_key)
     elif VISITOR in session:
         adopt(session.pop(VISITOR), caller)
     return caller
 
 
-def with_sign_in(view: View) -> View:
-    """Redirect signed-out readers to the sign-in page where the view finds nothing for them.
+def account_user(request: HttpRequest) -> User:
+    """Return the signed-in user. The view requires a sign-in."""
+    assert isinstance(request.user, User)  # noqa: S101 - for the type checker
+    return request.user
 
-    The redirect is the same for pages of others and for pages that do not exist.
+
+@transaction.atomic
+def adopt(bucket: str, caller: Caller) -> None:
+    """Move the conversations and files of an anonymous session to the user who has signed in."""
+    taken = [*Conversation.objects.filter(owner=bucket).values_list("pk", flat=True)]
+    Conversation.objects.filter(owner=bucket).update(owner=caller.bucket)
+    Folder.objects.filter(owner=bucket).update(owner=caller.bucket)
+    pinned = PinnedApplication.objects.filter(owner=caller.bucket)
+    known = list(pinned.values_list("application", flat=True))
+    new = PinnedApplication.objects.filter(owner=bucket).exclude(application__in=known)
+    new.update(owner=caller.bucket)
+    for conversation in taken:
+        transaction.on_commit(partial(mirror, conversation))
+    Run.objects.filter(bucket=bucket).update(bucket=caller.bucket, counted_as=counted_name(caller))
+    consents.hand_over(bucket, caller.bucket)
+    ratings.hand_over(bucket, caller.bucket)
+    delete_of_bucket(bucket)  # several users may share a browser
+    FormerBucket.objects.update_or_create(name=bucket, defaults={"bucket": caller.bucket})
+
+
+def with_sign_in(view: View) -> View:
+    """Return a view that redirects signed-out readers to the sign-in page instead of raising
+    Http404.
+
+    The redirect is the same for pages of other users and for pages that do not exist.
     """
 
     @wraps(view)
@@ -89,12 +122,14 @@ def find_application(caller: Caller, slug: str) -> Application:
 
 
 def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Conversation:
-    """Raises Http404."""
+    """Return a conversation of the visitor. Raises Http404."""
     return conversation_of(visitor(request), slug, conversation)
 
 
 def conversation_of(caller: Caller, slug: str, conversation: UUID) -> Conversation:
-    """One of an application with this slug, also of a deleted one. Raises Http404, `ConversationMoved`."""
+    """Return a conversation of the application with this slug, even a deleted one. Raises Http404
+    or `ConversationMoved`.
+    """
     found = own(caller).filter(pk=conversation).select_related("application").first()
     if found is not None and found.application_slug == slug:
         return found
@@ -102,4 +137,4 @@ def conversation_of(caller: Caller, slug: str, conversation: UUID) -> Conversati
         record_denial(caller, conversation, slug)
     elif found.application_id is not None and found.handed_over_at is not None:
         raise ConversationMoved(found.application_slug)
-    raise Http404("There is no such conversation.")
+    raise Http404("This conversation does not exist.")

@@ -1,4 +1,6 @@
-"""The turns of a conversation that a page is given at a time: its end first, earlier ones on demand."""
+"""Selects the turns of a conversation to send to a page: the last ones first, earlier ones on
+demand.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,28 +10,34 @@ from uuid import UUID
 import msgspec
 from django.utils.translation import gettext
 
-from apps.chat.branches import shown_runs
-from apps.chat.models import Conversation
-from apps.chat.protocol import encode
+from apps.conversations.branches import shown_runs
+from apps.conversations.models import Conversation
+from apps.doors.event_json import encode
 from apps.errors import Refused
-from apps.live import journal
 from apps.live.events import StreamEvent
+from apps.live.journal import journal
 
 FIRST_TURNS = 8
-"""Of a conversation that is opened: more than a screen of them, and each more takes longer to draw."""
+"""This many turns are sent when a conversation is opened. They fill more than a screen; each takes
+time to draw.
+"""
 MOST_TURNS = 20
-"""Of those that are fetched on the way to the beginning."""
+"""Up to this many turns are fetched at a time while the user scrolls up."""
 MOST_BYTES = 256 * 1024
-"""Of the turns of one window as JSON; a turn that is longer stands alone."""
+"""The turns of one window can have up to this many bytes of JSON. A longer turn is sent alone."""
 LONGEST_STEP = 8_000
-"""Characters of the text of one step; the rest is fetched by whoever opens it."""
+"""The text of one step is cut at this many characters. The rest is fetched when a user opens the
+step.
+"""
 TURNS_AFTER = 5
-"""Turns that follow the one with the message that is looked for."""
+"""A search result is sent with this many turns after the one that contains the message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """Turns in their order. `before` is the cursor of what comes before them, None for nothing."""
+class TurnWindow:
+    """Contains turns in order. `before` is the cursor of the turns before them, or None if there
+    are none.
+    """
 
     turns: list[dict[str, Any]]
     before: str | None
@@ -38,27 +46,35 @@ class Window:
         return {"turns": self.turns, "before": self.before}
 
 
-def last_turns(runs: Sequence[str], until: int, going: UUID | None) -> Window:
-    """The end of the path of `runs`, of events up to number `until`, without the run that is `going`."""
+def last_turns(runs: Sequence[str], until: int, going: UUID | None) -> TurnWindow:
+    """Return the last turns of the path `runs`, with events up to number `until` and without the
+    active run `going`.
+    """
     path = runs if going is None else [run for run in runs if run != going.hex]
     return read_window(path, len(path), most=FIRST_TURNS, until=until)
 
 
-def turns_before(conversation: Conversation, cursor: UUID) -> Window:
-    """Raises `Refused` if the shown path has no such run any more."""
+def turns_before(conversation: Conversation, cursor: UUID) -> TurnWindow:
+    """Return the turns before the run `cursor`. Raises `Refused` if it is no longer on the
+    displayed path.
+    """
     path = shown_runs(conversation)
     return read_window(path, place_of(path, cursor))
 
 
-def turns_after(conversation: Conversation, cursor: UUID) -> Window:
-    """Raises `Refused` if the shown path has no such run any more."""
+def turns_after(conversation: Conversation, cursor: UUID) -> TurnWindow:
+    """Return the turns after the run `cursor`. Raises `Refused` if it is no longer on the displayed
+    path.
+    """
     path = shown_runs(conversation)
     at = place_of(path, cursor) + 1
     return read_window(path, min(at + TURNS_AFTER, len(path)), first=at, least=at)
 
 
-def turns_around(conversation: Conversation, message: UUID) -> Window:
-    """Those around the turn with this message. Raises `Refused` if it is not on the shown path."""
+def turns_around(conversation: Conversation, message: UUID) -> TurnWindow:
+    """Return the turns around the one with this message. Raises `Refused` if it is not on the
+    displayed path.
+    """
     rows = conversation.messages.said().filter(uuid=message)
     run = rows.values_list("run_id", flat=True).first()
     path = shown_runs(conversation)
@@ -67,7 +83,7 @@ def turns_around(conversation: Conversation, message: UUID) -> Window:
 
 
 def whole_turn(conversation: Conversation, run: UUID) -> dict[str, Any]:
-    """One turn with all that its steps say. Raises `Refused` if it is not on the shown path."""
+    """Return one turn with its complete steps. Raises `Refused` if it is not on the displayed path."""
     path = shown_runs(conversation)
     return turn(run, place_of(path, run), journal.read_run(run), longest_step=None)
 
@@ -75,7 +91,8 @@ def whole_turn(conversation: Conversation, run: UUID) -> dict[str, Any]:
 def place_of(path: Sequence[str], run: UUID | None) -> int:
     if run is None or run.hex not in path:
         raise Refused(
-            "turn_not_found", gettext("This part of the conversation is not shown any more.")
+            "turn_not_found",
+            gettext("This answer is no longer part of the displayed conversation."),
         )
     return path.index(run.hex)
 
@@ -88,11 +105,15 @@ def read_window(
     first: int = 0,
     least: int | None = None,
     until: int | None = None,
-) -> Window:
-    """At `most` so many turns before place `end`, none before `first`, and those from `least` on."""
+) -> TurnWindow:
+    """Return up to `most` turns that end before index `end`.
+
+    None is before index `first`. Turns from index `least` on are included even if they exceed
+    `MOST_BYTES`.
+    """
     found: list[dict[str, Any]] = []
     size = 0
-    # Run by run, so that no more is read than is sent.
+    # Read run by run, so that no more is read than is sent.
     for at in range(end - 1, max(end - most, first) - 1, -1):
         run = UUID(path[at])
         told = turn(run, at, journal.read_run(run, until))
@@ -101,24 +122,24 @@ def read_window(
             break
         found.append(told)
     has_more = bool(found) and found[-1]["at"] > 0
-    return Window(found[::-1], found[-1]["run"] if has_more else None)
+    return TurnWindow(found[::-1], found[-1]["run"] if has_more else None)
 
 
 def turn(
     run: UUID, at: int, events: Iterable[StreamEvent], longest_step: int | None = LONGEST_STEP
 ) -> dict[str, Any]:
-    """`at` is its place on the path that is shown."""
-    return {"run": str(run), "at": at, "events": compacted(events, longest_step)}
+    """Return a turn for the page. `at` is its index on the displayed path."""
+    return {"run": str(run), "at": at, "events": compact_frames(events, longest_step)}
 
 
-def compacted(events: Iterable[StreamEvent], longest_step: int | None) -> list[dict[str, Any]]:
-    """The frames of a run with which a page shows the same, each text in one piece."""
+def compact_frames(events: Iterable[StreamEvent], longest_step: int | None) -> list[dict[str, Any]]:
+    """Return frames that display the same as the run's events, with each text in one piece."""
     frames: list[dict[str, Any]] = []
     steps: dict[str, dict[str, Any]] = {}
     status: dict[str, Any] | None = None
     for frame in filter(None, map(encode, events)):
         if frame["type"] == "run.status":
-            status = frame  # those before the last one are over
+            status = frame  # earlier statuses are over
         elif not continues(frame, frames, steps):
             frames.append(frame)
     if longest_step is not None:
@@ -131,13 +152,13 @@ def compacted(events: Iterable[StreamEvent], longest_step: int | None) -> list[d
 def continues(
     frame: dict[str, Any], frames: list[dict[str, Any]], steps: dict[str, dict[str, Any]]
 ) -> bool:
-    """Add the text of the frame to one before it. `steps` has the texts of steps by their ids."""
+    """Append the text of a frame to an earlier frame. `steps` has the texts of steps by their IDs."""
     kind = frame["type"]
     if kind == "message.delta" and frames and frames[-1]["type"] == kind:
         frames[-1]["text"] += frame["text"]
         return True
     if kind == "stage.opened":
-        steps.pop(frame["stage"], None)  # it is made again, and says everything anew
+        steps.pop(frame["stage"], None)  # it is sent again with all its content
     elif kind == "stage.delta" and "text" in frame:
         known = steps.setdefault(frame["stage"], frame)
         if known is not frame:
@@ -153,7 +174,7 @@ def cut_text(frame: dict[str, Any], longest: int) -> None:
 
 
 def leave_out_known_text(frames: list[dict[str, Any]]) -> None:
-    """Send the text of an answer once: the stored answer repeats what its pieces said."""
+    """Remove pieces of text that the stored answer repeats."""
     kinds = {frame["type"] for frame in frames}
     if "message.complete" not in kinds or "answer.restarted" in kinds:
         return

@@ -1,4 +1,4 @@
-"""Applications as zip files, which the admin and the API send."""
+"""Applications as ZIP files, for the admin and the API."""
 
 from collections.abc import Mapping
 

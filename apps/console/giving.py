@@ -1,4 +1,4 @@
-"""What somebody may give to others: permissions and groups that leave nobody with more than they have."""
+"""Limits for giving permissions and groups: nobody can give more rights than they have."""
 
 from typing import Any
 
@@ -7,30 +7,34 @@ from django.db.models import Q, QuerySet
 
 from apps.accounts.models import ApiKey
 from apps.catalog.models import Application, Grant, OperatorKey, Role
-from apps.console.installation_roles import offered
-from apps.console.operated import edits_all
+from apps.console.installation_roles import grantable_permissions
+from apps.console.operator_rights import edits_all
 
 
 def permissions_of(user: Any) -> QuerySet[Permission]:
-    """Also those of a closed account, which may be opened again."""
+    """Return the permissions that a user has or had: those of a closed account count, because it
+    may be opened again.
+    """
     held = Q(user=user.pk) | Q(group__user=user.pk)
     return Permission.objects.filter(held).order_by().distinct()
 
 
 def beyond(user: Any) -> QuerySet[Permission]:
-    """The permissions that somebody lacks."""
+    """Return the permissions that the user lacks."""
     if user.is_superuser:
         return Permission.objects.none()
     return Permission.objects.exclude(pk__in=permissions_of(user).values("pk"))
 
 
 def givable_permissions(giver: Any) -> QuerySet[Permission]:
-    rows = Permission.objects.filter(offered()).select_related("content_type")
+    rows = Permission.objects.filter(grantable_permissions()).select_related("content_type")
     return rows.exclude(pk__in=beyond(giver).order_by().values("pk"))
 
 
 def givable_groups(giver: Any) -> QuerySet[Group]:
-    """Groups without permissions that the giver lacks, and without applications of others."""
+    """Return the groups without permissions that the giver lacks, and without roles in others'
+    applications.
+    """
     too_much = Group.objects.filter(permissions__in=beyond(giver)).order_by()
     groups = Group.objects.exclude(pk__in=too_much.values("pk"))
     if edits_all(giver):
@@ -40,15 +44,16 @@ def givable_groups(giver: Any) -> QuerySet[Group]:
 
 
 def may_give(giver: Any, group: Group) -> bool:
-    """Whether somebody may make others members of the group."""
+    """Return True if the giver may add members to the group."""
     return givable_groups(giver).filter(pk=group.pk).exists()
 
 
 def manageable(manager: Any) -> QuerySet[User]:
-    """The accounts that somebody may edit, or name as the one in whose name something happens.
+    """Return the accounts that the manager may edit, or choose as an acting account.
 
-    Either lets them act as the account. So they hold all its permissions, and edit each application
-    that it has a role in: as the owner, by a grant to it, or by one to a group or team of it.
+    Both let the manager act as the account. The manager must therefore have all of its permissions,
+    and must edit each application in which it has a role through ownership, a grant, a group or a
+    team.
     """
     if manager.is_superuser:
         return User.objects.all()
@@ -67,7 +72,7 @@ def manageable(manager: Any) -> QuerySet[User]:
 
 
 def may_change_key(manager: Any, key: ApiKey | OperatorKey) -> bool:
-    """Return whether somebody may change a key in more than that it is revoked."""
+    """Return True if the manager may change a key, and not only revoke it."""
     if key.user is None:
         return edits_all(manager)
     if key.user_id != manager.pk and not edits_all(manager):
@@ -76,7 +81,7 @@ def may_change_key(manager: Any, key: ApiKey | OperatorKey) -> bool:
 
 
 def edited_by(user: Any) -> QuerySet[Any, Any]:
-    """The ids of the applications that somebody edits, in whichever team they work."""
+    """Return the IDs of the applications that the user edits, in any team."""
     grants = Grant.objects.filter(Q(user=user.pk) | Q(group__user=user.pk), role__gte=Role.EDITOR)
     edited = Q(owner=user.pk) | Q(pk__in=grants.order_by().values("application"))
     return Application.objects.filter(edited).order_by().values("pk")

@@ -1,8 +1,8 @@
-"""Groups that are there from the start: administrator, operator, auditor, publisher, reader of runs.
+"""The initial groups: administrator, operator, auditor, publisher, reader of runs.
 
-They are completed after each migration, when new permissions are there. A group that somebody has
-renamed stays the same role, one that somebody has made under such a name stays theirs, and what
-was taken from a group or deleted does not come back.
+Each migration adds new permissions to them. A renamed group keeps its role, and a group that an
+administrator created under such a name is not changed. Groups and permissions that were removed are
+not added again.
 """
 
 from collections.abc import Iterable
@@ -14,9 +14,9 @@ from django.db.models import Q
 
 ACTIONS = ("add", "change", "delete", "view")
 LIBRARIES = ("account", "mfa", "socialaccount", "usersessions")
-"""Whose tables nobody edits by hand, although some are in the admin."""
+"""The tables of these libraries are not edited by hand, although some are in the admin."""
 FOR_SUPERUSERS = ("runs.read_run_contents",)
-"""In no group from the start but the one that is for it."""
+"""By default, only a separate group has these permissions."""
 
 
 def everything_of(app: str, *models: str) -> tuple[str, ...]:
@@ -27,7 +27,7 @@ SHAPES = (
     *("runs.view_run", "runs.view_runsummary", "insights.view_usagesum", "insights.view_price"),
     "schedules.view_schedule",
 )
-"""How runs went, without a word of what was said."""
+"""These permissions allow users to see the results of runs without their contents."""
 OPERATOR = (
     *everything_of("catalog", "application", "contentitem"),
     "catalog.publish_application",
@@ -51,12 +51,13 @@ PUBLISHER = (
     *("catalog.view_contentitem", "workspace.view_deployment"),
     *SHAPES,
 )
-"""Beside it, somebody needs a role in the applications that they publish."""
+"""A publisher has these permissions, and also needs a role in the applications to publish."""
 RUN_READER = (
     *("catalog.see_all_applications", "catalog.view_application", "runs.read_run_contents"),
     *SHAPES,
 )
-"""Reads what was said in all runs; each reading is in the audit."""
+"""These permissions allow users to read the contents of all runs. The audit records each reading.
+"""
 ADMINISTRATOR = "administrator"
 PERMISSIONS: dict[str, tuple[str, ...]] = {
     "operator": OPERATOR,
@@ -66,8 +67,9 @@ PERMISSIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-def offered() -> Q:
-    """The permissions that somebody can be given: those of the admin's pages, and special ones."""
+def grantable_permissions() -> Q:
+    """Return the permissions that can be granted: permissions of the admin's pages, and special
+    ones."""
     found = Q(pk__in=())
     for model in installed_apps.get_models():
         meta = model._meta
@@ -79,14 +81,14 @@ def offered() -> Q:
 
 
 def keep_groups(using: str, apps: Any = installed_apps, **told: Any) -> None:
-    """Make the groups that never were, and give them the permissions that are new."""
+    """Create groups that never existed, and give the groups their new permissions."""
     try:
         roles = apps.get_model("accounts", "InstallationRole")._default_manager.using(using)
     except LookupError:
-        return  # migrated to a state before
+        return  # migrated back to an earlier state
     permissions = apps.get_model("auth", "Permission")._default_manager.using(using)
     groups = apps.get_model("auth", "Group")._default_manager.using(using)
-    found = permissions.filter(offered()).select_related("content_type")
+    found = permissions.filter(grantable_permissions()).select_related("content_type")
     by_label = {f"{one.content_type.app_label}.{one.codename}": one for one in found}
     for name in (ADMINISTRATOR, *PERMISSIONS):
         role = roles.filter(name=name).select_related("group").first()

@@ -1,7 +1,8 @@
-"""`GET /dev/ai-latency`: delays of the last hour, as a page of the admin's look or as JSON."""
+"""`GET /dev/ai-latency`: the latency of the last hour, as a page in the admin's style or as JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +17,9 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.buckets import bucket_of
 from apps.console.admin.cells import Cell, Column, Table
-from apps.console.operated import seen_slugs
+from apps.console.admin.watch.usage_charts import latency_charts
+from apps.console.operator_rights import seen_slugs
+from apps.insights.figures import UsageReport, report
 from apps.insights.latency import (
     PERIOD,
     LatencyReport,
@@ -25,24 +28,25 @@ from apps.insights.latency import (
     ToolLatency,
     latency_report,
 )
+from apps.live.history.run_rows import count_runs
 
 OPERATORS = "insights.view_usagesum"
-"""The permission with which somebody sees the calls of all people."""
-SIGN_IN = "Sign in first: the delays are those of your own calls, or of all with permission."
+"""A user needs this permission to see the calls of all users."""
+SIGN_IN = "Sign in first. You see the latency of your own calls, or of all calls if you have the permission."
 OF_MODELS = (
-    *("Calls", "Errors"),
-    *("First text p50", "First text p95", "First text p99"),
-    *("Turn p50", "Turn p95", "Turn p99"),
-    "Cache hits",
+    *("Calls", "Errors", "First token p50", "First token p95"),
+    *("Turn p50", "Turn p95", "Cache hits"),
 )
-OF_TOOLS = ("Calls", "Errors", "Duration p50", "Duration p95", "Duration p99")
+OF_TOOLS = ("Calls", "Errors", "Duration p50", "Duration p95")
 MINUTES = int(PERIOD.total_seconds() // 60)
 
 
 @require_safe
 @never_cache
 def ai_latency(request: HttpRequest) -> HttpResponse:
-    """Of everybody's calls of the applications that operators see, of one's own for other people."""
+    """Return the latency of all calls for users with the permission, and of their own calls for
+    other users.
+    """
     if not settings.DEV_ENDPOINTS:
         raise Http404
     wants_page = request.get_preferred_type(["text/html", "application/json"]) == "text/html"
@@ -69,14 +73,21 @@ def page(request: HttpRequest, found: LatencyReport, *, sees_all: bool) -> HttpR
         Table("tools", "Tools", columns("Tool", *OF_TOOLS), tools),
         Table("locations", "Server and clients", columns("Where", *OF_TOOLS), places),
     )
+    charts = latency_charts(usage_report(request)) if sees_all else []
     context: dict[str, Any] = {
+        "charts": charts,
         **admin.site.each_context(request),
-        "title": "AI latency",
+        "title": "Latency",
         "tables": tables,
         "sees_all": sees_all,
         "period": f"{MINUTES} minutes",
     }
     return TemplateResponse(request, "admin/usage/latency.html", context)
+
+
+def usage_report(request: HttpRequest) -> UsageReport:
+    """Return the numbers of the last 24 hours, without lines per subject."""
+    return report("deployment", timedelta(days=1), count_runs, most=0, among=seen_slugs(request))
 
 
 def columns(heading: str, *titles: str) -> Sequence[Column]:
@@ -98,4 +109,12 @@ def tool_cells(one: ToolLatency) -> list[Cell]:
 
 
 def durations(seconds: Seconds) -> list[Cell]:
-    return [Cell(value, "seconds") for value in seconds.values()]
+    """Return the p50 and the p95. The tooltip of the p95 is the p99."""
+    p99 = Cell(seconds["p99"], "seconds")
+    hint = "" if p99.value is None else f"p99: {p99.text}"
+    return [Cell(seconds["p50"], "seconds"), Cell(seconds["p95"], "seconds", hint=hint)]
+
+
+def is_offered(request: HttpRequest) -> bool:
+    """Return True if the menu of the admin has the page."""
+    return bool(settings.DEV_ENDPOINTS and request.user.has_perm(OPERATORS))

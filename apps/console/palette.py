@@ -1,6 +1,7 @@
-"""What the palette of the admin finds: pages, applications, content, deployments, people, runs.
+"""Search for the admin's command palette: pages, applications, content, deployments, users and
+runs.
 
-Each kind is found by those who may see it in the admin, in one query at most.
+Users find only kinds that they may see in the admin. Each kind takes at most one query.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,9 +17,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.accounts.models import ApiKey
-from apps.catalog.content.installed import installed
-from apps.console.admin.mcp_sessions import may_administer
-from apps.console.operated import may_view_applications, of_seen, seen
+from apps.catalog.content.installed import installed_content
+from apps.console.admin.connect.mcp_sessions import may_administer
+from apps.console.menu import page_url, visible_pages
+from apps.console.operator_rights import may_view_applications, of_seen, visible_applications
 from apps.console.run_search import of_reference
 from apps.live.models import Run
 from apps.live.run_summary import RunSummary
@@ -30,25 +32,27 @@ MOST_OF_A_KIND = 6
 LONGEST_QUERY = 200
 LONGEST_DETAIL = 100
 SETTINGS = (
-    ("Your account", "Name, picture, e-mail address", "/account/"),
+    ("Your account", "Name, picture, email address", "/account/"),
     ("Your password and second factor", "Signing in", "/account/#second-factor"),
-    ("The API for scripts", "Operations, objects, trying them", "/api/docs/"),
-    ("Chat page", "What people see", "/"),
+    ("Admin API", "Operations and objects, to read and try", "/api/docs/"),
+    ("Chat page", "What users see", "/"),
 )
 
 
-class Found(NamedTuple):
+class PaletteEntry(NamedTuple):
     title: str
     detail: str
     url: str
 
 
-Finder = Callable[[HttpRequest, str], Iterator[Found]]
+Finder = Callable[[HttpRequest, str], Iterator[PaletteEntry]]
 
 
 @require_safe
-def find(request: HttpRequest) -> JsonResponse:
-    """`{"groups": [{"title": "Applications", "found": [{"title", "detail", "url"}]}]}`"""
+def search_palette(request: HttpRequest) -> JsonResponse:
+    """Return the results, such as `{"groups": [{"title": "Applications", "found": [{"title",
+    "detail", "url"}]}]}`.
+    """
     words = request.GET.get("q", "").strip()[:LONGEST_QUERY]
     groups = [
         {"title": title, "found": [one._asdict() for one in found]}
@@ -58,87 +62,88 @@ def find(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"groups": groups}, headers={"Cache-Control": "no-store"})
 
 
-def pages(request: HttpRequest, words: str) -> Iterator[Found]:
-    """Of the sidebar, then those that add a row."""
+def pages(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
+    """Yield the pages of the menu with their tabs, then the pages that add a row."""
     wanted = words.lower()
-    for group in admin.site.get_sidebar_list(request):  # type: ignore[attr-defined]  # the theme's site
-        for item in group["items"]:
-            if wanted in str(item["title"]).lower():
-                yield Found(str(item["title"]), str(group["title"] or ""), str(item["link"]))
+    for page in visible_pages(request):
+        if wanted in page.title.lower():
+            yield PaletteEntry(page.title, page.group, page_url(page))
     if not words:
         return
     for app in admin.site.get_app_list(request):
         for model in app["models"]:
             name = f"Add {model['model']._meta.verbose_name}"
             if model["add_url"] and wanted in name.lower():
-                yield Found(name, "A new one", model["add_url"])
+                yield PaletteEntry(name, "Opens an empty form", model["add_url"])
 
 
-def settings(request: HttpRequest, words: str) -> Iterator[Found]:
+def settings(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
     for title, detail, url in SETTINGS:
         if words and words.lower() in f"{title} {detail}".lower():
-            yield Found(title, detail, url)
+            yield PaletteEntry(title, detail, url)
 
 
-def applications(request: HttpRequest, words: str) -> Iterator[Found]:
+def applications(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
     if words and may_view_applications(request):
-        rows = seen(request).filter(Q(title__icontains=words) | Q(slug__icontains=words))
+        rows = visible_applications(request).filter(
+            Q(title__icontains=words) | Q(slug__icontains=words)
+        )
         for row in some(rows.defer("manifest").order_by("title")):
-            url = reverse("admin:catalog_application_change", args=[row.pk])
-            yield Found(row.title, row.slug, url)
+            url = reverse("studio:page", args=[row.pk])
+            yield PaletteEntry(row.title, row.slug, url)
 
 
-def content(request: HttpRequest, words: str) -> Iterator[Found]:
+def content(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
     if not words or not request.user.has_perm("catalog.view_contentitem"):
         return
-    for kind, named in installed().items.items():
+    for kind, named in installed_content().items.items():
         for name in named:
             if words.lower() in name.lower():
                 url = reverse("admin:catalog_contentitem_item", args=[kind, name])
-                yield Found(name, f"Predefined {kind}", url)
+                yield PaletteEntry(name, f"Predefined {kind}", url)
 
 
-def deployments(request: HttpRequest, words: str) -> Iterator[Found]:
+def deployments(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
     if words and request.user.has_perm("workspace.view_deployment"):
         named = Q(display_name__icontains=words) | Q(deployment_id__icontains=words)
         for row in some(Deployment.objects.filter(named).order_by("display_name")):
             url = reverse("admin:workspace_deployment_change", args=[row.pk])
-            yield Found(str(row), row.deployment_id, url)
+            yield PaletteEntry(str(row), row.deployment_id, url)
 
 
-def servers(request: HttpRequest, words: str) -> Iterator[Found]:
+def servers(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
     if words and may_administer(request):
         for row in some(McpServer.objects.filter(name__icontains=words)):
             url = reverse("admin:workspace_mcpserver_change", args=[row.pk])
-            yield Found(row.name, row.command[:LONGEST_DETAIL], url)
+            yield PaletteEntry(row.name, row.command[:LONGEST_DETAIL], url)
 
 
-def secrets(request: HttpRequest, words: str) -> Iterator[Found]:
+def secrets(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
     if words and request.user.has_perm("workspace.view_secret"):
         for row in some(Secret.objects.filter(name__icontains=words)):
             url = reverse("admin:workspace_secret_change", args=[row.pk])
-            yield Found(row.name, row.description[:LONGEST_DETAIL], url)
+            yield PaletteEntry(row.name, row.description[:LONGEST_DETAIL], url)
 
 
-def people(request: HttpRequest, words: str) -> Iterator[Found]:
+def people(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
     if not words or not request.user.has_perm("auth.view_user"):
         return
     named = Q(username__icontains=words) | Q(email__icontains=words)
     named |= Q(first_name__icontains=words) | Q(last_name__icontains=words)
     for row in some(User.objects.filter(named).order_by("username")):
         url = reverse("admin:auth_user_change", args=[row.pk])
-        yield Found(row.username, row.get_full_name() or row.email, url)
+        yield PaletteEntry(row.username, row.get_full_name() or row.email, url)
 
 
-def keys(request: HttpRequest, words: str) -> Iterator[Found]:
+def keys(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
     if words and request.user.has_perm("accounts.view_apikey") and request.user.is_superuser:
         for row in some(ApiKey.objects.filter(Q(name__icontains=words) | Q(prefix=words))):
             url = reverse("admin:accounts_apikey_change", args=[row.pk])
-            yield Found(row.name, "Revoked" if row.revoked else row.prefix, url)
+            yield PaletteEntry(row.name, "Revoked" if row.revoked else row.prefix, url)
 
 
-def runs(request: HttpRequest, words: str) -> Iterator[Found]:
-    """By the reference of an error, or by the whole id: both are looked up in an index."""
+def runs(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
+    """Yield runs by the reference of an error or by the whole ID, because both are indexed."""
     if not words or not request.user.has_perm("runs.view_runsummary"):
         return
     wanted = of_reference(words)
@@ -154,7 +159,9 @@ def runs(request: HttpRequest, words: str) -> Iterator[Found]:
     rows: list[Run | RunSummary] = [*going, *over]
     for row in rows:
         url = reverse("admin:runs_runsummary_change", args=[row.pk])
-        yield Found(f"{row.application}, {row.status}", f"{row.started_at:%Y-%m-%d %H:%M} UTC", url)
+        yield PaletteEntry(
+            f"{row.application}, {row.status}", f"{row.started_at:%Y-%m-%d %H:%M} UTC", url
+        )
 
 
 def some(rows: QuerySet[Row]) -> QuerySet[Row]:
@@ -167,7 +174,7 @@ FINDERS: tuple[tuple[str, Finder], ...] = (
     ("Pages", pages),
     ("Deployments", deployments),
     ("Predefined content", content),
-    ("People", people),
+    ("Users", people),
     ("MCP servers", servers),
     ("Secrets", secrets),
     ("API keys", keys),

@@ -1,7 +1,7 @@
-"""The people, groups and teams that an operator finds by a part of a name.
+"""Operators' search for users, groups and teams by a part of a name.
 
-Who may view all accounts or groups finds all of them. Others find those whom they share a group or
-a team with, and those who have a role in the application already.
+Users who may view all accounts or groups find all of them. Others find members of their own groups
+and teams, and users who already have a role in the application.
 """
 
 from typing import Any
@@ -18,14 +18,10 @@ VIEW_GROUPS = "auth.view_group"
 MOST_NAMESAKES = 20
 
 
-def sees_users(operator: Any) -> bool:
-    return bool(operator.has_perm(VIEW_USERS))
-
-
 def known_users(operator: Any, application: Application | None = None) -> QuerySet[Any]:
-    """The accounts that an operator may know of, by name."""
+    """Return the accounts that an operator may know, by name."""
     rows = get_user_model()._default_manager.all()
-    if not sees_users(operator):
+    if not operator.has_perm(VIEW_USERS):
         found = Q(pk=operator.pk) | Q(groups__in=operator.groups.order_by().values("pk"))
         if application is not None and application.pk:
             found |= Q(grants__application=application.pk) | Q(applications=application.pk)
@@ -34,7 +30,7 @@ def known_users(operator: Any, application: Application | None = None) -> QueryS
 
 
 def known_groups(operator: Any, application: Application) -> QuerySet[Group]:
-    """The groups and teams that an operator may know of, by name."""
+    """Return the groups and teams that an operator may know, by name."""
     rows = Group.objects.select_related("team")
     if not operator.has_perm(VIEW_GROUPS):
         own = Q(user=operator.pk) | Q(grants__application=application.pk)
@@ -43,7 +39,7 @@ def known_groups(operator: Any, application: Application) -> QuerySet[Group]:
 
 
 def people_named(words: str) -> list[int]:
-    """The ids of accounts that are called so: by username, name or e-mail address."""
+    """Return the IDs of accounts with exactly this username, name or e-mail address."""
     if not (words := words.strip()):
         return []
     users = get_user_model()._default_manager.alias(
@@ -54,7 +50,7 @@ def people_named(words: str) -> list[int]:
 
 
 def named_like(text: str) -> Q:
-    """Limits accounts to those with the text in one of their names or in their e-mail address."""
+    """Return a filter for accounts with the text in a name or in the e-mail address."""
     return (
         Q(username__icontains=text)
         | Q(first_name__icontains=text)

@@ -1,7 +1,7 @@
-"""Runs of all doors as operators look for them: those that go on, then those that are over.
+"""The operators' search for runs of all doors: active ones, then finished ones.
 
-The admin and the API search the same way. What is said in an address is looked for as it stands:
-nothing here searches in words of a conversation.
+The admin and the API use the same search. It never searches the texts of conversations, and matches
+words literally.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from apps.accounts.buckets import of_person
-from apps.console.operated import of_seen
+from apps.console.operator_rights import of_seen
 from apps.console.people import people_named
 from apps.datetimes import read_datetime
 from apps.insights.models import ModelCall, ToolUse
@@ -32,28 +32,28 @@ PARAMETERS = (
 )
 GOING_ON: Mapping[str, str] = {str(one.value): str(one.label) for one in Run.OPEN}
 OPEN_STATES = "open"
-"""In place of a state: all runs that are not over."""
+"""This value for the state selects all unfinished runs."""
 STATES: Mapping[str, str] = {
-    OPEN_STATES: "Not over",
+    OPEN_STATES: "In progress",
     **{name: label.capitalize() for name, label in GOING_ON.items()},
     **{str(one.value): str(one.label) for one in RunSummary.Status if one != "running"},
 }
-DOORS: Mapping[str, str] = {str(one.value): str(one.label) for one in RunSummary.Door}
 HOURS: Mapping[str, str] = {"1": "1 hour", "24": "24 hours", "168": "7 days", "720": "30 days"}
 MOST_LISTED = 10_000
-"""More cannot be paged through; a time or another filter finds the rest."""
+"""Up to this many runs can be paged through. A time or another filter finds the rest."""
 MOST_GOING = 500
 LONGEST_WORDS = 300
 AGE = Coalesce("started_at", "seen_at")
-"""The age of a run, by which no index is sorted."""
+"""Runs are sorted by age with this key. No index has this order."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSearch:
-    """What an address asks for; "" and None for what it does not limit.
+    """Contains the filters in a URL. "" and None mean unset.
 
-    `words` is one of: the reference of an error, the id of a run, the name of an application, a
-    caller's bucket or a username. `version` is looked for together with an application only.
+    `words` is one of: the reference of an error, the ID of a request or a run, the name of an
+    application, a caller's bucket or a username. `version` counts only together with an
+    application.
     """
 
     words: str = ""
@@ -69,8 +69,8 @@ class RunSearch:
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> "RunSearch":
-        """Raises ValueError for a version, a number of hours or a time that is none."""
-        said = {name: text_of(asked.get(name)) for name in PARAMETERS}
+        """Parse the filters. Raises ValueError for an invalid version, number of hours or time."""
+        said = {name: clean_parameter(asked.get(name)) for name in PARAMETERS}
         version, hours = (int(said[name]) if said[name] else None for name in ("version", "hours"))
         since, until = (time_of(said[name]) for name in ("since", "until"))
         if hours is not None:
@@ -90,7 +90,7 @@ class RunSearch:
 
     @property
     def common(self) -> Q:
-        """What runs that go on and those that are over have in common."""
+        """Return the filter that active and finished runs have in common."""
         found = Q()
         if self.application:
             found &= Q(application=self.application)
@@ -122,7 +122,7 @@ class RunSearch:
         return found
 
     def over(self, request: HttpRequest) -> QuerySet[RunSummary]:
-        """The rows of runs, of those applications alone that the person sees."""
+        """Return the rows of finished runs of the user's visible applications."""
         rows = RunSummary.objects.filter(of_seen(request), self.common)
         if self.words:
             rows = rows.filter(of_words(self.words) | of_reference(self.words))
@@ -131,7 +131,7 @@ class RunSearch:
         return rows.filter(status=self.status) if self.status else rows
 
     def going(self, request: HttpRequest) -> QuerySet[Run]:
-        """Runs that have no row yet because they are not over, the newest first."""
+        """Return unfinished runs, which have no row yet, newest first."""
         if not request.user.has_perm("runs.view_run") or self.is_of_the_past:
             return Run.objects.none()
         rows = Run.objects.filter(of_seen(request), self.common, status__in=Run.OPEN)
@@ -146,20 +146,20 @@ class RunSearch:
         return self.status not in ("", OPEN_STATES, *GOING_ON)
 
 
-def text_of(value: Any) -> str:
-    """A parameter."""
+def clean_parameter(value: Any) -> str:
+    """Return a parameter as text."""
     return str(value or "").strip()[:LONGEST_WORDS]
 
 
 def time_of(text: str) -> datetime | None:
-    """Raises ValueError."""
+    """Parse a time. Raises ValueError."""
     if not text:
         return None
     return read_datetime(text, timezone.get_current_timezone())
 
 
 def of_words(words: str) -> Q:
-    """Each is a look into an index."""
+    """Return a filter by words. Each condition uses an index."""
     found = Q(application=words) | of_caller(words)
     try:
         return found | Q(pk=UUID(words))
@@ -168,11 +168,14 @@ def of_words(words: str) -> Q:
 
 
 def of_reference(words: str) -> Q:
-    return Q(error_reference=words.lower()) & ~Q(error_reference="")
+    reference = Q(error_reference=words.lower()) & ~Q(error_reference="")
+    return reference | (Q(request_id=words) & ~Q(request_id=""))
 
 
 def of_caller(words: str) -> Q:
-    """By the bucket, or by the username, name or e-mail address of people, wherever they work."""
+    """Return a filter by bucket, or by a user's username, name or e-mail address in all of their
+    teams.
+    """
     found = Q(bucket=words)
     for person in people_named(words):
         found |= of_person(person)
@@ -180,12 +183,13 @@ def of_caller(words: str) -> Q:
 
 
 def summary_of(run: Run) -> RunSummary:
-    """A run that goes on as a row, which is not stored."""
+    """Return an active run as an unsaved row."""
     return RunSummary(
         id=run.pk,
         door=run.door,
         application=run.application,
         bucket=run.bucket,
+        request_id=run.request_id,
         status=run.status,
         started_at=run.started_at,
         seen_at=run.beat_at,
@@ -193,7 +197,7 @@ def summary_of(run: Run) -> RunSummary:
 
 
 class GoingFirst(Sequence[RunSummary]):
-    """Runs that go on, then the rows of those that are over; counted up to `MOST_LISTED`."""
+    """Contains active runs, then finished ones. It counts up to `MOST_LISTED`."""
 
     def __init__(self, going: QuerySet[Run], over: QuerySet[RunSummary]) -> None:
         self.going = [summary_of(run) for run in going[:MOST_GOING]]
@@ -225,9 +229,10 @@ class GoingFirst(Sequence[RunSummary]):
 
 
 def sorted_by_themselves(rows: QuerySet[RunSummary]) -> QuerySet[RunSummary]:
-    """The rows in their order, which the database makes after it has found them.
+    """Return the rows in an order that no index has, so that the database filters before it sorts.
 
-    Else PostgreSQL walks all runs by age until a page is full: seconds, where few runs match.
+    Otherwise PostgreSQL walks all runs by age until a page is full, which takes seconds if few runs
+    match.
     """
     by_age = {"started_at": AGE.asc(), "-started_at": AGE.desc()}
     return rows.order_by(*(by_age.get(str(name), name) for name in rows.query.order_by))

@@ -1,10 +1,12 @@
-"""The addresses of the API for scripts, of DIAL's editor and of the workbench."""
+"""The addresses of the API for scripts, of DIAL's editor and of the studio."""
 
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path, re_path
+from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
+from apps.console.admin.govern.read_only import read_only_page
 from apps.console.api.applications import ApplicationViewSet
 from apps.console.api.budgets import BudgetViewSet
 from apps.console.api.cases import CaseRunViewSet, CaseViewSet
@@ -15,17 +17,20 @@ from apps.console.api.keys import ApiKeyViewSet
 from apps.console.api.mcp_servers import McpServerViewSet
 from apps.console.api.reference import reference
 from apps.console.api.runs import RunViewSet
+from apps.console.api.schedules import ScheduleViewSet
 from apps.console.api.secrets import SecretViewSet
 from apps.console.api.teams import TeamViewSet
+from apps.console.api.webhooks import SubscriptionViewSet, WebhookViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
-from apps.console.palette import find
+from apps.console.palette import search_palette
 from apps.console.studio import access_panel, registered_servers, uploads
 from apps.console.studio import answers as studio_answers
 from apps.console.studio import new as studio_new
 from apps.console.studio import tool_views as studio_tools
 from apps.console.studio import views as studio
-from apps.console.workbench import views as workbench
+from apps.console.studio.trials import views as trials
+from apps.console.styleguide import styleguide
 
 router = SimpleRouter()
 router.register("applications", ApplicationViewSet)
@@ -37,45 +42,45 @@ router.register("feedback", FeedbackViewSet)
 router.register("keys", ApiKeyViewSet)
 router.register("mcp-servers", McpServerViewSet)
 router.register("runs", RunViewSet)
+router.register("schedules", ScheduleViewSet)
 router.register("secrets", SecretViewSet)
+router.register("subscriptions", SubscriptionViewSet)
 router.register("teams", TeamViewSet)
+router.register("webhooks", WebhookViewSet)
 item = ContentViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})
 staff = admin.site.admin_view
-
-workbench_urls: list[URLPattern] = [
-    path("", staff(workbench.toolsets), name="toolsets"),
-    path("<slug:place>/", staff(workbench.toolset), name="toolset"),
-    path("<slug:place>/<slug:name>/", staff(workbench.tool), name="tool"),
-]
 
 studio_urls: list[URLPattern] = [
     path("", staff(studio.studio), name="page"),
     path("choices/", staff(studio.choices), name="choices"),
     path("check/", staff(studio.check), name="check"),
-    path("save/", staff(studio.save_draft), name="save"),
+    path("save/", staff(studio.save_typed), name="save"),
     path("icon/", staff(studio.upload_icon), name="icon"),
     path("upload/", staff(uploads.upload_file), name="upload"),
     path("access/", staff(access_panel.save_access), name="access"),
     path("grant/", staff(access_panel.save_grant), name="grant"),
     path("people/", staff(access_panel.find_people), name="people"),
-    path("discard/", staff(studio.discard_draft), name="discard"),
+    path("discard/", staff(studio.discard), name="discard"),
     path("difference/", staff(studio.difference), name="difference"),
     path("publish/", staff(studio.publish_draft), name="publish"),
-    path("request/", staff(studio.request_publishing), name="request"),
+    path("request/", staff(studio.request_publication), name="request"),
     path("return/", staff(studio.return_draft), name="return"),
     path("answer/", staff(studio_answers.answer), name="answer"),
     path("test/", staff(studio.test_deployment), name="test"),
     path("tools/openapi/", staff(studio_tools.openapi), name="openapi"),
     path("tools/curl/", staff(studio_tools.curl), name="curl"),
     path("tools/mcp/", staff(studio_tools.mcp_tools), name="mcp_tools"),
-    path("tools/predefined/", staff(studio_tools.predefined), name="predefined"),
+    path("tools/predefined/", staff(studio_tools.list_predefined), name="predefined"),
     path("tools/cards/", staff(studio_tools.cards), name="cards"),
-    path("tools/trial/", staff(studio_tools.trial), name="trial"),
+    path("tools/trial/", staff(trials.trial), name="trial"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("admin/find/", staff(find), name="palette"),
-    path("admin/catalog/application/<int:pk>/try/", include((workbench_urls, "workbench"))),
+    path("admin/find/", staff(search_palette), name="palette"),
+    re_path(
+        r"^admin/catalog/application/(?P<pk>\d+)/try/",
+        RedirectView.as_view(pattern_name="studio:page"),
+    ),
     path("admin/catalog/application/new/", staff(studio_new.new_application), name="studio-new"),
     path(
         "admin/catalog/application/new/slug/",
@@ -90,6 +95,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs/", reference, name="api-docs"),
     path("dev/ai-latency", ai_latency, name="ai-latency"),
+    path("styleguide/", staff(styleguide), name="styleguide"),
+    path("admin/read-only/", staff(read_only_page), name="read-only"),
     path("dial/editor/", dial_editor.editor, name="dial-editor"),
     path("dial/editor/check/", dial_editor.check_core_manifest, name="dial-editor-check"),
     path("dial/editor/signed-in/", dial_editor.signed_in, name="dial-editor-signed-in"),

@@ -1,4 +1,4 @@
-"""Plan of tool calls for a question: which of the offered tools, with which arguments."""
+"""Plans tool calls for a question: which of the offered tools to call, with which arguments."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,9 +13,11 @@ from apps.demo.clues import Clue, all_clues, read_clauses
 from apps.demo.results import tool_title
 
 MOST_CALLS = 8
-"""Calls of one answer; more would be a wall of stages."""
+"""One answer can make at most this many calls; more would be too many stages."""
 SHORTEST_KEYWORD = 4
-"""Characters that a word of a description, or a common beginning of two words, must have."""
+"""A keyword in a description, and a common prefix of two words, must have at least this many
+characters.
+"""
 _STOP_WORDS = """
     a about an and any are as at be by can current do does for from get give has have how if in
     information internal into is it long make me my need new no not now of on one or please return s
@@ -30,33 +32,37 @@ TEXT_KINDS = (
     (re.compile(r"city|cities|place|location|town|country", re.IGNORECASE), "place"),
     (re.compile(""), "text"),
 )
-"""Pattern of a text parameter's name or description → what its clue is; the first match."""
+"""Each pattern of a text parameter's name or description determines the kind of its clue. The first
+match applies.
+"""
 
 _word = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
 Request = tuple[list[ToolSpec], list[Clue]]
-"""Tools that are asked about the same clues."""
+"""These tools are called with the same clues."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PlannedCall:
     tool: str
     arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """The calls to make; `missing` explains calls that cannot be made."""
+class CallPlan:
+    """The planned tool calls. `missing` contains explanations of calls that cannot be made."""
 
-    calls: list[Call] = field(default_factory=list)
+    calls: list[PlannedCall] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
 
 def plan_calls(
     question: str, tools: Sequence[ToolSpec], choice: object = None, earlier: Sequence[str] = ()
-) -> Plan:
-    """`choice` is the `tool_choice` of the request; `earlier` are former questions, newest first."""
-    plan = Plan()
+) -> CallPlan:
+    """Return the plan. `choice` is the `tool_choice` of the request; `earlier` contains previous
+    questions, newest first.
+    """
+    plan = CallPlan()
     chosen = [
         tool for tool in tools if choice == {"type": "function", "function": {"name": tool.name}}
     ]
@@ -68,20 +74,21 @@ def plan_calls(
         requests = [([tools[0]], all_clues(question))]
     for asked, clues in requests:
         for made in (made for tool in asked for made in calls_of(tool, clues, question)):
-            found: list[Any] = plan.calls if isinstance(made, Call) else plan.missing
+            found: list[Any] = plan.calls if isinstance(made, PlannedCall) else plan.missing
             if made not in found:
                 found.append(made)
     if len(plan.calls) > MOST_CALLS:
-        plan.missing.append(f"I make at most {MOST_CALLS} calls for one question.")
+        plan.missing.append(f"I make up to {MOST_CALLS} calls for one question.")
         del plan.calls[MOST_CALLS:]
     return plan
 
 
 def read_requests(question: str, tools: Sequence[ToolSpec]) -> list[Request]:
-    """Clues of a clause without a tool belong to the request before it, or to the first one.
+    """Split a question into requests. Clues of a clause without a tool belong to the previous
+    request, or to the first one.
 
-    A tool without clues shares those of the next clause: "the weather and the time in Oslo" is one
-    request of two tools.
+    A tool without clues uses the next clause's clues: "the weather and the time in Oslo" is one
+    request with two tools.
     """
     requests: list[Request] = []
     before: list[Clue] = []
@@ -97,7 +104,9 @@ def read_requests(question: str, tools: Sequence[ToolSpec]) -> list[Request]:
 
 
 def follow_up(question: str, tools: Sequence[ToolSpec], earlier: Sequence[str]) -> list[Request]:
-    """A question of clues alone ("and in Lima?") asks the tools of an earlier question."""
+    """Return requests for a question that consists only of clues ("and in Lima?"), with the tools
+    of an earlier question.
+    """
     clues = all_clues(question)
     if not clues or any(clause.words - STOP_WORDS for clause in read_clauses(question)):
         return []
@@ -106,7 +115,9 @@ def follow_up(question: str, tools: Sequence[ToolSpec], earlier: Sequence[str]) 
 
 
 def score(tool: ToolSpec, words: set[str]) -> int:
-    """How much the words point to a tool, by its name and the first sentence of its description."""
+    """Return how well the words match a tool, by its name and the first sentence of its
+    description.
+    """
     name = keywords(tool.name, 1)
     about = keywords(tool.description.partition(".")[0], SHORTEST_KEYWORD)
     asked = words - STOP_WORDS
@@ -120,7 +131,7 @@ def keywords(text: str, shortest: int) -> frozenset[str]:
 
 
 def alike(word: str, keywords: frozenset[str]) -> bool:
-    """Whether a word is a keyword or a prefix of one, or the reverse ("time", "timestamp")."""
+    """Return True if a word is a keyword or a prefix of one, or the reverse ("time", "timestamp")."""
     return word in keywords or any(
         min(len(word), len(known)) >= SHORTEST_KEYWORD
         and (word.startswith(known) or known.startswith(word))
@@ -128,13 +139,15 @@ def alike(word: str, keywords: frozenset[str]) -> bool:
     )
 
 
-def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[Call | str]:
-    """One call for each subject in the clues; a text instead of a call says what it lacks."""
+def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[PlannedCall | str]:
+    """Yield a call for each subject in the clues. A text in place of a call explains what is
+    missing.
+    """
     sent = tool.parameters.get("properties", {}), tool.parameters.get("required", ())
     try:
         schemas, required = msgspec.convert(sent, tuple[dict[str, dict[str, Any]], set[str]])
     except msgspec.ValidationError:
-        schemas, required = {}, set()  # the service that offers the tool has made a mistake
+        schemas, required = {}, set()  # The service that offers the tool has made a mistake.
     names = sorted(schemas, key=lambda name: name not in required)
     kinds = {name: kind_of(name, schemas[name]) for name in names}
     mentioned = {kind for clue in clues for kind in clue} - {"number"}
@@ -150,7 +163,7 @@ def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[C
 
 
 def kind_of(name: str, schema: Mapping[str, Any]) -> str:
-    """What the clue of a parameter is, "" if none fits."""
+    """Return the kind of clue that fits a parameter, "" if none does."""
     if schema.get("type") in ("integer", "number"):
         return "number"
     if schema.get("type") != "string" or "enum" in schema:
@@ -160,19 +173,19 @@ def kind_of(name: str, schema: Mapping[str, Any]) -> str:
 
 
 def default_of(schema: Mapping[str, Any], kind: str, question: str) -> Any:
-    """The value of a required parameter without a clue, None if there is none."""
+    """Return the default of a required parameter without a clue; None if there is none."""
     options = schema.get("enum")
     if isinstance(options, list) and options and "default" not in schema:
         return options[0]
-    # An empty path is the agent's own folder; a search is for the question itself.
+    # An empty path is the agent's own folder; a search uses the question itself.
     made_up = {"file": "", "text": question.strip()[:500] or None}.get(kind)
     return schema.get("default", made_up)
 
 
 def fill(
     tool: ToolSpec, kinds: Mapping[str, str], defaults: Mapping[str, Any], clues: list[Clue]
-) -> Call | str:
-    """One call, or a text about a missing argument; no clue is used twice."""
+) -> PlannedCall | str:
+    """Return a call, or a text about a missing argument; no clue is used twice."""
     arguments = {}
     for name, kind in kinds.items():
         clue = next((clue for clue in clues if kind in clue), None)
@@ -186,4 +199,4 @@ def fill(
         elif name in defaults:
             words = name.replace("_", " ")
             return f"**{tool_title(tool.name)}** needs a value for *{words}*, and I found none."
-    return Call(tool.name, arguments)
+    return PlannedCall(tool.name, arguments)

@@ -10,7 +10,9 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class City:
-    """`time_zone` is an IANA name; degrees are north and east, to a tenth (some ten kilometres)."""
+    """A city. `time_zone` is an IANA name. Degrees are north and east, to a tenth (some ten
+    kilometers).
+    """
 
     name: str
     country: str
@@ -19,8 +21,8 @@ class City:
     longitude: float
 
 
-def folded(text: str) -> str:
-    """Lower case without accents, one space between words: how names are compared."""
+def fold_name(text: str) -> str:
+    """Return the form in which names are compared: lower case without accents, with single spaces."""
     decomposed = unicodedata.normalize("NFKD", text)
     bare = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
     return " ".join(bare.casefold().split())
@@ -32,20 +34,22 @@ with Path(__file__).with_name("cities.csv").open(encoding="utf-8", newline="") a
         for name, country, zone, latitude, longitude in list(csv.reader(_file))[1:]
     )
 
-_by_name = {folded(city.name): city for city in CITIES}
+_by_name = {fold_name(city.name): city for city in CITIES}
 
 NAMES = "|".join(
     re.escape(name)
     for name in sorted({*_by_name, *(city.name for city in CITIES)}, key=len, reverse=True)
 )
-"""A pattern of all names, with and without their accents; a longer name stands before its parts."""
+"""This pattern matches all names, with and without their accents. A longer name comes before its
+parts.
+"""
 
 
 def find_city(name: str) -> City | None:
-    return _by_name.get(folded(name))
+    return _by_name.get(fold_name(name))
 
 
 def similar_cities(name: str) -> list[str]:
-    """At most three names that are spelled alike."""
-    near = get_close_matches(folded(name), _by_name, n=3, cutoff=0.7)
+    """Return up to three names with a similar spelling."""
+    near = get_close_matches(fold_name(name), _by_name, n=3, cutoff=0.7)
     return [_by_name[key].name for key in near]

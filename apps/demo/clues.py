@@ -1,11 +1,11 @@
-"""Possible arguments that a question mentions, clause by clause."""
+"""Extracts possible arguments from a question, clause by clause."""
 
 import re
 from typing import Any, NamedTuple
 
 from apps.demo.cities import NAMES, find_city
 
-# The first that fits wins. A name in capitals after "in" or "and" is a place, known or not.
+# The first match wins. A capitalized name after "in" or "and" is a place, known or not.
 _token = re.compile(
     rf"""["“](?P<text>[^"”\n]{{1,500}})["”]
     |(?P<url>https?://[^\s<>"']+[^\s<>"'.,;:!?)\]])
@@ -20,18 +20,19 @@ _token = re.compile(
 _file = re.compile(r"\w\.[A-Za-z]{2,8}$")
 
 Clue = dict[str, Any]
-"""Values by what they can be: a "text", "url", "file" or "number", or a "place" with its "zone"."""
+"""A clue maps kinds to values: a "text", "url", "file" or "number", or a "place" with its "zone".
+"""
 
 
 class Clause(NamedTuple):
-    """`words` are in lower case and not part of clues."""
+    """A part of a question. `words` are in lower case and not part of clues."""
 
     words: set[str]
     clues: list[Clue]
 
 
 def read_clauses(question: str) -> list[Clause]:
-    """A question cut at "and", commas and the ends of sentences."""
+    """Split a question at "and", commas and the ends of sentences."""
     clauses = [Clause(set(), [])]
     for match in _token.finditer(question):
         kind = match.lastgroup or ""

@@ -1,4 +1,6 @@
-"""Answers from numbered excerpts of documents: the sentences that share most words with the request."""
+"""Answers from numbered excerpts of documents, with the sentences that share the most words with
+the request.
+"""
 
 import re
 from html import unescape
@@ -7,7 +9,7 @@ from apps.demo.calls import STOP_WORDS
 
 MOST_CHARACTERS = 60_000
 MOST_QUOTED = 3
-INTRODUCTION = "I only look for words; these sentences share most with the request:"
+INTRODUCTION = "I only search for words. These sentences share the most words with the request:"
 
 _excerpt = re.compile(r'<excerpt number="(\d{1,9})"[^>\n]*>\n(.*?)\n</excerpt>', re.DOTALL)
 _sentence = re.compile(r"[^\s.!?][^.!?\n]*[.!?]?")
@@ -16,7 +18,9 @@ _word = re.compile(r"[^\W_]{2,}")
 
 
 def quotations(message: str) -> str:
-    """The sentence of each excerpt that fits best, with its number; "" for a message without any."""
+    """Return the best matching sentence of each excerpt, with its number; "" for a message without
+    excerpts.
+    """
     text = message[:MOST_CHARACTERS]
     excerpts = _excerpt.findall(text)
     asked = words_of(text[: text.find("<excerpt ")])
@@ -28,8 +32,10 @@ def quotations(message: str) -> str:
 
 
 def best_sentence(text: str, asked: set[str]) -> tuple[int, str]:
-    """How many words it shares with the request, and the sentence; the first one of several."""
-    joined = _line_end.sub(" ", text)  # a sentence may go over several lines of a paragraph
+    """Return the sentence that shares the most words with the request, and their number; of
+    several, the first one.
+    """
+    joined = _line_end.sub(" ", text)  # A sentence may span several lines of a paragraph.
     sentences = [" ".join(found.split()) for found in _sentence.findall(joined)] or [""]
     return max(
         ((len(words_of(one) & asked), one) for one in sentences), key=lambda scored: scored[0]

@@ -1,4 +1,4 @@
-"""Calls of tools that the demo model knows by name: memory, notes, documents, pictures, code."""
+"""Calls tools that the demo model knows by name: memory, notes, documents, images, code."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any, NamedTuple
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.tools import ToolSpec
-from apps.demo.calls import Call, default_of
+from apps.demo.calls import PlannedCall, default_of
 from apps.demo.clues import all_clues
 
 STORE, SEARCH, FORGET_ALL = "store_memory", "search_memories", "delete_all_memories"
@@ -25,19 +25,19 @@ ASK_DOCUMENT, READ_DOCUMENT = "rag_tool", "file_content_extraction_tool"
 DRAW = "image_generation_tool"
 RUN_CODE, EXECUTE_CODE = "internal_code_execution_python_interpreter", "execute_code"
 MOST_FOUND = 5
-"""Memories that one question searches for."""
+"""A search for memories requests at most this many."""
 
 
-class Kind(NamedTuple):
-    """A kind of fact that people tell of themselves; `importance` is from 0 to 1."""
+class FactKind(NamedTuple):
+    """A kind of fact that users state about themselves; `importance` is from 0 to 1."""
 
     pattern: re.Pattern[str]
     category: str
     importance: float
 
 
-def kind(pattern: str, category: str, importance: float) -> Kind:
-    return Kind(re.compile(rf"(?i:\b(?:{pattern})\b)"), category, importance)
+def kind(pattern: str, category: str, importance: float) -> FactKind:
+    return FactKind(re.compile(rf"(?i:\b(?:{pattern})\b)"), category, importance)
 
 
 KINDS = (
@@ -99,8 +99,8 @@ _page = re.compile(r"(?i:\bpage (\d{1,4})\b)")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question without the list of its attachments; `files` are the addresses of documents."""
+class DemoQuestion:
+    """A question without the list of its attachments. `files` contains the URLs of documents."""
 
     text: str
     files: Sequence[str]
@@ -108,12 +108,12 @@ class Asked:
 
 
 def asks(text: str) -> bool:
-    """Return whether the text is a question, which is nothing to remember."""
+    """Return whether the text is a question, which is not a fact to remember."""
     return _asks.search(text) is not None
 
 
-def known_text(asked: Asked) -> str:
-    """What is said before, or instead of, a call; "" for nothing."""
+def known_text(asked: DemoQuestion) -> str:
+    """Return the text before a call, or instead of one; "" if there is none."""
     if FORGET_ALL in asked.tools and _forgets_all.search(asked.text) and not _agrees(asked.text):
         return CONFIRM
     reads_the_web = any("web" in name or "fetch" in name for name in asked.tools)
@@ -121,8 +121,10 @@ def known_text(asked: Asked) -> str:
     return NO_WEB if is_missed else ""
 
 
-def known_calls(asked: Asked) -> list[Call]:
-    """What the tools that are listed can do for the question; the first use that fits."""
+def known_calls(asked: DemoQuestion) -> list[PlannedCall]:
+    """Return the calls of the first known use whose tools are offered and whose pattern matches the
+    question.
+    """
     uses = (
         forgetting,
         new_notes,
@@ -137,38 +139,38 @@ def known_calls(asked: Asked) -> list[Call]:
     return next(filter(None, (list(use(asked)) for use in uses)), [])
 
 
-def forgetting(asked: Asked) -> Iterator[Call]:
+def forgetting(asked: DemoQuestion) -> Iterator[PlannedCall]:
     if FORGET_ALL in asked.tools and _forgets_all.search(asked.text):
-        yield Call(FORGET_ALL, {})
+        yield PlannedCall(FORGET_ALL, {})
 
 
-def new_notes(asked: Asked) -> Iterator[Call]:
-    """As "write a note Boats: we have two." says it."""
+def new_notes(asked: DemoQuestion) -> Iterator[PlannedCall]:
+    """Yield calls for questions in the form "write a note Boats: we have two"."""
     found = _writes_note.search(asked.text) if CHANGE_NOTES in asked.tools else None
     if found is not None and (title := found["title"].strip(" .,\"'“”")):
         given = {"operation": "add", "title": title, "text": found["text"].strip()}
-        yield Call(CHANGE_NOTES, given)
+        yield PlannedCall(CHANGE_NOTES, given)
 
 
-def found_notes(asked: Asked) -> Iterator[Call]:
+def found_notes(asked: DemoQuestion) -> Iterator[PlannedCall]:
     found = _finds_notes.search(asked.text) if SEARCH_NOTES in asked.tools else None
     if found is not None:
         words = re.sub(r"(?i:\b(?:do|i|have|my|the|a)\b)", " ", found["words"]).strip(" \"'“”")
-        yield Call(SEARCH_NOTES, {"searchType": "filter", "filter": " ".join(words.split())})
+        yield PlannedCall(SEARCH_NOTES, {"searchType": "filter", "filter": " ".join(words.split())})
 
 
-def facts(asked: Asked) -> Iterator[Call]:
-    """One call for each sentence that tells something of the person."""
+def facts(asked: DemoQuestion) -> Iterator[PlannedCall]:
+    """Yield a call for each sentence that states a fact about the user."""
     for sentence in _sentence.findall(asked.text) if STORE in asked.tools else ():
         said = " ".join(sentence.split())
         found = next((one for one in KINDS if one.pattern.search(said)), None)
         if found and not asks(said):
             content = f"The user said: {said}"
             arguments = {"content": content, "category": found.category}
-            yield Call(STORE, {**arguments, "importance": found.importance, "topics": []})
+            yield PlannedCall(STORE, {**arguments, "importance": found.importance, "topics": []})
 
 
-def drawings(asked: Asked) -> Iterator[Call]:
+def drawings(asked: DemoQuestion) -> Iterator[PlannedCall]:
     spec, found = asked.tools.get(DRAW), _drawing.search(asked.text)
     if spec is None or found is None:
         return
@@ -177,40 +179,40 @@ def drawings(asked: Asked) -> Iterator[Call]:
     required = (n for n in spec.parameters.get("required", ()) if n in properties)
     others = {name: default_of(properties[name], "", "") for name in required}
     name = "prompt" if "prompt" in properties else "query"
-    yield Call(DRAW, {**others, name: words[:1_000]})
+    yield PlannedCall(DRAW, {**others, name: words[:1_000]})
 
 
-def questions_to_documents(asked: Asked) -> Iterator[Call]:
+def questions_to_documents(asked: DemoQuestion) -> Iterator[PlannedCall]:
     page = _page.search(asked.text)
     reads = READ_DOCUMENT in asked.tools and bool(page or _reading.search(asked.text))
     for file in asked.files:
         if reads or (READ_DOCUMENT in asked.tools and ASK_DOCUMENT not in asked.tools):
             number = int(page[1]) if page else 1
-            yield Call(READ_DOCUMENT, {"file_url": file, "page": number})
+            yield PlannedCall(READ_DOCUMENT, {"file_url": file, "page": number})
         elif ASK_DOCUMENT in asked.tools:
             request = asked.text.strip() or "What is this document about?"
-            yield Call(ASK_DOCUMENT, {"request": request, "file_url": file})
+            yield PlannedCall(ASK_DOCUMENT, {"request": request, "file_url": file})
 
 
-def web_searches(asked: Asked) -> Iterator[Call]:
+def web_searches(asked: DemoQuestion) -> Iterator[PlannedCall]:
     web, found = web_search_of(asked), _web_search.search(asked.text)
     if web is not None and found is not None:
         subject = found["subject"].strip(" .!?:\n")
-        yield Call(web, {"query": (subject or asked.text.strip())[:500]})
+        yield PlannedCall(web, {"query": (subject or asked.text.strip())[:500]})
 
 
-def web_search_of(asked: Asked) -> str | None:
+def web_search_of(asked: DemoQuestion) -> str | None:
     return next((one.name for one in asked.tools.values() if is_web_search(one)), None)
 
 
-def computations(asked: Asked) -> Iterator[Call]:
+def computations(asked: DemoQuestion) -> Iterator[PlannedCall]:
     written = _code.search(asked.text) if _runs.search(asked.text) else None
     sums = _sum.search(asked.text) if _computes.search(asked.text) else None
     code = (written[1] or written[2]) if written else python_of(sums[0]) if sums else ""
     if code and RUN_CODE in asked.tools:
-        yield Call(RUN_CODE, {"title": "Calculation", "code": code})
+        yield PlannedCall(RUN_CODE, {"title": "Calculation", "code": code})
     elif code and EXECUTE_CODE in asked.tools:
-        yield Call(EXECUTE_CODE, {"code": code, "session_id": ""})
+        yield PlannedCall(EXECUTE_CODE, {"code": code, "session_id": ""})
 
 
 def python_of(written: str) -> str:
@@ -218,22 +220,25 @@ def python_of(written: str) -> str:
     return spelled.strip().rstrip(".")
 
 
-def searches(asked: Asked) -> Iterator[Call]:
-    """What is remembered comes before the answer to a personal question."""
+def searches(asked: DemoQuestion) -> Iterator[PlannedCall]:
+    """Yield searches of memories, which come before the answer to a personal question."""
     is_personal = _about_oneself.search(asked.text) or _recalls.search(asked.text)
     if SEARCH in asked.tools and asks(asked.text) and is_personal:
-        yield Call(SEARCH, {"query": asked.text.strip()[:500], "limit": MOST_FOUND})
+        yield PlannedCall(SEARCH, {"query": asked.text.strip()[:500], "limit": MOST_FOUND})
 
 
-def next_calls(asked: Asked, made: Sequence[str], results: Sequence[str]) -> list[Call]:
-    """After the memories, a search of the web for a question about the world around the person."""
+def next_calls(
+    asked: DemoQuestion, made: Sequence[str], results: Sequence[str]
+) -> list[PlannedCall]:
+    """Return the call of a web search after the memories, for a question about the user's
+    surroundings."""
     web = web_search_of(asked)
     is_known = bool(made) and all(name == SEARCH for name in made)
     if web is None or not is_known or not _of_the_world.search(asked.text):
         return []
     places = [str(c["place"]) for text in results for c in all_clues(text) if c.get("zone")]
     query = " ".join([asked.text.strip()[:500], *dict.fromkeys(places)])
-    return [Call(web, {"query": query})]
+    return [PlannedCall(web, {"query": query})]
 
 
 def is_web_search(spec: ToolSpec) -> bool:
@@ -243,8 +248,10 @@ def is_web_search(spec: ToolSpec) -> bool:
     return "search" in spec.name and is_of_the_web and "query" in parameters
 
 
-def documents_of(messages: Sequence[Message]) -> list[str]:
-    """The documents of the newest question, else of an earlier one if it is about a document."""
+def documents_of(messages: Sequence[ModelMessage]) -> list[str]:
+    """Return the documents of the newest question, else those of an earlier question if the newest
+    one is about a document.
+    """
     newest, *earlier = [m.text for m in reversed(messages) if m.role == "user"] or [""]
     if found := listed_files(newest):
         return found

@@ -1,24 +1,24 @@
-"""What the demo model does with helpers and a to-do list, step by step."""
+"""Plans the demo model's calls for sub-agents and a to-do list, step by step."""
 
 import re
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.todo_list import CLOSING, OPENING, tells_todo
 from apps.agent.tools import ToolSpec
-from apps.demo.calls import Call
+from apps.demo.calls import PlannedCall
 from apps.demo.clues import all_clues
 from apps.demo.results import one_line
 
 SPAWN, TODO, SUMMARY = "spawn-agent", "manage-todo", "summary"
 LEADS = frozenset({SPAWN, TODO, SUMMARY})
-"""Tools that are called for what is said here alone, whatever words their descriptions have."""
+"""Only this module calls these tools, whatever words their descriptions contain."""
 MOST_TASKS = 4
-REPORT = "Tell what the helpers found"
+REPORT = "Report what the sub-agents found"
 
-_helpers = re.compile(r"(?i:\bhelpers?\b|\bsub-?agents?\b)")
+_subagents = re.compile(r"(?i:\bhelpers?\b|\bsub-?agents?\b)")
 _reviews = re.compile(r"(?i:\b(?:review|check|proof-?read)\w*\b)")
 _list = re.compile(r"(?i:\b(?:to-?do|check)[ -]?list\b[^:\n]*:)(?P<items>.+)", re.DOTALL)
 _tasks = re.compile(r":\s+(?P<tasks>[^;]+;.+)", re.DOTALL)
@@ -30,39 +30,45 @@ _words = re.compile(r"\w{3,}")
 
 def lead_calls(
     question: str,
-    messages: Sequence[Message],
+    messages: Sequence[ModelMessage],
     tools: Sequence[ToolSpec],
-    made: Sequence[tuple[ToolCall, Message | None]],
-) -> list[Call]:
-    """The next calls for a question about helpers or a list; none for another, and at the end."""
+    made: Sequence[tuple[ToolCall, ModelMessage | None]],
+) -> list[PlannedCall]:
+    """Return the next calls for a question about sub-agents or a list. Return none for other
+    questions, and at the end.
+    """
     offered = {spec.name: spec for spec in tools}
     names = [call.name for call, _ in made]
-    if SPAWN in offered and _helpers.search(question):
-        return helper_calls(question, offered, made)
+    if SPAWN in offered and _subagents.search(question):
+        return subagent_calls(question, offered, made)
     if TODO in offered and not names and (text := changed_list(question, messages)):
-        return [written(text)]
+        return [write_call(text)]
     return []
 
 
-def helper_calls(
+def subagent_calls(
     question: str,
     offered: Mapping[str, ToolSpec],
-    made: Sequence[tuple[ToolCall, Message | None]],
-) -> list[Call]:
-    """A list of the tasks, a helper for each of them, and the list with what is done ticked."""
+    made: Sequence[tuple[ToolCall, ModelMessage | None]],
+) -> list[PlannedCall]:
+    """Return a list of the tasks, a sub-agent for each of them, and the list with finished tasks
+    ticked.
+    """
     tasks, names = tasks_in(question), [call.name for call, _ in made]
     lists = names.count(TODO) if TODO in offered else 2
     if not names and not lists:
-        return [written(list_of(tasks, [False] * len(tasks)))]
+        return [write_call(list_of(tasks, [False] * len(tasks)))]
     if SPAWN not in names:
-        return [spawned(task, offered[SPAWN]) for task in tasks]
+        return [spawn_call(task, offered[SPAWN]) for task in tasks]
     told = [result.text if result else "" for call, result in made if call.name == SPAWN]
     done = [*(not text.startswith("Error") for text in told), True]
-    return [written(list_of(tasks, done))] if lists < 2 else []
+    return [write_call(list_of(tasks, done))] if lists < 2 else []
 
 
 def tasks_in(question: str) -> list[str]:
-    """Those behind a colon, else one for each place that the question names, else the question."""
+    """Return the tasks after a colon, else one for each place that the question names, else the
+    question.
+    """
     if found := _tasks.search(question):
         return [task.strip() for task in found["tasks"].split(";") if task.strip()][:MOST_TASKS]
     clues = all_clues(question)
@@ -71,12 +77,12 @@ def tasks_in(question: str) -> list[str]:
     return [f"{asked} {place}?" for place in places][:MOST_TASKS] or [question.strip()]
 
 
-def spawned(task: str, spec: ToolSpec) -> Call:
+def spawn_call(task: str, spec: ToolSpec) -> PlannedCall:
     kind = "reviewer" if _reviews.search(task) else "researcher"
     arguments = {"task": task}
     if kind in kinds_of(spec):
         arguments["agentDefinitionId"] = kind
-    return Call(SPAWN, arguments)
+    return PlannedCall(SPAWN, arguments)
 
 
 def kinds_of(spec: ToolSpec) -> Sequence[str]:
@@ -89,8 +95,10 @@ def list_of(tasks: Sequence[str], done: Sequence[bool]) -> str:
     return "\n".join(f"- [{'x' if is_done else ' '}] {one_line(task)}" for task, is_done in items)
 
 
-def changed_list(question: str, messages: Sequence[Message]) -> str:
-    """The list that the question asks for, or the one there is with an item ticked; "" for none."""
+def changed_list(question: str, messages: Sequence[ModelMessage]) -> str:
+    """Return the list that the question asks for, or the current list with an item ticked; "" for
+    none.
+    """
     if found := _list.search(question):
         items = filter(None, _between.split(found["items"].strip(" .!?")))
         return "\n".join(f"- [ ] {item[:1].upper()}{item[1:]}" for item in items)
@@ -107,10 +115,10 @@ def changed_list(question: str, messages: Sequence[Message]) -> str:
     return after if after != text else ""
 
 
-def current_list(messages: Sequence[Message]) -> str:
+def current_list(messages: Sequence[ModelMessage]) -> str:
     told = next((message.text for message in reversed(messages) if tells_todo(message)), "")
     return told.removeprefix(OPENING).partition(CLOSING)[0].strip("\n")
 
 
-def written(text: str) -> Call:
-    return Call(TODO, {"operation": "write", "text": text})
+def write_call(text: str) -> PlannedCall:
+    return PlannedCall(TODO, {"operation": "write", "text": text})

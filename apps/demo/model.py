@@ -1,7 +1,7 @@
-"""The built-in demo model: no key, no network, no language model, and it says so.
+"""The built-in demo model, which states that it uses no language model, key or network.
 
-It calls the tools that a question points to and shows what they return. The same conversation
-always gets the same answer.
+It calls the tools that a question suggests and shows what they return. The same conversation always
+gets the same answer.
 """
 
 import asyncio
@@ -10,19 +10,18 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from django.conf import settings
 
 from apps.agent.events import TextDelta, Usage
-from apps.agent.messages import Message, ToolCall, to_dicts
+from apps.agent.messages import ModelMessage, ToolCall, to_dicts
+from apps.agent.meter import SentRequest
 from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
-from apps.agent.sent_request import SentRequest
 from apps.agent.todo_list import tells_todo
-from apps.demo.calls import Call, Plan, plan_calls
+from apps.demo.calls import CallPlan, PlannedCall, plan_calls
 from apps.demo.clues import all_clues
 from apps.demo.excerpts import quotations
 from apps.demo.known_tools import (
     STORE,
-    Asked,
+    DemoQuestion,
     asks,
     documents_of,
     known_calls,
@@ -36,15 +35,22 @@ from apps.demo.talk import greeting, long_text, small_talk
 from apps.manifest.narrative import without_narrative
 
 CALL_PREFIX = "demo_call_"
-"""Prefix of the ids of our own calls; other calls in a conversation are ignored."""
+"""The ids of our own calls have this prefix. Other calls in a conversation are ignored."""
 MOST_CHARACTERS = 4_000
-"""The part of a question that is read; longer ones are texts, not questions."""
+"""The model reads only this many characters of a message. Longer messages are texts, not questions.
+"""
 MOST_ASKED = 6
-"""Former questions that one like "and in Lima?" can refer to."""
+"""The model reads this many of the newest questions, so that "and in Lima?" can refer to an earlier
+one.
+"""
 CHARACTERS_PER_TOKEN = 4
-"""An estimate: there is no tokenizer where there is no model."""
+"""A token is estimated to have this many characters, because there is no tokenizer."""
 ARGUMENT_PIECE = 12
-"""Characters of arguments in one delta, so that they arrive in pieces as elsewhere."""
+"""One delta contains this many characters of arguments, so that they arrive in pieces as with other
+models.
+"""
+WORD_SECONDS = 0.02
+"""The model pauses for this many seconds between two words, so that answers stream visibly."""
 SUPPORTED_PARAMETERS = frozenset({"max_completion_tokens", "max_tokens"})
 CLOSING = "*The built-in demo model only repeats what the tools returned.*"
 
@@ -54,22 +60,22 @@ _skill_names = re.compile(r"<name>([a-z0-9-]{1,64})</name>")
 
 class DemoModel:
     def write(self, request: ModelRequest) -> bytes:
-        """The request as a service would be sent it."""
+        """Return the request in the form that a service would get."""
         tools = [spec.written for spec in request.tools]
         written = {"messages": to_dicts(request.messages), **({"tools": tools} if tools else {})}
         return msgspec.json.encode({**written, **request.parameters}, enc_hook=dict)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Answer word by word, `DEMO_MODEL_DELAY_SECONDS` apart, and report estimated tokens."""
+        """Answer word by word, `WORD_SECONDS` apart, and report estimated tokens."""
         if request.meter.keeps_requests:
             body, prompt = self.write(request), tuple(request.prompt)
             request.meter.request_sent(SentRequest("demo-model", body, prompt, request.private))
         answer = answer_to(request)
         calls = answer if isinstance(answer, list) else []
-        text, reason = limited("" if calls else str(answer), request.parameters)
+        text, reason = limit_text("" if calls else str(answer), request.parameters)
         for word in _words.findall(text):
             yield [TextDelta(word)]
-            await asyncio.sleep(settings.DEMO_MODEL_DELAY_SECONDS)
+            await asyncio.sleep(WORD_SECONDS)
         said = len(text)
         for index, call in enumerate(calls):
             id = f"{CALL_PREFIX}{len(request.messages)}_{index}"
@@ -85,10 +91,10 @@ class DemoModel:
         yield [Finish("tool_calls" if calls else reason), Usage(tokens(asked), tokens(said))]
 
 
-def answer_to(request: ModelRequest) -> str | list[Call]:
-    """A text, or the calls to make first."""
+def answer_to(request: ModelRequest) -> str | list[PlannedCall]:
+    """Return the answer's text, or the calls to make first."""
     said = [m for m in request.messages if not tells_todo(m)]
-    asked = [m for m in said if m.role == "user"] or [Message("user")]
+    asked = [m for m in said if m.role == "user"] or [ModelMessage("user")]
     (question, attached), *earlier = (
         without_attachments(without_narrative(message.text[:MOST_CHARACTERS]))
         for message in reversed(asked[-MOST_ASKED:])
@@ -97,7 +103,7 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
         return quoted
     choice = request.parameters.get("tool_choice")
     made = own_results(said)
-    if choice in (None, "auto") and (calls := led(question, request, said)):
+    if choice in (None, "auto") and (calls := plan_lead_calls(question, request, said)):
         return calls
     if (
         not made
@@ -118,50 +124,56 @@ def answer_to(request: ModelRequest) -> str | list[Call]:
     return plan.calls or rung or small_talk(question, request.tools, files)
 
 
-def led(question: str, request: ModelRequest, said: Sequence[Message]) -> list[Call]:
-    """The next calls of helpers and of the to-do list."""
+def plan_lead_calls(
+    question: str, request: ModelRequest, said: Sequence[ModelMessage]
+) -> list[PlannedCall]:
+    """Return the next calls for sub-agents and the to-do list."""
     return lead_calls(question, request.messages, request.tools, own_calls(said))
 
 
-def own_results(messages: Sequence[Message]) -> list[str]:
-    """The results of our own calls since the latest question, as Markdown."""
+def own_results(messages: Sequence[ModelMessage]) -> list[str]:
+    """Return the results of our own calls since the latest question, as Markdown."""
     calls = own_calls(messages)
-    # The page shows the list beside the answer.
+    # The page shows the list next to the answer.
     others = [pair for pair in calls if pair[0].name != TODO]
     return [render(call, result) for call, result in others or calls]
 
 
-def own_calls(messages: Sequence[Message]) -> list[tuple[ToolCall, Message | None]]:
-    """Our own calls since the latest question, each with its result."""
+def own_calls(messages: Sequence[ModelMessage]) -> list[tuple[ToolCall, ModelMessage | None]]:
+    """Return our own calls since the latest question, each with its result."""
     start = max((index for index, m in enumerate(messages) if m.role == "user"), default=0)
     results = {m.tool_call_id: m for m in messages[start:] if m.role == "tool"}
     calls = [call for message in messages[start:] for call in message.tool_calls]
     return [(c, results.get(c.id)) for c in calls if c.id.startswith(CALL_PREFIX)]
 
 
-def web_search(question: str, request: ModelRequest) -> list[Call]:
-    """The call that follows when nothing but memories was searched."""
+def web_search(question: str, request: ModelRequest) -> list[PlannedCall]:
+    """Return the call that follows if only memories were searched."""
     made = own_calls([m for m in request.messages if not tells_todo(m)])
     texts = [result.text for _, result in made if result is not None]
     return next_calls(asked_of(question, request), [call.name for call, _ in made], texts)
 
 
-def asked_of(question: str, request: ModelRequest) -> Asked:
+def asked_of(question: str, request: ModelRequest) -> DemoQuestion:
     tools = {spec.name: spec for spec in request.tools}
-    return Asked(question, documents_of(request.messages), tools)
+    return DemoQuestion(question, documents_of(request.messages), tools)
 
 
-def plan_for(question: str, request: ModelRequest, choice: object, earlier: Sequence[str]) -> Plan:
-    """A question that names a skill is about that skill alone; the word "read" means no skill."""
+def plan_for(
+    question: str, request: ModelRequest, choice: object, earlier: Sequence[str]
+) -> CallPlan:
+    """Return the plan. A question with the name of a skill is only about that skill; the word
+    "read" is not a skill.
+    """
     tools = request.tools
     if choice in (None, "auto", "required"):
         if calls := skill_reads(question, request):
-            return Plan(calls)
+            return CallPlan(calls)
         is_small_talk = bool(question.strip() and greeting(question))
         known = [] if is_small_talk else known_calls(asked_of(question, request))
         known = list(reminders(question, {spec.name for spec in tools})) or known
         if known:
-            return Plan(known)
+            return CallPlan(known)
         others = [spec for spec in tools if spec.name not in {READ_SKILL, *LEADS, *NAMES}]
         if asks(question):
             others = [spec for spec in others if not spec.name.endswith(STORE)]
@@ -169,23 +181,25 @@ def plan_for(question: str, request: ModelRequest, choice: object, earlier: Sequ
     return plan_calls(question, tools, choice, earlier)
 
 
-def skill_reads(question: str, request: ModelRequest) -> list[Call]:
-    """Calls that read the skills that the prompt lists and the question names, and their files."""
+def skill_reads(question: str, request: ModelRequest) -> list[PlannedCall]:
+    """Return calls that read the skills that are listed in the prompt and named in the question,
+    and their files.
+    """
     said = set(re.findall(r"[\w-]+", question.casefold()))
     if not said & {"skill", "skills"} or READ_SKILL not in [spec.name for spec in request.tools]:
         return []
     prompt = next((m.text for m in request.messages if m.role == "system"), "")
     files = [{"file_path": clue["file"]} for clue in all_clues(question) if "file" in clue]
     return [
-        Call(READ_SKILL, {"skill_name": name, **file})
+        PlannedCall(READ_SKILL, {"skill_name": name, **file})
         for name in dict.fromkeys(_skill_names.findall(prompt))
         if name in said
         for file in ({}, *files)
     ]
 
 
-def limited(text: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
-    """The text within the limit of the request, and the reason why it ends there."""
+def limit_text(text: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the text within the limit of the request, and the finish reason."""
     most = next((parameters[n] for n in sorted(SUPPORTED_PARAMETERS) if n in parameters), None)
     if not isinstance(most, int) or not 0 < most * CHARACTERS_PER_TOKEN < len(text):
         return text, "stop"

@@ -1,4 +1,4 @@
-"""Results of tools as Markdown for people."""
+"""Formats tool results as Markdown."""
 
 import re
 from collections.abc import Mapping
@@ -6,14 +6,16 @@ from typing import Any
 
 import msgspec
 
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 
 MOST_CHARACTERS = 3_000
-"""Of one text that a tool returned; the whole of it is in the stage of the call."""
+"""The answer contains up to this many characters of a tool's result. The call's stage contains the
+whole text.
+"""
 MOST_LINES = 40
 LONGEST_VALUE = 200
 UNITS = {"_celsius": "°C", "_percent": "%", "_km_h": "km/h"}
-"""End of a value's name → its unit."""
+"""Each suffix of a value's name determines the value's unit."""
 IN_WORDS = {"null": "none", "[]": "none", "true": "yes", "false": "no"}
 READ_SKILL = "internal_skills_read_skill"
 
@@ -22,16 +24,16 @@ _failure = re.compile(
     r"|.{0,200}?\b(?:status(?: code)?:?|answered(?: with)?) [45]\d\d\b)",
     re.IGNORECASE | re.DOTALL,
 )
-# Lines for the model: when a result was made, and which attachments came with it.
+# Lines for the model: the time of a result, and its attachments.
 _time = re.compile(r"\n?\[Timestamp: [^\]\n]*\]\Z")
 _attached = re.compile(r"\n<attachments>\n.*</attachments>(?:\n\[[^\n]*\])*\Z", re.DOTALL)
 _origin = re.compile(r"internal_[^_]+_(?=.)")
 _between_words = re.compile(r"[\s_.-]+|(?<=[a-z\d])(?=[A-Z])")
 
 
-def render(call: ToolCall, result: Message | None) -> str:
-    """One call with its result."""
-    arguments = decoded(call.arguments)
+def render(call: ToolCall, result: ModelMessage | None) -> str:
+    """Return a call with its result as text."""
+    arguments = decode_json(call.arguments)
     given = arguments if isinstance(arguments, dict) else {}
     given = {name: value for name, value in given.items() if value != ""}
     words = one_line(given if len(given) > 1 else next(iter(given.values()), ""))
@@ -39,27 +41,27 @@ def render(call: ToolCall, result: Message | None) -> str:
     if result is None:
         return f"{title} brought no result."
     text, _ = without_attachments(_time.sub("", result.text))
-    value = decoded(text)
+    value = decode_json(text)
     if is_failure(call.name, text, value):
         return f"{title} failed:\n\n{with_margin(text, '> ')}"
     if not text.strip():
         return f"{title} returned nothing."
     if call.name == READ_SKILL:
-        # As code: a skill begins with lines that Markdown makes a heading.
+        # Indented as code, because Markdown would turn a skill's first lines into a heading.
         return f"{title}\n\n{with_margin(text, '    ')}"
     return f"{title}\n\n{with_margin(text, '> ') if value is None else markdown(value)}"
 
 
 def without_attachments(text: str) -> tuple[str, int]:
-    """A message without the list of its attachments, and their number."""
+    """Return a message without the list of its attachments, and their number."""
     found = _attached.search(text)
     if found is None:
         return text, 0
     return text[: found.start()], found[0].count("\n  <attachment>\n")
 
 
-def decoded(text: str) -> Any:
-    """The JSON value; None for invalid JSON."""
+def decode_json(text: str) -> Any:
+    """Return the JSON value; None for invalid JSON."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -67,7 +69,7 @@ def decoded(text: str) -> Any:
 
 
 def is_failure(tool: str, text: str, value: object) -> bool:
-    """Whether a result reads like an error of our tools; there is no other sign."""
+    """Return True if a result reads like an error of our tools, which is the only indication."""
     if isinstance(value, Mapping):
         return bool(value.get("error"))
     return value is None and (text.startswith(f"{tool}: ") or bool(_failure.match(text)))
@@ -81,7 +83,7 @@ def with_margin(text: str, margin: str) -> str:
 
 
 def markdown(value: Any) -> str:
-    """A list for an object or a list, else one line."""
+    """Return a list for an object or a list, otherwise one line."""
     if isinstance(value, Mapping) and value:
         lines = [f"- **{label(name)}:** {one_line(member)}" for name, member in value.items()]
     elif isinstance(value, list) and value:
@@ -108,12 +110,12 @@ def one_line(value: Any, depth: int = 1) -> str:
 
 
 def tool_title(name: str) -> str:
-    """`Weather_now` is "Weather now"; a tool of our own does not name where it comes from."""
+    """Return a title: `Weather_now` becomes "Weather now". The prefix of our own tools is removed."""
     return label(_origin.sub("", name, count=1))
 
 
 def label(name: str) -> str:
-    """`wind_km_h` is "Wind (km/h)"."""
+    """Return a label: `wind_km_h` becomes "Wind (km/h)"."""
     unit = next((unit for unit in UNITS if name.endswith(unit) and name != unit), "")
     words = " ".join(filter(None, _between_words.split(name.removesuffix(unit)))) or name
     words = words if words.isupper() else words.lower()

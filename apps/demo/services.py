@@ -1,4 +1,4 @@
-"""Services for the demo's tools: the made-up weather of a city, and its place."""
+"""Services for the demo's tools: a city's invented weather, and its location."""
 
 import hashlib
 from collections.abc import Callable
@@ -19,7 +19,7 @@ SKIES = ("clear", "partly cloudy", "overcast", "light rain", "rain", "fog", "win
 
 
 def weather_of(city: City) -> dict[str, str | int]:
-    """Weather that is made of the city's name, so it is always the same."""
+    """Return weather that is derived from the city's name, so it is always the same."""
     draw = hashlib.sha256(city.name.encode()).digest()
     sky = SKIES[draw[0] % len(SKIES)]
     return {
@@ -37,15 +37,17 @@ def weather_of(city: City) -> dict[str, str | int]:
 def answer(
     request: HttpRequest, parameter: str, lookup: Callable[[City], dict[str, Any]]
 ) -> HttpResponse:
-    """The data of the city that the query parameter names."""
+    """Return the data of the city in the query parameter."""
     name = " ".join(request.GET.get(parameter, "").split())
     if not name:
-        return refusal(400, f"Which city? Add it to the address, as in ?{parameter}=Oslo.")
+        return refusal(400, f"Add a city to the address, as in ?{parameter}=Oslo.")
     if len(name) > LONGEST_NAME:
-        return refusal(400, f"A city's name has at most {LONGEST_NAME} characters.")
+        return refusal(
+            400, f"The name of the city is too long; the limit is {LONGEST_NAME} characters."
+        )
     city = find_city(name)
     if city is None:
-        text = f"{name!r} is none of the cities that the demo knows."
+        text = f"{name!r} is not a city that the demo knows."
         return refusal(404, text, suggestions=similar_cities(name))
     cached = f"public, max-age={FRESH_SECONDS}"
     return JsonResponse(lookup(city), headers={"Cache-Control": cached})

@@ -1,4 +1,4 @@
-"""Answers of the demo model that need no tool: honest, and long on request."""
+"""Answers of the demo model without tools: honest, and long on request."""
 
 import re
 from collections.abc import Sequence
@@ -30,21 +30,21 @@ OPENINGS = {
     r"\W*(hi|hello|hey|good (morning|day|afternoon|evening)|greetings)\b": f"Hello! {INTRODUCTION}",
     r"\W*(thanks|thank you|great|cool|nice|bye|goodbye)\b": THANKED,
 }
-"""Pattern of a question → beginning of the answer."""
+"""Each pattern of a question determines the beginning of the answer."""
 
 _paragraphs = re.compile(r"\b(\d{1,3}) paragraphs?\b", re.IGNORECASE)
 _story = re.compile(r"\b(?:story|tale|long(?:er)? (?:answer|text|reply))\b", re.IGNORECASE)
 
 
 def long_text(question: str) -> str:
-    """The story or its first paragraphs, if the question asks for one; else ""."""
+    """Return the story or its first paragraphs if the question asks for one; else ""."""
     if match := _paragraphs.search(question):
         return "\n\n".join(STORY.split("\n\n")[: max(int(match[1]), 1)])
     return STORY if _story.search(question) else ""
 
 
 def greeting(question: str) -> str:
-    """The answer to small talk; "" for any other question."""
+    """Return the answer to small talk; "" for any other question."""
     said = (
         text for p, text in OPENINGS.items() if re.match(p, question, re.IGNORECASE | re.DOTALL)
     )
@@ -52,7 +52,9 @@ def greeting(question: str) -> str:
 
 
 def small_talk(question: str, tools: Sequence[ToolSpec], files: int) -> str:
-    """An answer to a question that points to no tool; `files` is how many came with it."""
+    """Return an answer to a question that suggests no tool; `files` is the number of attached
+    files.
+    """
     opening = greeting(question) or f"I cannot answer that. {INTRODUCTION}"
     if "markdown" in question.casefold():
         return MARKDOWN

@@ -1,4 +1,4 @@
-"""Read one document: a line of JSON and its bytes come in, one line of JSON goes out."""
+"""Reads one document: takes a line of JSON and the bytes, and returns one line of JSON."""
 
 import json
 import sys
@@ -9,21 +9,23 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any, Literal
 
-from apps.documents.pages import Part, Unreadable
+from apps.documents.paged_text import PagePart, UnreadableDocument
 
 SOFT = 0.8
-"""Share of the time after which the text so far is returned as cut."""
+"""After this share of the time limit, the process returns the text so far and marks it as cut."""
 MOST_OPEN_FILES = 64
 
-Parts = Callable[[BytesIO, dict[str, Any]], Iterator[Part]]
-"""The text of a document, piece by piece. Raises `Unreadable`."""
+Parts = Callable[[BytesIO, dict[str, Any]], Iterator[PagePart]]
+"""A reader yields the text of a document, piece by piece. It raises `UnreadableDocument` if it
+cannot read the document.
+"""
 
 
 @dataclass
 class Result:
-    """`cut`: why there may be more parts."""
+    """The parts that were read. `cut` is the reason why there may be more parts."""
 
-    parts: list[Part] = field(default_factory=list)
+    parts: list[PagePart] = field(default_factory=list)
     problem: str = ""
     cut: Literal["", "room", "time"] = ""
 
@@ -36,25 +38,27 @@ def main() -> None:
     try:
         content = BytesIO(sys.stdin.buffer.read())
         read(content, order, started + order["seconds"] * SOFT, result)
-    except Unreadable as error:
+    except UnreadableDocument as error:
         result.problem = str(error)
     except MemoryError:
-        result.problem = (
-            f"it needs more than the {order['memory'] // 2**20:,} MB that are possible."
-        )
+        result.problem = f"it needs too much memory; the limit is {order['memory'] // 2**20:,} MB."
     except RecursionError:
-        result.problem = "things are nested too deeply in it."
+        result.problem = "it is nested too deeply."
     except Exception as error:  # noqa: BLE001 - whatever the libraries raise on bad bytes
-        result.problem = f"it is damaged, or no {order['title']} file ({type(error).__name__})."
+        result.problem = (
+            f"it is damaged or not a valid {order['title']} file ({type(error).__name__})."
+        )
     sys.stdout.write(json.dumps({"total": order.get("total", 0), **asdict(result)}))
     sys.stdout.flush()
 
 
 def limit(memory: int, seconds: float) -> None:
-    """Limit this process. Where the system cannot, the parent's clock alone does."""
+    """Limit the memory and the time of this process. Where the system cannot, only the parent's
+    timer does.
+    """
     try:
         import resource
-    except ImportError:
+    except ImportError:  # This is the case on Windows.
         return
     whole = int(seconds) + 1
     for what, most in (
@@ -68,7 +72,9 @@ def limit(memory: int, seconds: float) -> None:
 
 
 def read(content: BytesIO, order: dict[str, Any], deadline: float, result: Result) -> None:
-    """Read as much of the text as there is time and room for. Raises `Unreadable`."""
+    """Read as much of the text as the limits for time and size allow. Raises `UnreadableDocument`
+    if the document cannot be read.
+    """
     parts: Parts = import_module(f"apps.documents.{order['kind']}").parts
     room: int = order["characters"]
     for part in parts(content, order):

@@ -1,5 +1,6 @@
-"""Parts of the formats that are ZIP archives of XML, unpacked only as far as memory allows."""
+"""Reads the XML parts of ZIP archives. A part is unpacked only up to a memory limit."""
 
+import unicodedata
 from io import BytesIO
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote
@@ -7,38 +8,45 @@ from zipfile import ZipFile
 
 from lxml import etree
 
-from apps.documents.pages import PROTECTED, Unreadable
+from apps.documents.paged_text import PROTECTED, UnreadableDocument
+from apps.documents.zip_names import READ_AS, named_entries
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Of one unpacked part."""
+"""An unpacked part of a document can have at most this many bytes."""
 
 
 class Archive:
-    """Methods raise `Unreadable`, and KeyError for a part that is not there."""
+    """An archive. Its methods raise `UnreadableDocument` if it is damaged, and KeyError for a
+    missing part.
+    """
 
     def __init__(self, content: BytesIO) -> None:
         self.file = ZipFile(content)
+        self.entries = dict(named_entries(self.file, READ_AS))
 
     def __contains__(self, name: str) -> bool:
-        return name in self.file.NameToInfo
+        return unicodedata.normalize("NFC", name) in self.entries
 
     def read(self, name: str) -> bytes:
-        if self.file.getinfo(name).flag_bits & 1:
-            raise Unreadable(PROTECTED)
-        with self.file.open(name) as part:
+        entry = self.entries[unicodedata.normalize("NFC", name)]
+        if entry.flag_bits & 1:
+            raise UnreadableDocument(PROTECTED)
+        with self.file.open(entry) as part:
             content = part.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise Unreadable(f"it has a part that unpacks to more than {MOST_BYTES // 2**20} MB.")
+            raise UnreadableDocument(
+                f"a part of it is too large when unpacked; the limit is {MOST_BYTES // 2**20} MB."
+            )
         return content
 
     def xml(self, name: str) -> etree._Element:
-        """The root of a part; entities are not resolved, and nothing outside is loaded."""
+        """Return the root of a part. Entities are not resolved, and no external resource is loaded."""
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
         return etree.fromstring(self.read(name), parser)
 
 
 def beside(name: str, target: str) -> str:
-    """The name of the part that another one refers to."""
+    """Return the name of the part that another part refers to."""
     if target.startswith("/"):
         return normpath(unquote(target)).lstrip("/")
     return normpath(join(dirname(name), unquote(target)))

@@ -1,4 +1,4 @@
-"""Search by words: Okapi BM25 over the texts of one document, or of several."""
+"""Searches by words: Okapi BM25 over the texts of one or several documents."""
 
 import math
 import re
@@ -7,19 +7,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 K1, B = 1.2, 0.75
-"""How soon repeated words stop to count, and how much long texts are marked down: the usual values."""
+"""BM25 uses these values to weight repeated words (k1) and to penalize long texts (b). They are the
+usual ones.
+"""
 STEM = 5
-"""Characters; words that begin with the same ones count as forms of one word, at a lower weight."""
+"""Words that have at least this many characters in common at the beginning count as forms of one
+word, at a lower weight.
+"""
 STEM_WEIGHT = 0.4
 QUERY_TERMS = 64
 
 _word = re.compile(r"[^\W_]+")
 _unspaced = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]{2,}")
-"""Scripts that put no space between words are searched by pairs of characters."""
+"""Scripts without spaces between words are searched by pairs of characters."""
 
 
 def terms(text: str) -> Iterable[str]:
-    """Words, and the beginnings of the longer ones, which end in `*`."""
+    """Return words, and the beginnings of the longer words, which end in `*`."""
     for word in _word.findall(text.casefold()):
         if _unspaced.search(word):
             yield from (one + other for one, other in pairwise(word))
@@ -29,10 +33,10 @@ def terms(text: str) -> Iterable[str]:
             yield f"{word[:STEM]}*"
 
 
-class WordIndex:
+class Bm25Index:
     def __init__(self, texts: Sequence[str]) -> None:
         self.places: dict[str, dict[int, int]] = {}
-        """Term → text → how often."""
+        """This maps each term to the number of its occurrences in each text."""
         self.lengths: list[int] = []
         for number, text in enumerate(texts):
             counts = Counter(terms(text))
@@ -42,15 +46,17 @@ class WordIndex:
 
     @property
     def size(self) -> int:
-        """Its memory in bytes, about: measured over English and German prose."""
+        """Return the estimated memory of the index in bytes, as measured with English and German
+        prose.
+        """
         return 400 * len(self.places) + 30 * sum(map(len, self.places.values()))
 
 
-def word_scores(indexes: Sequence[WordIndex], query: str) -> Iterator[tuple[int, int, float]]:
-    """The texts that have a word of the query, by their index and their number in it, and what each
-    such word adds to how well they fit.
+def word_scores(indexes: Sequence[Bm25Index], query: str) -> Iterator[tuple[int, int, float]]:
+    """Yield the texts that contain a word of the query: their index, their number in it, and the
+    score that each such word adds.
 
-    Words are as rare, and texts as long, as they are in all indexes together.
+    The frequency of words and the average length of texts are computed over all indexes together.
     """
     count = sum(len(index.lengths) for index in indexes)
     average = sum(sum(index.lengths) for index in indexes) / count if count else 0.0

@@ -1,7 +1,7 @@
 """The chunks of a document: parts of its pages that are searched and quoted.
 
-A page is parted where a heading begins, else between paragraphs, lines, sentences and words, in
-this order, only as deep as is needed for parts of the wanted size. Small parts are joined again.
+A page is split before headings, then between paragraphs, lines, sentences and words, in this order,
+and only as far as needed for parts of the wanted size. Small parts are joined again.
 """
 
 import re
@@ -13,11 +13,13 @@ from typing import NamedTuple
 from apps.documents.structure import Page
 
 MOST = 800
-"""Characters: about 200 tokens, of which embedding models read 256 and more."""
+"""A chunk has at most this many characters, about 200 tokens. Embedding models read 256 tokens or
+more.
+"""
 LEAST = 200
-"""Characters from which on a chunk ends where a heading begins."""
+"""A heading ends a chunk that has at least this many characters."""
 TABLE = 7
-"""The level of the head of a table, below those of headings."""
+"""The head of a table has this level, which is below the levels of headings."""
 HEADING_CHARACTERS = 200
 
 Span = tuple[int, int]
@@ -34,11 +36,11 @@ _sentence = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n(?=[|#\-*]|[ 
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
-    """`page` is the number of its page, 0 in a document without pages.
+class TextChunk:
+    """A chunk. `page` is the number of its page, 0 in a document without pages.
 
-    `text` is from `start` to `end` in the text of that page. `headings` are those that it stands
-    under, the outermost first; the last one may be the head of a table.
+    `text` is at `start` to `end` in the text of that page. `headings` are the headings above it,
+    the outermost first; the last one may be the head of a table.
     """
 
     text: str
@@ -52,22 +54,22 @@ class Chunk:
         return "\n".join((*self.headings, self.text))
 
 
-def chunks_of(pages: Iterable[Page]) -> list[Chunk]:
+def chunks_of(pages: Iterable[Page]) -> list[TextChunk]:
     return [chunk for page in pages for chunk in page_chunks(page)]
 
 
-def page_chunks(page: Page) -> Iterator[Chunk]:
+def page_chunks(page: Page) -> Iterator[TextChunk]:
     text = page.text
     headings = deque(headings_of(text))
     above: list[Heading] = []
-    for span in joined(text, pieces(text, 0, len(text), 0)):
-        start, end = trimmed(text, span)
+    for span in join_spans(text, pieces(text, 0, len(text), 0)):
+        start, end = trim_span(text, span)
         while headings and headings[0].place <= start:
             heading = headings.popleft()
             above = [one for one in above if one.level < heading.level] + [heading]
         if start < end:
             names = tuple(one.text for one in above if one.place < start)
-            yield Chunk(text[start:end], page.number, start, end, names)
+            yield TextChunk(text[start:end], page.number, start, end, names)
 
 
 class Heading(NamedTuple):
@@ -83,7 +85,7 @@ def headings_of(text: str) -> Iterator[Heading]:
 
 
 def pieces(text: str, start: int, end: int, level: int) -> Iterator[Span]:
-    """Spans of at most `MOST` characters that cover the text."""
+    """Yield spans of up to `MOST` characters that cover the text."""
     if end - start <= MOST and level > 0:
         yield start, end
     elif level == len(_breaks):
@@ -98,8 +100,8 @@ def pieces(text: str, start: int, end: int, level: int) -> Iterator[Span]:
             yield from pieces(text, start, end, level + 1)
 
 
-def joined(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Small spans become one, but a heading begins a new one."""
+def join_spans(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """Join small spans, except that a heading begins a new one."""
     begin = end = 0
     for start, stop in spans:
         is_section = end - begin >= LEAST and text.startswith("#", start)
@@ -110,13 +112,13 @@ def joined(text: str, spans: Iterable[Span]) -> Iterator[Span]:
     yield begin, end
 
 
-def trimmed(text: str, span: Span) -> Span:
+def trim_span(text: str, span: Span) -> Span:
     start, end = span
     found = text[start:end]
     return start + len(found) - len(found.lstrip()), end - len(found) + len(found.rstrip())
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a chunk, and the rows of its tables, each on one line."""
+    """Return the sentences of a chunk, and the rows of its tables, each on one line."""
     lines = (" ".join(found.split()) for found in _sentence.split(text))
     return [line for line in lines if any(character.isalnum() for character in line)]

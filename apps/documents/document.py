@@ -1,4 +1,4 @@
-"""A document that is read as far as it is needed, and no part of it twice."""
+"""A document that is read only as far as needed, and each part only once."""
 
 import asyncio
 import re
@@ -6,18 +6,24 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
-from apps.documents.formats import TITLES, kind_of
-from apps.documents.pages import Part, Unreadable
+from apps.documents.formats import TITLES, detect_format
+from apps.documents.paged_text import PagePart, UnreadableDocument
 from apps.documents.process import CUTS, Bounds, Extract, Order, extract
-from apps.documents.reader import read_document
+from apps.documents.reader import read_file_text
 
 FIRST_PAGES = 16
-"""As many as one process reads in the time that it takes to start."""
+"""The first process reads this many pages. It takes about as long as another process takes to
+start.
+"""
 MOST_PAGES_AT_ONCE = 128
-"""Each process takes twice as many as the one before, so that a long document needs few of them."""
+"""One process reads at most this many pages. Each process reads twice as many as the previous one,
+so that a long document needs few processes.
+"""
 ALL = 10**9
 LEAST_SECONDS = 1.0
-"""A process with less time does not get to its first page."""
+"""A process is started only if at least this many seconds remain, because it would not reach its
+first page in less.
+"""
 
 Extracting = Callable[[bytes, Order, Bounds], Awaitable[Extract]]
 
@@ -25,14 +31,16 @@ _line_end = re.compile(r"\r\n|\n|\r")
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines without their ends; a line end at the end of the text begins no further line."""
+    """Return the lines without line ends. A line end at the end of the text begins no further line."""
     lines = _line_end.split(text)
     return lines[:-1] if not lines[-1] else lines
 
 
 @dataclass(slots=True)
 class Document:
-    """`lines` are those of the first `pages` of `total`; only a PDF has pages."""
+    """A document that is being read. `lines` are from the first `pages` of `total` pages. Only a
+    PDF has pages.
+    """
 
     content: bytes = field(repr=False)
     name: str = ""
@@ -48,14 +56,15 @@ class Document:
     extract: Extracting = field(default=extract, repr=False)
 
     async def until(self, end: int | None = None) -> None:
-        """Read on until there are `end` lines (None: to the end), within the time of the bounds.
+        """Continue reading until there are `end` lines (None: to the end), within the time limit.
 
-        The next call goes on where this one stopped. Raises `Unreadable`.
+        The next call continues where this one stopped. Raises `UnreadableDocument` if the document
+        cannot be read.
         """
         async with self.lock:
             if self.reaches(end):
                 return
-            if kind_of(self.content, self.name, self.media_type) != "pdf":
+            if detect_format(self.content, self.name, self.media_type) != "pdf":
                 await self.read_whole()
                 return
             if end is None and self.at_once >= FIRST_PAGES:
@@ -68,14 +77,14 @@ class Document:
 
     @property
     def size(self) -> int:
-        """Its memory in bytes, about."""
+        """Return the estimated memory of the document in bytes."""
         return self.characters + len(self.content)
 
     def reaches(self, end: int | None) -> bool:
         return self.is_complete or (end is not None and len(self.lines) >= end)
 
     async def read_whole(self) -> None:
-        text = await read_document(
+        text = await read_file_text(
             self.content, name=self.name, media_type=self.media_type, bounds=self.bounds
         )
         self.lines = await asyncio.to_thread(lines_of, text)
@@ -83,7 +92,9 @@ class Document:
         self.complete()
 
     async def grow(self, seconds: float) -> int:
-        """Read further pages; returns how many. Raises `Unreadable` if there are none yet."""
+        """Read further pages and return their number. Raises `UnreadableDocument` if no page was
+        read before.
+        """
         first = self.pages + 1
         order = Order("pdf", TITLES["pdf"], pages=(first, first + self.at_once))
         room = self.bounds.characters - self.characters
@@ -91,7 +102,7 @@ class Document:
             found = await self.extract(
                 self.content, order, replace(self.bounds, seconds=seconds, characters=room)
             )
-        except Unreadable:
+        except UnreadableDocument:
             if not self.total:
                 raise
             found = self.without_pages(seconds)
@@ -102,10 +113,12 @@ class Document:
         return len(found.parts)
 
     def without_pages(self, seconds: float) -> Extract:
-        """An empty extract, or the note that a page which alone had all the time is unreadable."""
+        """Return an empty extract, or a note that a page is unreadable if it alone used up the
+        time.
+        """
         is_hopeless = self.at_once == 1 and seconds == self.bounds.seconds
         number = self.pages + 1
-        note = Part("", f"[page {number}: could not be read]", number)
+        note = PagePart("", f"[page {number}: could not be read]", number)
         parts = (note,) if is_hopeless else ()
         return Extract(parts, self.total)
 

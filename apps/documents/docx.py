@@ -1,4 +1,4 @@
-"""Word: paragraphs, with headings, lists and tables as in Markdown."""
+"""Reads Word documents: their paragraphs, with headings, lists and tables as Markdown."""
 
 import re
 from collections.abc import Iterator
@@ -9,19 +9,19 @@ from docx import Document
 from docx.table import Table
 from docx.text.paragraph import Paragraph
 
-from apps.documents.pages import Part
+from apps.documents.paged_text import PagePart
 
 DEEPEST = 8
-"""Levels of tables inside tables."""
+"""Tables can be nested up to this many levels. Deeper tables are left out."""
 
 _heading = re.compile(r"Heading ([1-6])")
 
 
-def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
     for block in Document(content).iter_inner_content():
         text = table(block) if isinstance(block, Table) else paragraph(block)
         if text:
-            yield Part(text)
+            yield PagePart(text)
 
 
 def paragraph(block: Paragraph) -> str:
@@ -39,7 +39,7 @@ def paragraph(block: Paragraph) -> str:
 
 
 def table(block: Table, depth: int = 1) -> str:
-    """A line for each row, with merged cells once."""
+    """Return a line for each row. Merged cells appear once."""
     lines = []
     for row in block.rows:
         cells = {id(cell._tc): cell for cell in row.cells}

@@ -1,63 +1,78 @@
-"""The encoding of text that does not name it, found by what it would say in each.
+"""Detects the encoding of text that does not declare it.
 
-A wrong encoding gives words that nobody has written, so text is only read in one whose letters fit:
-those of a script, in their usual frequency, without capitals in the middle of words.
+A wrong encoding turns text into meaningless words. Each possible encoding gets a score: how well
+its letters follow each other, as in the languages that use the encoding. The best one must clearly
+lead the next one; otherwise the encoding is unknown.
 """
 
-# ruff: noqa: RUF001 - the letters of many scripts are what this is about
+# ruff: noqa: RUF001 - this module is about the letters of many scripts
 
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
-import charset_normalizer
+import chardet
 
 SAMPLE_BYTES = 64 * 1024
-LEAST_SCORE = 0.4
-"""Of the letters, so many are among the most frequent ones of their language."""
-MOST_FLIPS = 0.1
-LEAST_KANA = 0.15
-MOST_BLOCKS = 8
-"""Of 256 characters each, in a text of UTF-16 that has few others than letters of one script."""
-PUNCTUATION = frozenset("€£¥§°«»“”„‘’‚–—…·•²³½¼¾µ¿¡ªº©®™№×÷± \xa0\xad")
+SCORED_BYTES = 4 * 1024
 SCRIPTS = {
-    "CYRILLIC": (("windows-1251", "koi8-u", "cp866", "iso8859-5"), "оеаинтсрвлкмдпуыяі"),
-    "GREEK": (("windows-1253", "iso8859-7"), "αεοιτνσηρκπυςάέί"),
-    "HEBREW": (("windows-1255",), "יוהלאמתרשבנםדכעחק"),
-    "ARABIC": (("windows-1256",), "اليمنورتبةدعسف"),
+    "CYRILLIC": ("windows-1251", "koi8-u", "koi8-r", "cp866", "iso-8859-5"),
+    "GREEK": ("windows-1253", "iso-8859-7"),
+    "HEBREW": ("windows-1255",),
+    "ARABIC": ("windows-1256",),
+    "THAI": ("cp874",),
 }
+EAST_ASIAN = ("cp932", "euc-jp", "gb18030", "big5", "cp949")
 LATIN = {
-    "windows-1252": "àáâãäåæçèéêëìíîïñòóôõöøùúûüÿœß",
+    "windows-1252": "àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿœß",
     "windows-1254": "çğıöşüâîû",
     "windows-1250": "ąćęłńóśźżáčďéěíňřšťúůýžőűăâîşţäöüßôľĺŕđ",
-    "iso8859-2": "ąćęłńóśźżáčďéěíňřšťúůýžőűăâîşţäöüßôľĺŕđ",
+    "iso-8859-2": "ąćęłńóśźżáčďéěíňřšťúůýžőűăâîşţäöüßôľĺŕđ",
     "cp850": "àáâãäåæçèéêëìíîïñòóôõöøùúûüÿß",
 }
-"""The letters of each encoding's languages, the likeliest first."""
-ICELANDIC = "áéíóúýðþæö"
-JAPANESE = ("cp932", "euc_jp")
-OTHER_ASIAN = ("gb18030", "big5", "cp949")
+"""The languages that use each encoding have these letters."""
+LEAST_SCORE = 0.05
+"""Text in other scripts must score at least this much. Random bytes and wrong encodings score less.
+"""
+LEAD = 1.5
+"""The best encoding of another script must exceed the score of the next one by this factor."""
+LATIN_LEAD = 1.1
+USUAL_LATIN = "windows-1252"
+USUAL_ADVANTAGE = 1.1
+NONE = "ascii"
+"""`chardet` returns this for text that is not ASCII and not in any of the requested encodings."""
+MOST_BLOCKS = 8
+"""UTF-16 text in mostly one script uses at most this many blocks of 256 characters each."""
+PUNCTUATION = frozenset("€£¥§°«»“”„‘’‚–—…·•²³½¼¾µ¿¡ªº©®™№×÷± \xa0\xad،؛؟ـ\u200c\u200d\u200e\u200f")
 
-_flip = re.compile(r"[^\W\d_A-Z][A-ZА-ЯЁІЇЄҐΑ-Ω]")
-_mixed = re.compile(r"[A-Za-z](?=[^\W\d_a-zA-Z])|[^\W\d_a-zA-Z](?=[A-Za-z])")
-"""Matches letters of two scripts next to each other in a word."""
-_symbol_in_word = re.compile(r"[^\W\d_][^\w\s'’\-.,;:/&@]+[^\W\d_]")
-_kana = re.compile("[\u3040-\u30ff]")
-_half_kana = re.compile("[\uff61-\uff9f]")
-_asian = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff00-\uff60]")
+_beside_latin = re.compile(r"[A-Za-z](?=[^\W\d_a-zA-Z])|[^\W\d_a-zA-Z](?=[A-Za-z])")
+_symbol_in_word = re.compile(r"[^\W\d_](?:[^\w\s'’\-.,;:/&@]|[¹²³¼½¾])+[^\W\d_]")
+_opening_after_letter = re.compile(r"[^\W\d_][‚„]")
+_east_asian = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff00-\uff60]")
+_runs = re.compile(rb"[\x80-\xff]+")
 
 
 def encoding_of(content: bytes) -> str | None:
-    """The encoding of text that is not UTF-8; None if none fits without a doubt."""
+    """Return the encoding of text that is not UTF-8; None if it is unknown."""
     sample = content[:SAMPLE_BYTES]
     if b"\0" in sample:
         return wide_encoding(sample)
-    return next(fitting(sample), None)
+    sample = telling(content)
+    if not sample:
+        return None
+    if only_punctuation(sample):
+        return USUAL_LATIN
+    if is_other_script(sample):
+        found = leading(dict(other_scores(sample)), LEAST_SCORE, LEAD)
+        if found or is_in_runs(sample):
+            return found
+    return leading(dict(latin_scores(sample)), 0, LATIN_LEAD)
 
 
 def best_encoding(content: bytes) -> str:
-    """UTF-8 for text that is UTF-8 or fits no encoding, else the one that it fits."""
+    """Return UTF-8 for text that is UTF-8 or has an unknown encoding, else its encoding."""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -66,13 +81,15 @@ def best_encoding(content: bytes) -> str:
 
 
 def wide_encoding(sample: bytes) -> str | None:
-    """UTF-16 without a mark: of each two bytes, one has few values, and zero among them."""
+    """Return UTF-16 for text without a byte order mark if, of each two bytes, one has few values
+    including zero.
+    """
     sample = sample[: len(sample) // 2 * 2]
     for encoding, high in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
         blocks = Counter(high)
         usual = max(blocks.values(), default=0)
         if 0 in blocks and len(blocks) <= MOST_BLOCKS and usual * 2 >= len(high):
-            text = decoded(sample, encoding)
+            text = decode_sample(sample, encoding)
             if text is not None and "\0" not in text and all(map(is_written, text)):
                 return encoding
     return None
@@ -82,84 +99,123 @@ def is_written(character: str) -> bool:
     return character.isspace() or unicodedata.category(character)[0] in "LMNPSZ"
 
 
-def fitting(sample: bytes) -> Iterator[str]:
+def telling(content: bytes) -> bytes:
+    """Return the first lines that are not ASCII. In no encoding does a character continue on the
+    next line.
+    """
+    found = bytearray()
+    start = 0
+    while len(found) < SCORED_BYTES and (high := _runs.search(content, start)):
+        begin = max(content.rfind(b"\n", start, high.start()) + 1, start, high.start() - 200)
+        end = content.find(b"\n", high.end())
+        start = len(content) if end < 0 else end + 1
+        line = content[begin : min(start, begin + SCORED_BYTES)]
+        if len(line) == SCORED_BYTES:
+            line = line.rpartition(b" ")[0] or line
+        found += line
+    return bytes(found)
+
+
+def only_punctuation(sample: bytes) -> bool:
+    text = decode_sample(sample, USUAL_LATIN)
+    return text is not None and is_latin(text, "") and not is_in_runs(sample)
+
+
+def foreign_letters(text: str) -> list[str]:
+    return [one for one in text if ord(one) > 127 and one not in PUNCTUATION]
+
+
+def is_other_script(sample: bytes) -> bool:
+    """Return True if most letters of the text are not ASCII, or are adjacent."""
     high = sum(byte > 127 for byte in sample)
     letters = sum(chr(byte).isalpha() for byte in sample if byte < 128)
-    if high * 2 > letters or has_runs(sample):
-        yield from fitting_scripts(sample)
-        yield from fitting_asian(sample)
-    yield from fitting_latin(sample)
+    return high * 2 > letters or is_in_runs(sample)
 
 
-def has_runs(sample: bytes) -> bool:
-    """Return whether most of what is not ASCII stands together, as in other scripts."""
-    runs = re.findall(rb"[\x80-\xff]+", sample)
-    return sum(len(run) for run in runs if len(run) > 2) * 2 > sum(map(len, runs))
+def is_in_runs(sample: bytes) -> bool:
+    runs = [len(run) for run in _runs.findall(sample)]
+    return sum(run for run in runs if run > 2) * 2 > sum(runs)
 
 
-def fitting_scripts(sample: bytes) -> Iterator[str]:
-    scores: dict[str, float] = {}
-    for script, (encodings, frequent) in SCRIPTS.items():
+def leading(scores: dict[str, tuple[float, str]], least: float, lead: float) -> str | None:
+    """Return the best encoding if it scores far enough above the next one that decodes the text
+    differently.
+    """
+    if not scores:
+        return None
+    best = max(scores, key=lambda encoding: scores[encoding][0])
+    score, text = scores[best]
+    others = [other for other, read in scores.values() if read != text]
+    return best if score > least and score >= lead * max(others, default=0) else None
+
+
+def other_scores(sample: bytes) -> Iterator[tuple[str, tuple[float, str]]]:
+    for script, encodings in SCRIPTS.items():
         for encoding in encodings:
-            if (text := decoded(sample, encoding)) is not None:
-                scores[encoding] = script_score(text, script, frequent)
-    found = max(scores, key=scores.__getitem__, default="")
-    if found and scores[found] >= LEAST_SCORE:
-        yield found
+            text = decode_sample(sample, encoding)
+            if text is not None and is_in_script(text, script):
+                yield encoding, (score_of(text, encoding), text)
+    for encoding in EAST_ASIAN:
+        text = decode_sample(sample, encoding)
+        if text is not None and all(map(_east_asian.match, foreign_letters(text))):
+            yield encoding, (score_of(text, encoding), text)
 
 
-def script_score(text: str, script: str, frequent: str) -> float:
-    """Return a score for the frequent letters of the script; 0 if the text cannot be in it."""
-    foreign = [one for one in text if ord(one) > 127 and one not in PUNCTUATION]
-    letters = [one for one in foreign if unicodedata.name(one, "").startswith(script)]
-    if not letters or len(letters) < len(foreign):
-        return 0.0
-    if len(_flip.findall(text)) + len(_mixed.findall(text)) > MOST_FLIPS * len(letters):
-        return 0.0
-    score = sum(one.lower() in frequent for one in letters) / len(letters)
-    upper = sum(one.isupper() for one in letters)
-    return score - 0.2 if upper * 2 > len(letters) else score
+def is_in_script(text: str, script: str) -> bool:
+    foreign = foreign_letters(text)
+    return all(
+        unicodedata.name(one, "").startswith(script) or unicodedata.category(one) == "Mn"
+        for one in foreign
+    ) and odd_neighbours(text) * 10 <= len(foreign)
 
 
-def fitting_asian(sample: bytes) -> Iterator[str]:
-    for encoding in JAPANESE:
-        text = decoded(sample, encoding)
-        if text is None or _half_kana.search(text):
-            continue
-        foreign = sum(ord(one) > 127 for one in text)
-        if len(_kana.findall(text)) >= LEAST_KANA * foreign and is_asian(text):
-            yield encoding
-    best = charset_normalizer.from_bytes(sample, cp_isolation=[*OTHER_ASIAN]).best()
-    if best is not None and best.encoding in OTHER_ASIAN and is_asian(str(best)):
-        yield best.encoding
+def odd_neighbours(text: str) -> int:
+    """Count capitals after small letters, and neighboring letters of two scripts, in words."""
+    capitals = sum(one.islower() and other.isupper() for one, other in pairwise(text))
+    return capitals + len(_beside_latin.findall(text))
 
 
-def is_asian(text: str) -> bool:
-    foreign = [one for one in text if ord(one) > 127 and one not in PUNCTUATION]
-    return bool(foreign) and all(map(_asian.match, foreign))
-
-
-def fitting_latin(sample: bytes) -> Iterator[str]:
-    for encoding, letters in (*LATIN.items(), ("windows-1252", ICELANDIC)):
-        text = decoded(sample, encoding)
+def latin_scores(sample: bytes) -> Iterator[tuple[str, tuple[float, str]]]:
+    for encoding, letters in LATIN.items():
+        text = decode_sample(sample, encoding)
         if text is not None and is_latin(text, letters):
-            yield encoding
+            advantage = USUAL_ADVANTAGE if encoding == USUAL_LATIN else 1
+            yield encoding, (score_of(text, encoding) * advantage, text)
 
 
 def is_latin(text: str, letters: str) -> bool:
-    foreign = {one for one in text if ord(one) > 127 and one not in PUNCTUATION}
+    capitals = sum(
+        one.islower() and other.isupper() and not (one.isascii() and other.isascii())
+        for one, other in pairwise(text)
+    )
     return (
-        all(one.lower() in letters for one in foreign)
+        all(one.lower() in letters for one in foreign_letters(text))
         and not _symbol_in_word.search(text)
-        and len(_flip.findall(text)) * 20 <= max(len(text), 20)
+        and not _opening_after_letter.search(text)
+        and capitals * 20 <= max(len(text), 20)
     )
 
 
-def decoded(sample: bytes, encoding: str) -> str | None:
+def score_of(text: str, encoding: str) -> float:
+    """Return how well the letters follow each other. Small letters identify the languages."""
+    try:
+        content = text.lower().encode(encoding)
+    except UnicodeEncodeError:
+        content = text.encode(encoding, "replace")
+    found = chardet.detect_all(
+        content,
+        ignore_threshold=True,
+        include_encodings=[encoding, NONE],
+        no_match_encoding=NONE,
+    )
+    return max((one["confidence"] for one in found if one["encoding"] != NONE), default=0.0)
+
+
+def decode_sample(sample: bytes, encoding: str) -> str | None:
     try:
         return sample.decode(encoding)
     except UnicodeDecodeError as error:
         # The sample may end in the middle of a character.
-        if error.start >= len(sample) - 4 and len(sample) == SAMPLE_BYTES:
+        if error.start >= len(sample) - 4 and len(sample) >= SCORED_BYTES:
             return sample[: error.start].decode(encoding)
         return None

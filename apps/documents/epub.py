@@ -1,31 +1,31 @@
-"""EPUB: the chapters in the order in which they are read, as Markdown."""
+"""Reads EPUB books: their chapters in reading order, as Markdown."""
 
 from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
 from apps.documents.archive import Archive, beside
-from apps.documents.formats import text_of
+from apps.documents.formats import decode_document
 from apps.documents.html import markdown_of
-from apps.documents.pages import Part, Unreadable, wanted_pages
+from apps.documents.paged_text import PagePart, UnreadableDocument, wanted_pages
 
 CONTAINER = "META-INF/container.xml"
 ENCRYPTION = "META-INF/encryption.xml"
 
 
-def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
-    """Raises `Unreadable`."""
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
+    """Yield the chapters. Raises `UnreadableDocument` if the document cannot be read."""
     archive = Archive(content)
     chapters = chapter_names(archive)
     if locked_parts(archive).intersection(chapters):
-        raise Unreadable("it is protected against copying, so its text cannot be read.")
+        raise UnreadableDocument("it is copy-protected, so its text cannot be read.")
     for number in wanted_pages(order, len(chapters), "chapter"):
-        text = markdown_of(text_of(archive.read(chapters[number - 1])))
-        yield Part(text, f"[chapter {number} of {len(chapters)}]", number, heading(text))
+        text = markdown_of(decode_document(archive.read(chapters[number - 1])))
+        yield PagePart(text, f"[chapter {number} of {len(chapters)}]", number, heading(text))
 
 
 def chapter_names(archive: Archive) -> list[str]:
-    """The parts of the spine that are pages of text."""
+    """Return the parts of the spine that are pages of text."""
     root = archive.xml(CONTAINER).find(".//{*}rootfile")
     package = root.get("full-path", "") if root is not None else ""
     book = archive.xml(package)
@@ -39,7 +39,7 @@ def chapter_names(archive: Archive) -> list[str]:
 
 
 def locked_parts(archive: Archive) -> set[str]:
-    # Of books without protection fonts alone are listed here.
+    # Books without copy protection list only fonts here.
     if ENCRYPTION not in archive:
         return set()
     references = archive.xml(ENCRYPTION).iterfind(".//{*}CipherReference")

@@ -1,4 +1,4 @@
-"""Web pages as Markdown. They may be malicious, so the time and memory they cost are limited."""
+"""Converts Web pages into Markdown. Pages may be malicious, so time and memory are limited."""
 
 import re
 from collections.abc import Iterator
@@ -10,31 +10,31 @@ from urllib.parse import urljoin
 from bs4 import BeautifulSoup, Tag
 from markdownify import ATX, MarkdownConverter
 
-from apps.documents.pages import Part
+from apps.documents.paged_text import PagePart
 
 MOST_CHARACTERS = 500_000
-"""Of a page without its scripts and styles."""
+"""At most this many characters of a page are read, without its scripts and styles."""
 DEEPEST = 100
-"""Elements inside each other; deeper pages are read as plain text."""
+"""Elements can be nested up to this many levels. Deeper pages are read as plain text."""
 UNREAD = (
     "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "canvas",
     "nav", "form", "button", "head",
 )  # fmt: skip
-"""Elements without readable text."""
+"""These elements contain no readable text."""
 HEAVY = ("script", "style", "svg")
-"""Large elements that are removed before the page is parsed."""
+"""These elements can be large and are removed before the page is parsed."""
 
 _tag = re.compile(r"<[^<>]*>")
 _gap = re.compile(r"\s{50,}")
 _blank_lines = re.compile(r"\n(?:[ \t]*\n){2,}")
 
 
-def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
-    yield Part(markdown_of(content.getvalue().decode("utf-8", "replace"), order["base_url"]))
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
+    yield PagePart(markdown_of(content.getvalue().decode("utf-8", "replace"), order["base_url"]))
 
 
 def markdown_of(text: str, base_url: str = "") -> str:
-    """The readable text of a page as Markdown, with absolute links."""
+    """Return the readable text of a page as Markdown, with absolute links."""
     for name in HEAVY:
         text = without_element(text, name)
     more = "\n\n[cut: the rest is left out, because the page is too long]"
@@ -56,7 +56,7 @@ def markdown_of(text: str, base_url: str = "") -> str:
 
 
 def without_element(text: str, name: str) -> str:
-    """The text without elements of this name, in one pass; an unclosed one takes the rest with it."""
+    """Remove the elements with this name in one pass. An unclosed one also removes the rest."""
     opening = re.compile(rf"<{name}\b", re.IGNORECASE)
     closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
     kept, position = [], 0
@@ -70,7 +70,7 @@ def without_element(text: str, name: str) -> str:
 
 
 def without_tags(text: str) -> str:
-    """The plain text of a page that is nested too deeply for the parser."""
+    """Return the plain text of a page that is nested too deeply for the parser."""
     return "\n".join(line for line in unescape(_tag.sub("\n", text)).splitlines() if line.strip())
 
 
@@ -81,7 +81,7 @@ def close_gaps(soup: BeautifulSoup) -> None:
 
 
 def depth(soup: BeautifulSoup) -> int:
-    """The depth of the elements; it stops counting above `DEEPEST`."""
+    """Return the depth of the elements. Counting stops above `DEEPEST`."""
     level: list[Tag] = [soup]
     deepest = 0
     while level and deepest <= DEEPEST:
@@ -98,10 +98,10 @@ def complete_links(soup: BeautifulSoup, base_url: str) -> None:
             if address.lower().startswith(("data:", "javascript:")):
                 del element[attribute]
             elif address and base_url:
-                element[attribute] = joined(base_url, address)
+                element[attribute] = join_url(base_url, address)
 
 
-def joined(base_url: str, address: str) -> str:
+def join_url(base_url: str, address: str) -> str:
     try:
         return urljoin(base_url, address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""PDF: pages as pictures, for models that can see."""
+"""Renders the pages of a PDF as images, for models that can read them."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -8,34 +8,42 @@ from typing import Any
 from pypdfium2 import PdfDocument, PdfImage, PdfPage
 from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
-from apps.documents.pages import Part, Unreadable, wanted_pages
+from apps.documents.paged_text import PagePart, UnreadableDocument, wanted_pages
 from apps.documents.png import png
 
 LONGER_SIDE = 1_600
-"""Pixels, 137 dpi of an A4 page: models scale what is larger down to about as much. In shades of
-grey a page has 3.4 million characters at most, below what the process may return."""
+"""The longer side of a page's image has at most this many pixels, which is 137 dpi for an A4 page.
+Models scale larger images down to about this size. In shades of gray, an image has up to 3.4
+million characters, which is below the process's output limit.
+"""
 LARGE_IMAGE = 20_000_000
-"""Pixels, half an A4 page at 600 dpi: the renderer leaves out images for which it has no memory."""
+"""An image with more than this many pixels is large. That is half an A4 page at 600 dpi. The
+renderer leaves out images that exceed its memory.
+"""
 LARGEST_SCALE = 3.0
-"""Pixels of a point, 216 dpi: a page that is smaller than a letter is not blown up further."""
+"""A page is rendered with at most this many pixels per point, which is 216 dpi. A page that is
+smaller than a letter is not enlarged further.
+"""
 
 
-def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
-    """The text of a part is a PNG in base64, "" for a page of one colour. Raises `Unreadable`."""
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
+    """Yield the pages. The text of a part is a PNG in base64, "" for a page with only one color.
+    Raises `UnreadableDocument` if the document cannot be read.
+    """
     document = PdfDocument(content.getvalue())
     for number in wanted_pages(order, len(document), "page"):
-        yield Part(picture(document[number - 1]), "", number)
+        yield PagePart(picture(document[number - 1]), "", number)
 
 
 def picture(page: PdfPage) -> str:
-    """Raises `Unreadable`."""
+    """Return the PNG in base64. Raises `UnreadableDocument` if the document cannot be read."""
     scale = min(LONGER_SIDE / max(*page.get_size(), 1.0), LARGEST_SCALE)
     bitmap = page.render(scale=scale, grayscale=True)
     pixels, width, stride = bytes(bitmap.buffer), bitmap.width, bitmap.stride
     rows = [pixels[start : start + width] for start in range(0, bitmap.height * stride, stride)]
     if all(row.count(pixels[0]) == width for row in rows):
         if any(is_large(one) for one in page.get_objects([FPDF_PAGEOBJ_IMAGE])):
-            raise Unreadable("the image on it is too large.")
+            raise UnreadableDocument("the image on it is too large.")
         return ""
     return b64encode(png(width, bitmap.height, rows)).decode()
 

@@ -1,4 +1,4 @@
-"""PDF: the text of each page."""
+"""Reads the text of each page of a PDF."""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -7,38 +7,40 @@ from typing import Any
 from pypdf import PageObject, PdfReader
 from pypdf.errors import DependencyError
 
-from apps.documents.pages import PROTECTED, Part, Unreadable, wanted_pages
+from apps.documents.paged_text import PROTECTED, PagePart, UnreadableDocument, wanted_pages
 
 
-def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
-    """Raises `Unreadable`."""
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
+    """Yield the pages. Raises `UnreadableDocument` if the document cannot be read."""
     reader = PdfReader(content)
     if reader.is_encrypted:
         unlock(reader)
     count = len(reader.pages)
     if not count:
-        raise Unreadable("it has no pages.")
+        raise UnreadableDocument("it has no pages.")
     for number in wanted_pages(order, count, "page"):
-        text = text_of(reader, number)
+        text = page_text(reader, number)
         if text is None:
-            yield Part("", f"[page {number}: could not be read]", number)
+            yield PagePart("", f"[page {number}: could not be read]", number)
         elif text:
-            yield Part(text, f"[page {number} of {count}]", number)
+            yield PagePart(text, f"[page {number} of {count}]", number)
         else:
-            yield Part("", f"[page {number}: no text; it may be a scan]", number)
+            yield PagePart("", f"[page {number}: no text; it may be a scan]", number)
 
 
 def unlock(reader: PdfReader) -> None:
-    """Try the empty password, which many PDFs have. Raises `Unreadable`."""
+    """Try the empty password, which works for many PDFs. Raises `UnreadableDocument` if the
+    document cannot be read.
+    """
     try:
         if not reader.decrypt(""):
-            raise Unreadable(PROTECTED)
+            raise UnreadableDocument(PROTECTED)
     except (DependencyError, NotImplementedError) as error:
-        raise Unreadable(PROTECTED) from error
+        raise UnreadableDocument(PROTECTED) from error
 
 
-def text_of(reader: PdfReader, number: int) -> str | None:
-    """The text of a page, None if it is broken."""
+def page_text(reader: PdfReader, number: int) -> str | None:
+    """Return the text of a page; None if it is broken."""
     try:
         page: PageObject = reader.pages[number - 1]
         lines = (line.rstrip() for line in page.extract_text().splitlines())

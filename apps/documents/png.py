@@ -1,4 +1,4 @@
-"""PNG, the pictures that need no library to be written."""
+"""Writes PNG images without a library."""
 
 import struct
 import zlib
@@ -6,11 +6,13 @@ from collections.abc import Iterable
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 GREY, PALETTE = 0, 3
-"""The colour types: a byte is a shade of grey, or the number of a colour."""
+"""PNG uses these numbers for color types: a byte is a shade of gray, or the index of a color."""
 
 
 def png(width: int, height: int, rows: Iterable[bytes | bytearray], colours: bytes = b"") -> bytes:
-    """`rows` have a byte for each pixel; `colours` are three bytes for each colour, b"" for grey."""
+    """Return a PNG. `rows` has a byte for each pixel; `colours` has three bytes for each color, b""
+    for gray.
+    """
     kind = PALETTE if colours else GREY
     parts = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0))]
     if colours:

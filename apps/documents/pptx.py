@@ -1,4 +1,6 @@
-"""PowerPoint: the text of each slide, its title as a heading, its tables, and the speaker's notes."""
+"""Reads PowerPoint presentations: the text of each slide, with its title as a heading, its tables,
+and the speaker's notes.
+"""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -7,7 +9,7 @@ from typing import Any
 from lxml import etree
 
 from apps.documents.archive import Archive, beside
-from apps.documents.pages import Part, wanted_pages
+from apps.documents.paged_text import PagePart, wanted_pages
 
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -15,11 +17,11 @@ LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 PRESENTATION = "ppt/presentation.xml"
 TITLES = frozenset({"title", "ctrTitle"})
 NO_NOTES = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})
-"""Placeholders of a page of notes that the speaker has not written."""
+"""These placeholders on a notes page do not contain the speaker's notes."""
 
 
-def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
-    """Raises `Unreadable`."""
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
+    """Yield the slides. Raises `UnreadableDocument` if the document cannot be read."""
     archive = Archive(content)
     links = targets(archive, PRESENTATION)
     wanted = archive.xml(PRESENTATION).iter(f"{P}sldId")
@@ -30,11 +32,11 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
         for kind, target in targets(archive, name).values():
             if kind == "notesSlide" and (notes := notes_text(archive.xml(target))):
                 text = "\n\n".join(filter(None, (text, f"Notes: {notes}")))
-        yield Part(text, f"[slide {number} of {len(slides)}]", number, title)
+        yield PagePart(text, f"[slide {number} of {len(slides)}]", number, title)
 
 
 def targets(archive: Archive, name: str) -> dict[str, tuple[str, str]]:
-    """The parts that a part refers to: id → kind and name."""
+    """Return the parts that a part refers to: id → kind and name."""
     folder, _, file = name.rpartition("/")
     links = f"{folder}/_rels/{file}.rels"
     if links not in archive:
@@ -50,7 +52,7 @@ def targets(archive: Archive, name: str) -> dict[str, tuple[str, str]]:
 
 
 def slide_text(slide: etree._Element) -> tuple[str, str]:
-    """The title, and the whole text as Markdown."""
+    """Return the title, and the whole text as Markdown."""
     title, blocks = "", []
     for block in slide.iter(f"{P}txBody", f"{A}tbl"):
         text = table(block) if block.tag == f"{A}tbl" else paragraphs(block)
@@ -67,7 +69,7 @@ def notes_text(notes: etree._Element) -> str:
 
 
 def placeholder(body: etree._Element) -> str:
-    """The kind of the placeholder that a shape is, "" for none."""
+    """Return the kind of a shape's placeholder, "" if it is none."""
     shape = body.getparent()
     found = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph") if shape is not None else None
     return found.get("type", "body") if found is not None else ""
@@ -86,7 +88,7 @@ def line(paragraph: etree._Element) -> str:
 
 
 def table(element: etree._Element) -> str:
-    """A line for each row."""
+    """Return a line for each row."""
     rows = (
         [" ".join(paragraphs(cell).split()) for cell in row.iter(f"{A}tc")]
         for row in element.iter(f"{A}tr")

@@ -1,7 +1,7 @@
-"""The process that reads one document.
+"""Runs a process that reads one document.
 
-It has limits of memory and time, nothing of our environment, and can write no file, so that a
-malicious document harms nothing else.
+The process has limits for memory and time, gets none of our environment variables, and cannot write
+files, so that a malicious document cannot harm anything else.
 """
 
 import asyncio
@@ -18,24 +18,29 @@ from pathlib import Path
 from typing import Literal
 
 from apps.documents.formats import Kind
-from apps.documents.pages import Part, Unreadable
+from apps.documents.paged_text import PagePart, UnreadableDocument
 from apps.documents.turns import FairPool
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "apps.documents"
 BYTES_OF_A_CHARACTER = 12
-"""At most, in the process's answer: two escaped surrogates in JSON."""
+"""A character takes at most this many bytes in the process's response: two escaped surrogates in
+JSON.
+"""
 ROOM = 4_096
-"""Bytes of an answer beside the text."""
+"""A response can have this many bytes in addition to the text."""
 GRACE_SECONDS = 2.0
-"""Time for the process to say itself that its time is over."""
+"""The process has this many seconds after the time limit to report that the limit is over. Then it
+is killed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits for one document; `memory` in bytes, `characters` of its text.
+    """Limits for one document: `memory` in bytes, and `characters` of its text.
 
-    Documents of one `owner` wait for each other, and not for all of another's.
+    Documents of the same `owner` wait for each other, but an owner does not wait for all documents
+    of another.
     """
 
     seconds: float = 30.0
@@ -62,9 +67,11 @@ CUTS = {
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """`total`: the number of pages, slides, sheets or chapters; `cut`: why there may be more parts."""
+    """The text that was read. `total` is the number of pages, slides, sheets or chapters; `cut` is
+    the reason why there may be more parts.
+    """
 
-    parts: tuple[Part, ...]
+    parts: tuple[PagePart, ...]
     total: int = 0
     cut: str = ""
 
@@ -75,8 +82,8 @@ class Extract:
 
 
 async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
-    """Raises `Unreadable`. A cancellation ends the process at once."""
-    job = Job(content, order, bounds)
+    """Read a document. Raises `UnreadableDocument`. A cancellation ends the process at once."""
+    job = ReadingJob(content, order, bounds)
     future = pool().submit(bounds.owner, job.run)
     try:
         return await asyncio.wrap_future(future)
@@ -87,12 +94,12 @@ async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
 
 @cache
 def pool() -> FairPool:
-    # As many documents at the same time as there are processors; others wait for their turn.
+    # Each processor reads one document at a time; further ones wait for their turn.
     return FairPool(max(2, os.cpu_count() or 2), "documents")
 
 
 @dataclass(slots=True)
-class Job:
+class ReadingJob:
     content: bytes = field(repr=False)
     order: Order
     bounds: Bounds
@@ -101,7 +108,9 @@ class Job:
     is_stopped: bool = False
 
     def run(self) -> Extract:
-        """Raises `Unreadable`."""
+        """Start the process and return its result. Raises `UnreadableDocument` if the document
+        cannot be read.
+        """
         with tempfile.TemporaryFile() as given:
             header = {**asdict(self.order), **asdict(self.bounds)}
             given.write(json.dumps(header).encode() + b"\n" + self.content)
@@ -123,7 +132,7 @@ class Job:
     def start(self, given: int) -> subprocess.Popen[bytes]:
         with self.lock:
             if self.is_stopped:
-                raise Unreadable("nobody waits for it any more.")
+                raise UnreadableDocument("the request was cancelled.")
             self.process = subprocess.Popen(  # noqa: S603 - our own program, no shell
                 [sys.executable, "-s", "-B", "-m", MODULE],
                 stdin=given,
@@ -136,17 +145,17 @@ class Job:
             return self.process
 
     def read(self, answer: bytes) -> Extract:
-        """Raises `Unreadable`."""
+        """Parse the response. Raises `UnreadableDocument` if the document cannot be read."""
         try:
             found = json.loads(answer)
         except ValueError:
-            raise Unreadable(
-                f"reading it took more than the {self.bounds.seconds:g} seconds or the "
-                f"{self.bounds.memory // 2**20:,} MB that are possible."
+            raise UnreadableDocument(
+                f"reading it exceeded the limit of {self.bounds.seconds:g} seconds or "
+                f"{self.bounds.memory // 2**20:,} MB."
             ) from None
         if found["problem"]:
-            raise Unreadable(str(found["problem"]))
-        parts = tuple(Part(*part) for part in found["parts"])
+            raise UnreadableDocument(str(found["problem"]))
+        parts = tuple(PagePart(*part) for part in found["parts"])
         return Extract(parts, found["total"], found["cut"])
 
     def stop(self) -> None:

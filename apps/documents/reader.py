@@ -1,16 +1,16 @@
-"""The text of documents: bytes in, text out.
+"""Extracts the text of documents.
 
 A PDF has a line [page 2 of 9] before each page, a workbook [sheet Prices] before each sheet.
 """
 
-from apps.documents.formats import TITLES, kind_of, text_of
-from apps.documents.pages import Unreadable
+from apps.documents.formats import TITLES, decode_document, detect_format
+from apps.documents.paged_text import UnreadableDocument
 from apps.documents.process import Bounds, Order, extract
 
-__all__ = ["Bounds", "Unreadable", "html_to_markdown", "read_document"]
+__all__ = ["Bounds", "UnreadableDocument", "html_to_markdown", "read_file_text"]
 
 
-async def read_document(
+async def read_file_text(
     content: bytes,
     *,
     name: str = "",
@@ -18,22 +18,25 @@ async def read_document(
     pages: tuple[int, int] | None = None,
     bounds: Bounds | None = None,
 ) -> str:
-    """The text of a file. Raises `Unreadable`.
+    """Return the text of a file. Raises `UnreadableDocument`.
 
-    `pages`: the first wanted page or sheet, from 1, and the one after the last. Text is read whole.
+    `pages`: the first wanted page or sheet, from 1, and the one after the last. Other formats are
+    read completely.
     """
-    kind = kind_of(content, name, media_type)
+    kind = detect_format(content, name, media_type)
     match kind:
         case "text":
-            return text_of(content)
+            return decode_document(content)
         case "html":
-            return await html_to_markdown(text_of(content), bounds=bounds)
+            return await html_to_markdown(decode_document(content), bounds=bounds)
         case _:
             order = Order(kind, TITLES[kind], pages=pages)
             return (await extract(content, order, bounds or Bounds())).text
 
 
 async def html_to_markdown(text: str, base_url: str = "", *, bounds: Bounds | None = None) -> str:
-    """The readable text of a Web page as Markdown, with absolute links. Raises `Unreadable`."""
+    """Return the readable text of a Web page as Markdown, with absolute links. Raises
+    `UnreadableDocument` if the document cannot be read.
+    """
     order = Order("html", TITLES["html"], base_url=base_url)
     return (await extract(text.encode("utf-8", "replace"), order, bounds or Bounds())).text

@@ -1,4 +1,4 @@
-"""Rich Text Format: its plain text."""
+"""Reads the plain text of Rich Text Format documents."""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -6,11 +6,11 @@ from typing import Any
 
 from striprtf.striprtf import rtf_to_text
 
-from apps.documents.pages import Part
+from apps.documents.paged_text import PagePart
 
 
-def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
-    # The format is ASCII; other characters are escapes, in encodings that it names itself.
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
+    # The format is ASCII. Other characters are escapes, in encodings that the file declares.
     text = rtf_to_text(content.getvalue().decode("latin-1"), errors="replace")
     lines = (line.rstrip() for line in text.replace("\xa0", " ").splitlines())
-    yield Part("\n".join(lines).strip())
+    yield PagePart("\n".join(lines).strip())

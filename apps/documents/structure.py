@@ -1,25 +1,28 @@
-"""A document by its pages, slides, sheets or chapters, so that its statements can be cited."""
+"""Reads a document by its pages, slides, sheets or chapters, so that answers can cite them."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from apps.documents.formats import TITLES, Kind, kind_of, text_of
-from apps.documents.pages import Part
+from apps.documents.formats import TITLES, Kind, decode_document, detect_format
+from apps.documents.paged_text import PagePart
 from apps.documents.process import CUTS, Bounds, Order, extract
-from apps.documents.tables import csv_as_markdown, markdown_table
 
 NOUNS: dict[Kind, str] = {"pdf": "page", "pptx": "slide", "xlsx": "sheet", "epub": "chapter"}
-"""What the pages of a format are called; the other formats have none."""
+"""Each of these formats has a word for its pages. Other formats have no pages."""
 CSV_TYPES = frozenset({"text/csv", "application/csv", "text/tab-separated-values"})
 CSV_NAMES = (".csv", ".tsv")
+DELIMITERS = ",;\t|"
+HEAD_CHARACTERS = 10_000
+"""The delimiter of a CSV file is detected from this many characters at its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`number` from 1, 0 in a document without pages; `title`: the own name of a sheet, a slide or
-    a chapter, "" for none.
+    """A page. `number` is from 1, or 0 in a document without pages; `title` is the name of a sheet,
+    a slide or a chapter, "" if it has none.
     """
 
     text: str
@@ -29,10 +32,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PagedText:
-    """`noun`: what the pages are called, "" where there are none. `notice`: what is missing, "".
+    """The text of a document by pages. `noun` is the word for its pages, "" if it has none.
+    `notice` explains what is missing, or is "".
 
-    `images`: the numbers of pages without text that somebody who sees may still read, and why that
-    has failed, "" if nobody tried.
+    `images`: the numbers of pages without text that a vision model may still read, each with the
+    reason of a failed attempt, or "".
     """
 
     pages: tuple[Page, ...]
@@ -42,13 +46,13 @@ class PagedText:
 
     @property
     def text(self) -> str:
-        """The whole text, a blank line between pages."""
+        """Return the whole text, with a blank line between pages."""
         texts = (page.text for page in self.pages)
         return "\n\n".join(filter(None, (*texts, *self.failures, self.notice)))
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """What is said of the pages that could not be read."""
+        """Return the notices about pages that could not be read."""
         failed = ((number, why) for number, why in self.images.items() if why)
         return tuple(f"[page {number}: could not be read: {why}]" for number, why in failed)
 
@@ -57,7 +61,7 @@ class PagedText:
         return not any(page.text for page in self.pages)
 
     def with_images_read(self, texts: Mapping[int, str], unread: Mapping[int, str]) -> "PagedText":
-        """With the texts of further pages; `unread` are the images that remain."""
+        """Return the text with the texts of further pages; `unread` are the images that remain."""
         pages = tuple(replace(p, text=tidy(texts.get(p.number, p.text))) for p in self.pages)
         return replace(self, pages=pages, images=dict(unread))
 
@@ -65,32 +69,32 @@ class PagedText:
 async def read_pages(
     content: bytes, *, name: str = "", media_type: str = "", bounds: Bounds | None = None
 ) -> PagedText:
-    """Raises `Unreadable`."""
-    kind = await asyncio.to_thread(kind_of, content, name, media_type)
+    """Return the document by its pages. Raises `UnreadableDocument` if the document cannot be read."""
+    kind = await asyncio.to_thread(detect_format, content, name, media_type)
     if kind == "text":
         return await asyncio.to_thread(plain_text, content, name, media_type)
     if kind == "html":
-        content = (await asyncio.to_thread(text_of, content)).encode("utf-8", "replace")
+        content = (await asyncio.to_thread(decode_document, content)).encode("utf-8", "replace")
     found = await extract(content, Order(kind, TITLES[kind]), bounds or Bounds())
-    return await asyncio.to_thread(paged, kind, found.parts, CUTS.get(found.cut, ""))
+    return await asyncio.to_thread(page_parts, kind, found.parts, CUTS.get(found.cut, ""))
 
 
 def plain_text(content: bytes, name: str, media_type: str) -> PagedText:
-    """Raises `Unreadable`."""
-    text = text_of(content)
+    """Return a document without pages. Raises `UnreadableDocument` if the document cannot be read."""
+    text = decode_document(content)
     kind = media_type.partition(";")[0].strip().lower()
     if kind in CSV_TYPES or name.lower().endswith(CSV_NAMES):
         text = csv_as_markdown(text)
     return PagedText((Page(tidy(text)),))
 
 
-def paged(kind: Kind, parts: Iterable[Part], notice: str) -> PagedText:
-    pages = tuple(joined(kind, parts))
+def page_parts(kind: Kind, parts: Iterable[PagePart], notice: str) -> PagedText:
+    pages = tuple(join_parts(kind, parts))
     images = {page.number: "" for page in pages if not page.text} if kind == "pdf" else {}
     return PagedText(pages, NOUNS.get(kind, ""), notice, images)
 
 
-def joined(kind: Kind, parts: Iterable[Part]) -> Iterator[Page]:
+def join_parts(kind: Kind, parts: Iterable[PagePart]) -> Iterator[Page]:
     for number, pieces in groupby(parts, lambda part: part.page):
         found = list(pieces)
         text, title = "\n".join(part.text for part in found if part.text), found[0].title
@@ -98,6 +102,33 @@ def joined(kind: Kind, parts: Iterable[Part]) -> Iterator[Page]:
             rows = (line.split("\t") for line in text.splitlines())
             text = f"# {title}\n\n{markdown_table(rows)}" if text else ""
         yield Page(tidy(text), number, title)
+
+
+def csv_as_markdown(text: str) -> str:
+    """Return the CSV as a Markdown table, or unchanged if it is not a table."""
+    first = next((line for line in text[:HEAD_CHARACTERS].splitlines() if line.strip()), "")
+    delimiter = max(DELIMITERS, key=first.count)
+    try:
+        return markdown_table(csv.reader(text.splitlines(keepends=True), delimiter=delimiter))
+    except csv.Error:
+        return text
+
+
+def markdown_table(rows: Iterable[Sequence[str]]) -> str:
+    """Return a table whose head is the first row. Rows retain their own number of cells."""
+    return "\n".join(table_lines(rows))
+
+
+def table_lines(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    is_head = True
+    for row in rows:
+        cells = [" ".join(cell.split()).replace("|", "\\|") for cell in row]
+        if not any(cells):
+            continue
+        yield f"| {' | '.join(cells)} |"
+        if is_head:
+            yield f"|{' --- |' * len(cells)}"
+        is_head = False
 
 
 def tidy(text: str) -> str:

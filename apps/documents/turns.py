@@ -13,7 +13,8 @@ Task = tuple[Future[Any], Callable[[], Any]]
 class FairPool:
     """Runs one task of each waiting owner before the second task of any of them.
 
-    One owner never has all threads, so that a short task does not wait for the long ones of another.
+    One owner never uses all threads, so that a short task does not wait for another owner's long
+    ones.
     """
 
     def __init__(self, threads: int, name: str) -> None:
@@ -21,10 +22,10 @@ class FairPool:
         self.most = max(1, threads - 1)
         self.lock = Lock()
         self.waiting: OrderedDict[str, deque[Task]] = OrderedDict()
-        """The tasks of each owner; the owner whose turn is next comes first."""
+        """This maps each owner to the waiting tasks. The owner whose turn is next comes first."""
         self.running: Counter[str] = Counter()
         self.passed = 0
-        """How many threads found only tasks of owners that had their share."""
+        """This many threads found only tasks of owners that already use their share."""
 
     def submit(self, owner: str, work: Callable[[], T]) -> Future[T]:
         future: Future[T] = Future()

@@ -1,6 +1,8 @@
-"""Excel: the rows of each sheet, as they were last calculated; cells are separated by tabs.
+"""Reads Excel workbooks: the rows of each sheet, as they were last calculated. Tabs separate the
+cells.
 
-A cell far from the one before it, as from a slip of the hand, has its address in front: `[XFD7] far`.
+A cell that is far from the previous one, which is often a mistake, is written with its address:
+`[XFD7] far`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,30 +15,30 @@ from openpyxl import load_workbook
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet._reader import WorkSheetParser
 
-from apps.documents.pages import Part, wanted_pages
+from apps.documents.paged_text import PagePart, wanted_pages
 
 ROWS_AT_ONCE = 500
-"""Rows of one part, after which the time is looked at."""
+"""One part contains this many rows. The time limit is checked after each part."""
 MOST_EMPTY = 100
-"""Empty cells side by side that are written as tabs."""
+"""Up to this many adjacent empty cells are written as tabs."""
 
 
-def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[Part]:
-    """Raises `Unreadable`."""
+def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
+    """Yield the rows of the sheets. Raises `UnreadableDocument` if the document cannot be read."""
     book = load_workbook(content, read_only=True, data_only=True, keep_links=False)
     sheets = book.worksheets
     for number in wanted_pages(order, len(sheets), "sheet"):
         sheet = sheets[number - 1]
         title = " ".join(sheet.title.split())
-        yield Part("", f"[sheet {title}]", number, title)
-        rows = grouped(rows_of(sheet))
-        yield from (Part(text, page=number, title=title) for text in rows)
+        yield PagePart("", f"[sheet {title}]", number, title)
+        rows = nonempty_rows(rows_of(sheet))
+        yield from (PagePart(text, page=number, title=title) for text in rows)
 
 
 def rows_of(sheet: Any) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """The numbers of the rows that are written, and their cells.
+    """Yield the numbers of the stored rows, and their cells.
 
-    `iter_rows` makes all rows and cells in between too, of which one far cell has millions.
+    `iter_rows` would also create all rows and cells in between, which can be millions.
     """
     book = sheet.parent
     with sheet._get_source() as source:  # noqa: SLF001 - as `iter_rows` opens it
@@ -51,8 +53,8 @@ def rows_of(sheet: Any) -> Iterator[tuple[int, list[dict[str, Any]]]]:
         yield from parser.parse()
 
 
-def grouped(rows: Iterator[tuple[int, list[dict[str, Any]]]]) -> Iterator[str]:
-    """The rows that are not empty."""
+def nonempty_rows(rows: Iterator[tuple[int, list[dict[str, Any]]]]) -> Iterator[str]:
+    """Yield the rows that are not empty."""
     lines: list[str] = []
     for count, (number, cells) in enumerate(rows, start=1):
         if line := row_text(number, cells):
@@ -65,7 +67,7 @@ def grouped(rows: Iterator[tuple[int, list[dict[str, Any]]]]) -> Iterator[str]:
 
 
 def row_text(number: int, cells: Sequence[dict[str, Any]]) -> str:
-    """The cells of a row, with tabs for empty ones before them."""
+    """Return the cells of a row, with tabs for empty cells."""
     line, last = "", 0
     texts = ((cell["column"], cell_text(cell["value"])) for cell in cells)
     for column, text in sorted(filter(itemgetter(1), texts), key=itemgetter(0)):

@@ -1,47 +1,52 @@
-"""Admission at the gateway: who is asking, and for which application.
+"""Admission at the gateway: identifies the caller and the application.
 
-Our own keys open our own door. Any other key may be DIAL Core's: Core signs nothing, so it is
-asked back. It knows no key but its own, and tells for which application a key was made; only for
-that one is a manifest used. Which application that is decides the address: a slug of ours
-names ours, whatever headers come with it; any other name is that of the application type, and
-`X-DIAL-APPLICATION-ID` names the application, whose manifest Core keeps.
+Our own keys identify our own callers. Any other key may be DIAL Core's. Core signs nothing, so the
+gateway asks Core about the key. Core knows only its own keys, and reports for which application a
+key was made; a manifest is used only for that application. The URL decides which application is
+called: a slug of ours refers to our application, whatever headers are sent. Any other name is the
+name of the application type; then `X-DIAL-APPLICATION-ID` identifies the application, whose
+manifest Core stores.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.accounts.authentication import authenticate, claimed
+from django.core.validators import slug_re
+
+from apps.accounts.authentication import authenticate, read_claimed_caller
 from apps.accounts.caller import Caller
-from apps.catalog.resolve import resolve, resolve_document
+from apps.catalog import access
+from apps.catalog.resolve import resolve_application, resolve_document, versioned_name
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.doors.applications import find, hidden
+from apps.doors.bodies import shorten_text
 from apps.errors import (
     ApplicationBroken,
     ApplicationNotFound,
     NotAuthenticated,
+    QuickAppError,
     ServiceFailed,
 )
-from apps.manifest.names import localized
+from apps.manifest.names import localize_text
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, configured_core
 from apps.workspace.dial.kept_applications import (
-    decoded,
+    decode_name,
     encoded_name,
     find_caller,
     find_own_application,
     made_for,
 )
 
-WhileConnected = Callable[[Coroutine[Any, Any, "Visit"]], Awaitable["Visit"]]
+WhileConnected = Callable[[Coroutine[Any, Any, "Admission"]], Awaitable["Admission"]]
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
-    """Somebody who was let in.
+class Admission:
+    """An admitted caller.
 
-    For those whom DIAL Core sends: `named` is the application (decoded) that the request names,
-    and `kept` what Core keeps of it, None if nothing, or if the key was made for another one.
+    For callers from DIAL Core: `named` is the application (decoded) in the request, and `kept` is
+    its document in Core, None if there is none, or if the key was made for another application.
     """
 
     caller: Caller
@@ -49,43 +54,45 @@ class Visit:
     kept: Mapping[str, Any] | None = field(default=None, repr=False)
 
     async def find(self, name: str) -> ResolvedApplication:
-        """The application that a request asks for. Raises `QuickAppError`."""
+        """Return the requested application. Raises `QuickAppError` if the caller may not use it."""
         if self.caller.kind != "dial":
-            return await find(name, self.caller)
+            return await find_application(name, self.caller)
         own = await find_own(name)
         if own is None:
             return await self.kept_application(name)
         if made_for(self.caller) != name:
-            raise hidden(name, self.caller)
+            raise hidden_error(name, self.caller)
         if isinstance(own, ApplicationBroken):
             raise own
         return own
 
     async def kept_application(self, name: str) -> ResolvedApplication:
-        """Raises `NotAuthenticated` for a key of another application, `ApplicationBroken`."""
+        """Return an application that Core stores. Raises `NotAuthenticated` for a key of a
+        different application, and `ApplicationBroken` for an invalid manifest.
+        """
         if not encoded_name(self.named):
-            raise hidden(self.named or name, self.caller)
+            raise hidden_error(self.named or name, self.caller)
         if made_for(self.caller) != self.named:
             raise NotAuthenticated
         if self.kept is None:
-            raise hidden(self.named, self.caller)
+            raise hidden_error(self.named, self.caller)
         document = self.kept.get("application_properties")
         if not isinstance(document, Mapping) or not document:
-            problem = "application_properties: DIAL Core keeps none for this application."
+            problem = "application_properties: DIAL Core has none for this application."
             raise ApplicationBroken(self.named, (problem,))
         return await resolve_document(self.named, title_of(self.kept) or self.named, document)
 
 
-async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Visit:
-    """Let in whoever sent an ASGI request.
+async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Admission:
+    """Admit the sender of an ASGI request.
 
-    `while_connected` waits for Core's answer as long as the client does. Raises `NotAuthenticated`,
-    `ServiceFailed`.
+    `while_connected` waits for Core's response as long as the client is connected. Raises
+    `NotAuthenticated` if the credentials are invalid, and `ServiceFailed` if Core is unavailable.
     """
     try:
-        return Visit(await authenticate(scope))
+        return Admission(await authenticate(scope))
     except NotAuthenticated:
-        core, stranger = configured_core(), claimed(scope)
+        core, stranger = configured_core(), read_claimed_caller(scope)
         if core is None or stranger is None:
             raise
     return await while_connected(ask_core(core, stranger, named_in(scope)))
@@ -94,17 +101,18 @@ async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Vi
 # --- Asking Core ------------------------------------------------------------------------------
 
 
-async def ask_core(core: Core, stranger: Caller, named: str) -> Visit:
-    """Ask for whom the key was made, in every request: it is good for one.
+async def ask_core(core: Core, stranger: Caller, named: str) -> Admission:
+    """Ask Core which application the key was made for. This is necessary in every request, because
+    a key is valid for one request.
 
-    Only then, and only for that application, is what Core keeps of it looked up. Raises
-    `NotAuthenticated`, `ServiceFailed`.
+    The document of that application is read only if the request is for it. Raises
+    `NotAuthenticated` if the credentials are invalid, and `ServiceFailed` if Core is unavailable.
     """
     try:
         caller = await find_caller(Calls(core, stranger))
         if not named or made_for(caller) != named:
-            return Visit(caller, named=named)
-        return Visit(caller, named, await find_own_application(Calls(core, caller)))
+            return Admission(caller, named=named)
+        return Admission(caller, named, await find_own_application(Calls(core, caller)))
     except ServiceFailed as failure:
         if failure.status == 401:
             raise NotAuthenticated from failure
@@ -112,10 +120,10 @@ async def ask_core(core: Core, stranger: Caller, named: str) -> Visit:
 
 
 def named_in(scope: Mapping[str, Any]) -> str:
-    """The application that Core names, decoded; "" if it names none."""
+    """Return the application that Core's request specifies, decoded; "" if there is none."""
     for name, value in scope["headers"]:
         if name == b"x-dial-application-id":
-            return decoded(value.decode("utf-8", "replace").strip())
+            return decode_name(value.decode("utf-8", "replace").strip())
     return ""
 
 
@@ -123,9 +131,9 @@ def named_in(scope: Mapping[str, Any]) -> str:
 
 
 async def find_own(name: str) -> ResolvedApplication | ApplicationBroken | None:
-    """The application of ours that has this slug, None if none has."""
+    """Return the application with this slug; None if there is none."""
     try:
-        return await resolve(name)
+        return await resolve_application(name)
     except ApplicationBroken as broken:
         return broken
     except ApplicationNotFound:
@@ -135,5 +143,33 @@ async def find_own(name: str) -> ResolvedApplication | ApplicationBroken | None:
 def title_of(kept: Mapping[str, Any]) -> str:
     title = kept.get("display_name")
     if isinstance(title, Mapping):
-        return localized({str(key): str(text) for key, text in title.items()}, "en")
+        return localize_text({str(key): str(text) for key, text in title.items()}, "en")
     return title if isinstance(title, str) else ""
+
+
+def hidden_error(slug: str, caller: Caller) -> QuickAppError:
+    """Return the same error for a missing application and for one that the caller may not use."""
+    # A 401 shows a visitor that a key might help.
+    return (
+        NotAuthenticated() if caller.kind == "visitor" else ApplicationNotFound(shorten_text(slug))
+    )
+
+
+async def find_application(slug: str, caller: Caller) -> ResolvedApplication:
+    """Return the application, or a version of it (`slug@3`), if the caller may use it.
+
+    Raises the error of `hidden_error` if the caller may not use it, and `ApplicationBroken` if its
+    manifest is invalid.
+    """
+    check_slug(versioned_name(slug)[0], caller)
+    try:
+        return await access.find(slug, caller)
+    except ApplicationNotFound:
+        raise hidden_error(slug, caller) from None
+
+
+def check_slug(slug: str, caller: Caller) -> str:
+    """Return the slug if its format is valid. Otherwise, raises the error of `hidden_error`."""
+    if not slug_re.match(slug):
+        raise hidden_error(slug, caller)
+    return slug

@@ -1,23 +1,42 @@
-"""The body of a request: how large it may be, how long it may take, and what is done with the rest."""
+"""Request bodies: limits of size and time, draining, and errors with the path of a field.
+
+Error messages shorten the client's texts.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from django.conf import settings
+from pydantic import ValidationError
 
 from apps.errors import BadRequest
 
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
+BODY_SECONDS = 300.0
+"""A request body must arrive within this many seconds. The largest one takes four and a half
+minutes at 1 Mbit/s.
+"""
 LINGERING_SECONDS = 5.0
+LARGEST_FRAME_BYTES = 1024 * 1024
+"""One message can have at most this many bytes, as a frame of the page or as the body of a
+program's request.
+"""
+T = TypeVar("T")
+LONGEST_QUOTE = 100
+"""An error message repeats up to this many characters of a client's text."""
+MOST_LINES = 100
 
 
-class BodyTooLarge(BadRequest):
+class RequestBodyTooLarge(BadRequest):
     http_status = 413
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"The request is too large; at most {limit:,} bytes are possible.")
+        super().__init__(f"The request is too large; the limit is {limit:,} bytes.")
 
 
 class BodyTooSlow(BadRequest):
@@ -28,9 +47,10 @@ class BodyTooSlow(BadRequest):
 
 
 class BoundedBody:
-    """An ASGI `receive` that gives no more of a body than `limit` bytes, sent in `seconds`.
+    """An ASGI `receive` that returns up to `limit` bytes of a body, which must arrive within
+    `seconds`.
 
-    After the body it gives whatever comes, without a deadline.
+    After the body, it returns further messages without a deadline.
     """
 
     def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
@@ -42,15 +62,17 @@ class BoundedBody:
         self.is_complete = False
 
     def expect(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        """Raises `BodyTooLarge` for a body that says itself that it is."""
+        """Raise `RequestBodyTooLarge` if the headers announce a body that is too large."""
         for name, value in headers:
             if name.lower() == b"content-length" and value.isdigit():
                 if int(value[:20]) > self.limit:
-                    raise BodyTooLarge(self.limit)
+                    raise RequestBodyTooLarge(self.limit)
                 return
 
     async def receive(self) -> Message:
-        """Raises `BodyTooLarge`, `BodyTooSlow`."""
+        """Return the next message. Raises `RequestBodyTooLarge` or `BodyTooSlow` if a limit is
+        exceeded.
+        """
         if self.is_complete:
             return await self.next()
         try:
@@ -62,18 +84,122 @@ class BoundedBody:
             self.size += len(message.get("body", b""))
             self.is_complete = not message.get("more_body", False)
             if self.size > self.limit:
-                raise BodyTooLarge(self.limit)
+                raise RequestBodyTooLarge(self.limit)
         return message
 
 
 async def drain(receive: Receive) -> None:
-    """Take what is still sent of a body, for `LINGERING_SECONDS` at most.
+    """Read the rest of a body, for up to `LINGERING_SECONDS`.
 
-    A connection that is closed with bytes unread is reset, and the client loses the answer that it
-    reads only after it has sent everything.
+    A connection that is closed with unread bytes is reset, and a client that first sends everything
+    would lose the response.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(LINGERING_SECONDS):
             message = await receive()
             while message["type"] == "http.request" and message.get("more_body"):
                 message = await receive()
+
+
+def first_problem(error: ValidationError) -> str:
+    """Return the first mistake, after the name of its field."""
+    problem = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    return f"{place}: {problem['msg']}" if place else problem["msg"]
+
+
+def decode_body(body: bytes, decode: Callable[[bytes], T]) -> T:
+    """Decode a JSON body with msgspec. Raises `BadRequest`."""
+    try:
+        if not body.isascii():
+            body.decode()
+        return decode(body)
+    except msgspec.ValidationError as error:
+        raise invalid_structure(str(error)) from error
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise BadRequest(f"The request body isn't valid JSON: {error}") from error
+    except RecursionError as error:
+        raise too_deep(settings.GATEWAY_MAX_DEPTH) from error
+
+
+def converted(value: Any, kind: type[T], path: str) -> T:
+    """Return the value as a struct. Raises `BadRequest` with its path."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise invalid_structure(str(error), path) from error
+
+
+def invalid(path: str, problem: str) -> BadRequest:
+    place = f" on path {path}" if path else ""
+    return BadRequest(f"Your request contained invalid structure{place}. {problem}")
+
+
+def invalid_structure(text: str, prefix: str = "") -> BadRequest:
+    """Convert msgspec's error. The path is in DIAL's format: `messages.0.role`."""
+    problem, _, place = text.partition(" - at `$")
+    path = place.rstrip("`").replace("[", ".").replace("]", "").replace(".....", ".").strip(".")
+    return invalid(".".join(filter(None, (prefix, path))), f"{shorten_text(problem)}.")
+
+
+def check_depth(body: bytes, values: Iterable[Any], limit: int, level: int) -> None:
+    """Raise `BadRequest` for a body that is nested too deeply. Its `values` begin on `level`."""
+    # With too few brackets for so many levels, no counting is necessary.
+    if body.count(b"[") + body.count(b"{") <= limit:
+        return
+    found = [msgspec.to_builtins(item) for item in values if not isinstance(item, str)]
+    for _ in range(limit - level + 1):
+        found = [child for item in found for child in children(item)]
+        if not found:
+            return
+    raise too_deep(limit)
+
+
+def children(item: Any) -> list[Any]:
+    if isinstance(item, dict):
+        return [value for value in item.values() if isinstance(value, dict | list)]
+    if isinstance(item, list):
+        return [value for value in item if isinstance(value, dict | list)]
+    return []
+
+
+def too_deep(limit: int) -> BadRequest:
+    return BadRequest(f"The request body is nested deeper than {limit} levels.")
+
+
+def shorten_text(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…"
+
+
+def bullet_lines(lines: Sequence[str]) -> str:
+    """Return the lines as a list, and the number of omitted lines."""
+    shown = [f"- {line}" for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        shown.append(f"- … and {len(lines) - MOST_LINES} more")
+    return "\n".join(shown)
+
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+class NamedUnknown(Generic[S]):
+    """Decodes a body and returns the names of its unknown fields.
+
+    An unknown field makes the `strict` struct fail. Only then, the body is decoded again as the
+    `lenient` one.
+    """
+
+    def __init__(self, strict: type[S], lenient: type[S]) -> None:
+        self.fields = frozenset(field.encode_name for field in msgspec.structs.fields(strict))
+        self.decode_strict = msgspec.json.Decoder(strict).decode
+        self.decode_lenient = msgspec.json.Decoder(lenient).decode
+        self.decode_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+    def decode(self, body: bytes) -> tuple[S, frozenset[str]]:
+        """Return the request, and the names of its unknown fields. Raises msgspec's errors."""
+        try:
+            return self.decode_strict(body), frozenset()
+        except msgspec.ValidationError as error:
+            if "unknown field" not in str(error):
+                raise
+        return self.decode_lenient(body), frozenset(self.decode_names(body).keys() - self.fields)

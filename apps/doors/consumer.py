@@ -1,8 +1,7 @@
-"""An HTTP request that is answered piece by piece and ends when its client goes away.
+"""An HTTP request that is answered piece by piece and ends when its client disconnects.
 
-What every door that writes server-sent events stands on. It is routed before Django and costs
-little: the answer is written by the server's own task for the request, and one more task listens
-for the client going away.
+This is the base of every streaming door. It is routed before Django and costs little: the server's
+own task for the request writes the answer, and one more task waits for the client's disconnect.
 """
 
 import asyncio
@@ -12,9 +11,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iter
 from typing import Any, TypeVar
 
 from channels.consumer import AsyncConsumer
-from django.conf import settings
 
-from apps.doors.bodies import BoundedBody, Receive, drain
+from apps.doors.bodies import BODY_SECONDS, BoundedBody, Receive, drain
 from apps.outages import RETRY_SECONDS, outage_of
 
 logger = logging.getLogger(__name__)
@@ -29,7 +27,7 @@ EVENT_STREAM: tuple[Header, ...] = (
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
 )
-"""Tells proxies to keep and to gather nothing."""
+"""These headers prevent proxies from storing or buffering a response."""
 CLOSE = (b"connection", b"close")
 PLAIN = (b"content-type", b"text/plain; charset=utf-8")
 RETRY_AFTER = (b"retry-after", b"%d" % RETRY_SECONDS)
@@ -37,10 +35,10 @@ HEARTBEAT = b": heartbeat\n\n"
 
 
 class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
-    """One request. A door writes `handle`; when the client goes away, it is cancelled.
+    """A request. A door implements `handle`, which is cancelled when the client disconnects.
 
-    `handle` reads the body first (`read_body`; that is also when listening begins), then answers
-    with `respond`, or with `start`, any number of `write` and `end`.
+    `handle` first reads the body (`read_body`, which also starts waiting for a disconnect), then
+    answers with `respond`, or with `start`, any number of `write` and `end`.
     """
 
     scope: Scope
@@ -48,7 +46,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     base_send: Send
 
     def __init__(self) -> None:
-        self.body_seconds: float = settings.BODY_SECONDS
+        self.body_seconds: float = BODY_SECONDS
         self.is_read = False
         self.is_started = False
         self.is_complete = False
@@ -79,14 +77,16 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     # --- In ------------------------------------------------------------------------------------
 
     def header(self, name: bytes) -> str:
-        """The first header of that name (in lower case), or ""."""
+        """Return the first header with that name (in lower case), or ""."""
         for key, value in self.scope["headers"]:
             if key == name:
                 return str(value.decode("latin-1"))
         return ""
 
     async def while_connected(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`, which is cancelled when the client goes away; before the body is read."""
+        """Return the result of `work`, which is cancelled when the client disconnects. Call it
+        before the body is read.
+        """
         listening = asyncio.ensure_future(self.listen_early(asyncio.current_task()))
         try:
             return await work
@@ -94,7 +94,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             listening.cancel()
 
     async def listen_early(self, answering: asyncio.Task[Any] | None) -> None:
-        # No more than the first part of the body is taken: it may not be wanted.
+        # Only the first part of the body is received, because the body may not be needed.
         message = await self.receive()
         self.early.append(message)
         while message["type"] == "http.request" and not message.get("more_body"):
@@ -103,9 +103,9 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             self.leave(answering)
 
     async def read_body(self, limit: int) -> bytes:
-        """The whole body; from now on the client is listened to.
+        """Return the whole body. From now on, a disconnect is noticed.
 
-        Raises as `body_parts` does.
+        Raises the same errors as `body_parts`.
         """
         body, parts = self.bounded_body(limit), []
         while not self.is_read:
@@ -113,30 +113,30 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         return b"".join(parts)
 
     async def body_parts(self, limit: int) -> AsyncGenerator[bytes, None]:
-        """The body as it comes; once it is complete, the client is listened to.
+        """Yield the body as it arrives. Once it is complete, a disconnect is noticed.
 
-        Raises `BodyTooLarge` as soon as it is known, `BodyTooSlow`; a client that goes away
-        meanwhile ends the request.
+        Raises `RequestBodyTooLarge` as soon as it is known, and `BodyTooSlow`. A disconnect ends
+        the request.
         """
         body = self.bounded_body(limit)
         while not self.is_read:
             yield await self.next_part(body)
 
     def bounded_body(self, limit: int) -> BoundedBody:
-        """Raises `BodyTooLarge`."""
+        """Return the bounded body. Raises `RequestBodyTooLarge`."""
         body = BoundedBody(self.receive_next, limit, self.body_seconds)
         body.expect(self.scope["headers"])
         return body
 
     async def next_part(self, body: BoundedBody) -> bytes:
-        """Raises `BodyTooLarge`, `BodyTooSlow`."""
+        """Return the next part. Raises `RequestBodyTooLarge`, `BodyTooSlow`."""
         try:
             message = await body.receive()
         finally:
             self.is_read = body.is_complete
         if message["type"] == "http.disconnect":
             self.leave(asyncio.current_task())
-            await asyncio.sleep(0)  # where the cancellation arrives
+            await asyncio.sleep(0)  # A cancellation arrives here.
         if self.is_read:
             self.listening = asyncio.ensure_future(self.listen(asyncio.current_task()))
         part: bytes = message.get("body", b"")
@@ -166,14 +166,14 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         for waiting in (self.listening, self.beating):
             if waiting is not None:
                 waiting.cancel()
-        # The task's error has a traceback with this consumer: a circle, which would wait for the
-        # garbage collector with all that the request has.
+        # The task's error has a traceback that refers to this consumer. This circle would keep all
+        # data of the request in memory until the next garbage collection.
         self.listening = self.beating = None
 
     # --- Out -----------------------------------------------------------------------------------
 
     async def respond(self, status: int, body: bytes, headers: Iterable[Header] = ()) -> None:
-        """Answer at once; to HEAD with the same headers and without the body."""
+        """Send a whole response. HEAD gets the same headers and no body."""
         length = (b"content-length", b"%d" % len(body))
         await self.start(status, (*headers, length))
         await self.end(b"" if self.scope["method"] == "HEAD" else body)
@@ -188,9 +188,10 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         await self.base_send({"type": "http.response.body", "body": body, "more_body": True})
 
     async def end(self, body: bytes = b"") -> None:
-        """Write the last piece; the server says goodbye to the client after it.
+        """Write the last piece, after which the server ends the response.
 
-        A client that is still sending is listened to meanwhile, so that it hears the answer.
+        In the meantime, the body of a client that is still sending is read, so that the client
+        receives the response.
         """
         self.is_complete = True
         if self.is_awaiting_body():
@@ -212,9 +213,9 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     # --- Silence -------------------------------------------------------------------------------
 
     def keep_alive(self, seconds: float) -> None:
-        """Call `on_silence` whenever nothing was written for so long.
+        """Call `on_silence` whenever nothing was written for that long.
 
-        There is one timer for each period of silence, none for each write.
+        There is one timer for each silent period, not for each write.
         """
         self.written_at = time.monotonic()
         self.wait_for_silence(seconds, seconds)

@@ -1,8 +1,9 @@
-"""Refusals before a door or a view is reached, in the shape that its clients read."""
+"""Error responses before a door or a view is reached, in the format of its clients."""
 
 import json
 from collections.abc import Mapping
 
+from django.template.loader import render_to_string
 from django.utils.translation import gettext
 
 from apps.outages import Outage
@@ -12,18 +13,18 @@ JSON = b"application/json"
 
 
 def is_of_console_api(path: str) -> bool:
-    """Return whether Django REST framework answers; the assistant API has errors of its own shape."""
+    """Return whether Django REST framework answers the path. The assistant API has its own error
+    format.
+    """
     return path.startswith("/api/") and not path.startswith("/api/IAIAssistantApi/")
 
 
-def refusal(
+def write_refusal(
     path: str, accept: str, status: int, title: str, text: str, code: str
 ) -> tuple[bytes, bytes]:
     """Return the content type and the content: a page for browsers, else JSON."""
     if "text/html" in accept:
-        from django.template.loader import render_to_string
-
-        # Without the request, because the page would ask the database who is signed in.
+        # Without the request, because the page would query the database for the signed-in user.
         named: Mapping[str, object] = {"status": int(status), "title": title, "text": text}
         return HTML, render_to_string("error.html", {**named, "is_down": status >= 500}).encode()
     if is_of_console_api(path):
@@ -32,5 +33,7 @@ def refusal(
 
 
 def outage_content(outage: Outage, path: str, accept: str) -> tuple[bytes, bytes]:
-    """Return the content type and the content of an answer with the status 503."""
-    return refusal(path, accept, 503, gettext("Back in a moment"), outage.translated, outage.code)
+    """Return the content type and the content of a 503 response."""
+    return write_refusal(
+        path, accept, 503, gettext("Back in a moment"), outage.translated, outage.code
+    )

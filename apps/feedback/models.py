@@ -1,4 +1,4 @@
-"""What people think of answers, for those who operate the applications."""
+"""Feedback on answers, for operators of the applications."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ LONGEST_NOTE = 2_000
 
 
 class Feedback(models.Model):
-    """What one person, by their `bucket`, thinks of one answer, which is `message`.
+    """A user's feedback on one answer. `bucket` is the user's, `message` the answer.
 
-    `transcript` is a copy of the question and the answer, kept only as long as the person sends it
-    along. Once the conversation is deleted, neither it nor the copy is known any more.
+    `transcript` is a copy of the question and the answer, which is stored only while the user
+    attaches it. Deleting the conversation also deletes the copy.
     """
 
     class Rating(models.TextChoices):
@@ -32,7 +32,7 @@ class Feedback(models.Model):
 
     class State(models.TextChoices):
         NEW = "new", "new"
-        IN_WORK = "in_work", "in work"
+        IN_WORK = "in_work", "in progress"
         DONE = "done", "done"
 
     message = models.UUIDField(editable=False)
@@ -46,17 +46,18 @@ class Feedback(models.Model):
     rating = models.CharField(max_length=4, choices=Rating)
     reason = models.CharField(max_length=10, choices=Reason, blank=True)
     comment = models.TextField(max_length=LONGEST_COMMENT, blank=True)
-    shares_transcript = models.BooleanField("conversation sent along", default=False)
+    shares_transcript = models.BooleanField("attached conversation", default=False)
     transcript = models.JSONField(null=True, blank=True, editable=False)
     state = models.CharField(max_length=7, choices=State, default=State.NEW)
     note = models.TextField(
-        max_length=LONGEST_NOTE, blank=True, help_text="For operators; the person never reads it."
+        max_length=LONGEST_NOTE, blank=True, help_text="For operators; never shown to the user."
     )
     created_at = models.DateTimeField("from", default=timezone.now, editable=False)
     updated_at = models.DateTimeField("changed", auto_now=True)
 
     class Meta:
-        verbose_name = verbose_name_plural = "feedback"
+        verbose_name = "feedback"
+        verbose_name_plural = "feedback entries"
         ordering = ("-created_at", "-pk")
         constraints = (
             models.UniqueConstraint(fields=("message", "bucket"), name="one_feedback_of_a_person"),
@@ -72,16 +73,16 @@ class Feedback(models.Model):
         )
 
     def __str__(self) -> str:
-        # The admin prints this: the comment is a person's words.
+        # The admin shows this text, which must not repeat the user's comment.
         return f"feedback {self.pk}"
 
     def clean(self) -> None:
         if self.reason and self.rating == self.Rating.UP:
-            raise ValidationError({"reason": "A reason is given for a bad answer only."})
+            raise ValidationError({"reason": "A reason can be given only for a bad answer."})
 
     @property
     def told(self) -> dict[str, Any]:
-        """What its person reads of it."""
+        """Return the feedback as its user sees it."""
         return {
             "rating": self.rating,
             "reason": self.reason,

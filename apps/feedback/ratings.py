@@ -1,4 +1,4 @@
-"""What happens to feedback with its person, its conversation and its answer."""
+"""The life cycle of feedback, which follows its user, its conversation and its answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from apps.feedback.models import Feedback
 
 @dataclass(frozen=True, slots=True)
 class RatedAnswer:
-    """An answer as its person rates it. `transcript` is what would be sent along."""
+    """An answer that a user rates. `transcript` is the text that the user can attach."""
 
     message: UUID
     conversation: UUID
@@ -20,7 +20,7 @@ class RatedAnswer:
     version: int | None
     transcript: Mapping[str, Any]
     is_temporary: bool = False
-    """Its conversation is: nothing of what was said is sent along."""
+    """True if the conversation is temporary. Then no transcript is stored."""
 
 
 def find(bucket: str, message: UUID) -> Feedback | None:
@@ -28,7 +28,7 @@ def find(bucket: str, message: UUID) -> Feedback | None:
 
 
 def row_of(bucket: str, answer: RatedAnswer) -> Feedback:
-    """The row of the person for the answer, to be filled in; it may be a new one."""
+    """Return the user's row for the answer, or a new one without values."""
     return find(bucket, answer.message) or Feedback(
         message=answer.message,
         conversation=answer.conversation,
@@ -40,7 +40,7 @@ def row_of(bucket: str, answer: RatedAnswer) -> Feedback:
 
 
 def keep(row: Feedback, answer: RatedAnswer) -> None:
-    """Store what the person has said now; operators find it as new again."""
+    """Store the feedback. Operators see it as new again."""
     row.transcript = dict(answer.transcript) if row.shares_transcript else None
     row.state = Feedback.State.NEW
     row.save()
@@ -50,18 +50,18 @@ def remove(bucket: str, message: UUID) -> None:
     Feedback.objects.filter(bucket=bucket, message=message).delete()
 
 
-def forget_conversation(conversation: UUID) -> None:
-    """Delete what a deleted conversation said; ratings, reasons and comments stay."""
-    Feedback.objects.filter(conversation=conversation).update(
+def forget_conversation(sender: Any, instance: Any, **told: Any) -> None:
+    """Delete the transcripts of a deleted conversation. Ratings, reasons and comments remain."""
+    Feedback.objects.filter(conversation=instance.pk).update(
         conversation=None, transcript=None, shares_transcript=False
     )
 
 
 def hand_over(bucket: str, heir: str) -> None:
-    """Let feedback of a browser be that of the person who signed in with it."""
+    """Move a visitor's feedback to the user who signed in with the same browser."""
     Feedback.objects.filter(bucket=bucket).update(bucket=heir)
 
 
-def delete_of_user(sender: Any, instance: Any, **told: Any) -> None:
-    """Receives Django's signal when an account is deleted."""
+def delete_feedback_of_user(sender: Any, instance: Any, **told: Any) -> None:
+    """Delete the feedback of a user whose account was deleted."""
     Feedback.objects.filter(of_person(instance.pk)).delete()

@@ -1,70 +1,46 @@
-"""The body of a chat completion request: its structs, and the messages as values.
+"""The body of a chat completion request: its structs, its validation, and its conversion.
 
-Unknown keys are skipped, because every DIAL release brings new ones. The structs are msgspec's, as
-pydantic costs ten times as much in every request.
+Unknown keys are skipped, because every DIAL release adds new ones. The structs are msgspec's,
+because pydantic costs ten times as much in every request.
 """
 
-from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar
 
-import msgspec
+from django.conf import settings
 from msgspec import Meta, Struct
 
-from apps.agent.call_arguments import object_text
-from apps.agent.messages import Attachment, Message, Thoughts, ToolCall, attachment_from_dict
 from apps.agent.tools import ToolSpec
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.runs.requests import RunRequest
+from apps.doors.bodies import check_depth, decode_body, invalid
+from apps.doors.chat_messages import ChatMessage, Object, check_message
+from apps.errors import BadRequest
 
 Positive = Annotated[int, Meta(ge=1)]
 Penalty = Annotated[float, Meta(ge=-2, le=2)]
-Object = dict[str, Any]
-SYSTEM = ("system", "developer")
+ToolName = Annotated[str, Meta(min_length=1, max_length=256)]
 NO_PARAMETERS = {"type": "object", "properties": {}}
 
 
-class FunctionCall(Struct, gc=False):
-    name: str
-    arguments: str | Object | None = ""
-
-
-class Call(Struct):
-    id: str
-    function: FunctionCall
-
-
-class ChatMessage(Struct):
-    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[Object] | None = None
-    tool_calls: list[Call] | None = None
-    tool_call_id: str | None = None
-    custom_content: Object | None = None
-    reasoning_content: Any = None
-    name: Any = None
-    refusal: Any = None
-    function_call: Any = None
-    audio: Any = None
-
-
-class Function(Struct):
-    name: Annotated[str, Meta(min_length=1, max_length=256)]
+class RequestedFunction(Struct):
+    name: ToolName
     description: str | None = None
     parameters: Object | None = None
     strict: Any = None
 
 
-class ClientTool(Struct):
+class RequestTool(Struct):
     type: str
-    function: Function | None = None
+    function: RequestedFunction | None = None
 
 
 class ChatRequest(Struct):
-    # Tools of the type `static_function` are those of the model's service; they are ignored.
+    # Tools of the type `static_function` belong to the model's service and are ignored.
     messages: list[ChatMessage]
     model: str | None = None
     stream: bool | None = False
     n: Annotated[int, Meta(ge=1, le=128)] | None = None
-    tools: list[ClientTool] | None = None
+    tools: list[RequestTool] | None = None
     tool_choice: str | Object | None = None
     response_format: Object | None = None
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
@@ -78,70 +54,85 @@ class ChatRequest(Struct):
 
     @property
     def objects(self) -> list[Any]:
-        """Parameters, beside the messages, that may hold any JSON."""
+        """Return the parameters other than the messages that may contain any JSON."""
         return [self.tools, self.tool_choice, self.response_format]
 
-    @property
-    def end_user(self) -> str:
-        """Whom the client asks for, "" if it does not say."""
-        return ""
+
+class ManyChoices(BadRequest):
+    http_status = 422
+
+    def __init__(self, slug: str) -> None:
+        super().__init__(f"{slug} deployment doesn't support n > 1")
 
 
-class PreparedRun(msgspec.Struct, frozen=True):
-    """A run request, and the names of the client's parameters that have no effect on it.
-
-    `narrative` is what was said of where the person is, which they are to see.
-    """
-
-    request: RunRequest
-    ignored: frozenset[str] = frozenset()
-    narrative: str = ""
+def check_choices(asked: ChatRequest, application: ResolvedApplication) -> None:
+    """Raise `ManyChoices` if the request asks for several choices."""
+    if asked.n is not None and asked.n > 1:
+        raise ManyChoices(application.slug)
 
 
-Prepare = Callable[[ResolvedApplication], PreparedRun]
-
-
-def to_specs(request: ChatRequest) -> dict[str, ToolSpec]:
-    """The client's own functions by name."""
+def to_specs(tools: Sequence[RequestTool]) -> dict[str, ToolSpec]:
+    """Return the client's own functions by name."""
     return {
         tool.function.name: ToolSpec(
             tool.function.name,
             tool.function.description or "",
             tool.function.parameters or NO_PARAMETERS,
         )
-        for tool in request.tools or ()
+        for tool in tools
         if tool.function is not None and tool.type == "function"
     }
 
 
-def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> Message:
-    """The message as a value, with the calls of the client's own tools alone.
+R = TypeVar("R", bound=ChatRequest)
 
-    The application's calls, their results among them, come back in the message's state.
-    """
-    custom = dict(written.custom_content or {})
-    attachments: tuple[Attachment, ...] = tuple(
-        attachment_from_dict(item) for item in custom.pop("attachments", None) or ()
-    )
-    state = custom.pop("state", None) or {}
-    custom.pop("stages", None)  # they were shown to people, and are not for the model
-    content = written.content
-    calls = tuple(
-        ToolCall(call.id, call.function.name, object_text(call.function.arguments))
-        for call in written.tool_calls or ()
-        if call.function.name in external
-    )
-    has_thought = calls and isinstance(written.reasoning_content, str)
-    return Message(
-        # `developer` is OpenAI's newer word for `system`.
-        role="system" if written.role == "developer" else written.role,  # type: ignore[arg-type]
-        content=tuple(content) if isinstance(content, list) else content or "",
-        tool_calls=calls,
-        tool_call_id=written.tool_call_id,
-        attachments=attachments,
-        state=state,
-        extra=custom,
-        thoughts=Thoughts({"reasoning_content": written.reasoning_content})
-        if has_thought
-        else None,
-    )
+
+def read_request(body: bytes, decode: Callable[[bytes], R]) -> R:
+    """Parse a request and validate its parts one by one. Raises `BadRequest`."""
+    request = decode_body(body, decode)
+    if len(request.messages) > settings.GATEWAY_MAX_MESSAGES:
+        raise invalid(
+            "messages", f"Too many messages; the limit is {settings.GATEWAY_MAX_MESSAGES}."
+        )
+    check_request_depth(request, body)
+    check_tools(request)
+    for index, message in enumerate(request.messages):
+        check_message(f"messages.{index}", message)
+    return request
+
+
+def check_request_depth(request: ChatRequest, body: bytes) -> None:
+    """Raise `BadRequest` for a body that is nested too deeply."""
+    values = request.objects
+    for message in request.messages:
+        values += (message.content, message.custom_content)
+    # The shallowest of these values, the contents of messages, begin on the fourth level.
+    check_depth(body, values, settings.GATEWAY_MAX_DEPTH, level=4)
+
+
+def check_tools(request: ChatRequest) -> None:
+    names = set()
+    for index, tool in enumerate(request.tools or ()):
+        if tool.type == "static_function":
+            continue
+        if tool.type != "function" or tool.function is None:
+            raise invalid(
+                f"tools.{index}", "Use the type 'function' or 'static_function', with its object."
+            )
+        if tool.function.name in names:
+            raise invalid(
+                f"tools.{index}.function.name",
+                f"Two tools are named '{tool.function.name}'. Rename one.",
+            )
+        names.add(tool.function.name)
+    check_choice(request.tool_choice, names)
+
+
+def check_choice(choice: str | Object | None, names: set[str]) -> None:
+    if isinstance(choice, str) and choice not in ("auto", "none", "required"):
+        raise invalid("tool_choice", "Use 'auto', 'none', 'required' or a function.")
+    if isinstance(choice, dict):
+        function = choice.get("function")
+        name = function.get("name") if isinstance(function, dict) else None
+        if choice.get("type") != "function" or not isinstance(name, str):
+            raise invalid("tool_choice", "Use {'type': 'function', 'function': {'name': …}}.")

@@ -1,4 +1,6 @@
-"""The gateway's short answers: lists of applications, their starters, health, unknown addresses."""
+"""The gateway's short responses: lists of applications, their starters, health, and errors for
+unknown URLs.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,102 +13,107 @@ from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.catalog.registration import INPUT_TYPES, input_types
 from apps.catalog.resolve import versioned_name
-from apps.doors.admission import visit
-from apps.doors.applications import checked, find, hidden
-from apps.doors.quotes import shortened
-from apps.gateway.base import GatewayConsumer, error_body
-from apps.gateway.embeddings import offered
-from apps.gateway.forms import button, buttons
-from apps.live.health import troubles
-from apps.manifest.manifest import ConversationStarters, Manifest, Starter
+from apps.doors.admission import check_slug, find_application, hidden_error, visit
+from apps.doors.bodies import shorten_text
+from apps.gateway.base import GatewayConsumer
+from apps.gateway.deltas import button, buttons
+from apps.gateway.embeddings import offered_deployments
+from apps.live.process.health import DISPENSABLE, troubles
+from apps.manifest.manifest import ConversationStarters
 from apps.runs.failures import fault
 from apps.workspace.local.models import Deployment
 
 RETRY_SOON = ((b"retry-after", b"1"),)
-DIRECTORY = "Chat completions are at /v1/chat/completions, and what there is to ask at /v1/models."
+DIRECTORY = (
+    "Chat completions are at /v1/chat/completions, and the list of applications is at /v1/models."
+)
 NO_BASE_URL = "The client's base_url has to end in /v1: completions are at /v1/chat/completions."
 OWNER = "quickapps"
 STARTER = "starter"
-"""The property of the form under which the chosen button comes back."""
+"""This property of the form contains the chosen button."""
 
 
 class ListConsumer(GatewayConsumer):
-    """`GET /openai/models` and `/openai/deployments`: the caller's applications, by title."""
+    """Serves `GET /openai/models` and `/openai/deployments`: lists the caller's applications by
+    title.
+    """
 
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
         rows = usable(caller).defer("manifest").annotate(types=F(f"manifest__{INPUT_TYPES}"))
-        entries = [listed(row, row.types) async for row in rows]
-        entries += [listed_embedder(row) async for row in offered(caller)]
+        entries = [list_application(row, row.types) async for row in rows]
+        entries += [listed_embedder(row) async for row in offered_deployments(caller)]
         await self.send_json(200, {"object": "list", "data": entries})
 
 
 class EntryConsumer(GatewayConsumer):
-    """`GET /openai/models/{slug}` and `/openai/deployments/{slug}`."""
+    """Serves `GET /openai/models/{slug}` and `/openai/deployments/{slug}`."""
 
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
-        # The id of a deployment may have dots, which the slug of an application has not.
-        row = await offered(caller).filter(deployment_id=self.slug).afirst()
+        # The id of a deployment may contain dots, which the slug of an application does not.
+        row = await offered_deployments(caller).filter(deployment_id=self.slug).afirst()
         if row is not None:
             await self.send_json(200, listed_embedder(row))
             return
         application = await self.application(caller)
-        await self.send_json(200, listed(application, input_types(application.manifest)))
+        await self.send_json(200, list_application(application, input_types(application.manifest)))
 
     async def application(self, caller: Caller) -> Application:
-        """Raises `ApplicationNotFound`, `NotAuthenticated`."""
+        """Return the application. Raises `ApplicationNotFound`, `NotAuthenticated`."""
         slug, number = versioned_name(self.slug)
-        application = await usable(caller).filter(slug=checked(slug, caller)).afirst()
+        application = await usable(caller).filter(slug=check_slug(slug, caller)).afirst()
         if application is None:
-            raise hidden(self.slug, caller)
+            raise hidden_error(self.slug, caller)
         if number is not None:
-            await find(self.slug, caller)
+            await find_application(self.slug, caller)
             application.slug = self.slug
         return application
 
 
 class ConfigurationConsumer(GatewayConsumer):
-    """`GET …/configuration`: the form with the conversation starters."""
+    """Serves `GET …/configuration`: returns the form with the conversation starters."""
 
     async def answer(self) -> None:
         visitor = await visit(self.scope, self.while_connected)
         application = await visitor.find(self.slug)
-        await self.send_json(200, configuration_form(starters_of(application.manifest)))
+        await self.send_json(200, configuration_form(application.manifest.offered_starters))
 
 
 class HealthConsumer(GatewayConsumer):
-    """`GET /healthz`: whether the process answers."""
+    """Serves `GET /healthz`: reports that the process responds."""
 
     async def answer(self) -> None:
         await self.send_json(200, {"status": "ok"})
 
 
 class ReadyConsumer(GatewayConsumer):
-    """`GET /readyz`: whether the services that the process needs answer as well."""
+    """Serves `GET /readyz`: reports whether the services that the process needs respond too."""
 
     async def answer(self) -> None:
         found = await troubles()
-        body = {"status": "unavailable", "failing": found} if found else {"status": "ok"}
-        await self.send_json(503 if found else 200, body, RETRY_SOON if found else ())
+        if found.keys() <= DISPENSABLE:
+            await self.send_json(200, {"status": "ok"} | ({"degraded": found} if found else {}))
+        else:
+            await self.send_json(503, {"status": "unavailable", "failing": found}, RETRY_SOON)
 
 
 class NotFoundConsumer(GatewayConsumer):
-    """404 to every method, in JSON whatever Django's settings say. `advice` names the right address."""
+    """Responds with 404 to every method, always in JSON. `advice` contains the right URL."""
 
     def __init__(self, advice: str = DIRECTORY) -> None:
         super().__init__()
         self.advice = advice
 
     async def handle(self) -> None:
-        text = f"There is nothing at {shortened(self.scope['path'])!a}. {self.advice}"
-        await self.send_json(404, error_body(fault(404, text, "unknown_url"), 404))
+        text = f"There is nothing at {shorten_text(self.scope['path'])!a}. {self.advice}"
+        await self.send_failure(fault(404, text, "unknown_url"))
 
 
-def listed(application: Application, types: Sequence[str] | None) -> dict[str, Any]:
-    """An entry of the list for OpenAI's and DIAL's clients; times in seconds since 1970.
+def list_application(application: Application, types: Sequence[str] | None) -> dict[str, Any]:
+    """Return an entry of the list for OpenAI's and DIAL's clients. Times are in seconds since 1970.
 
-    `types` are those of attachments that the application takes, none for any.
+    `types` are the accepted types of attachments, empty for any.
     """
     return {
         **entry(application, application.slug, application.title),
@@ -116,7 +123,7 @@ def listed(application: Application, types: Sequence[str] | None) -> dict[str, A
 
 
 def listed_embedder(deployment: Deployment) -> dict[str, Any]:
-    """As `listed`, with DIAL's capabilities and limits of a model."""
+    """Return the entry as `list_application` does, with DIAL's capabilities and limits of a model."""
     window = deployment.context_window
     return {
         **entry(deployment, deployment.deployment_id, deployment.display_name),
@@ -142,17 +149,8 @@ def entry(row: Application | Deployment, name: str, title: str) -> dict[str, Any
     }
 
 
-def starters_of(manifest: Manifest) -> ConversationStarters | None:
-    """The conversation starters, also of older manifests, where they are plain texts."""
-    if manifest.conversation_starters is not None or not manifest.starters:
-        return manifest.conversation_starters
-    return ConversationStarters(
-        starters=tuple(Starter(title=text, text=text) for text in manifest.starters)
-    )
-
-
 def configuration_form(starters: ConversationStarters | None) -> dict[str, Any]:
-    """The JSON schema of the form that a chat shows before the first question."""
+    """Return the JSON schema of the form that a chat shows before the first question."""
     if starters is None:
         return {"type": "object", "properties": {}}
     made = (

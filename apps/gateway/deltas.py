@@ -1,16 +1,15 @@
-"""What the events of a run add to its message, in a stream as well as in a whole answer."""
+"""Converts a run's events into changes of its message, for a stream and for a whole answer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any, assert_never
 
+from apps.agent.call_arguments import input_text
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Event,
     Finished,
-    HelperBegan,
-    HelperEnded,
     InteractionRequested,
     Noticed,
     Reasoning,
@@ -22,30 +21,30 @@ from apps.agent.events import (
     StageOpened,
     StageRenamed,
     StateSaved,
+    SubagentEnded,
+    SubagentStarted,
     TextDelta,
     TodoChanged,
     ToolCallsRequested,
     TurnRestarted,
 )
-from apps.agent.messages import attachment_to_dict, call_to_dict
-from apps.gateway.forms import card_form
+from apps.agent.ledger import InteractionRequest
+from apps.agent.messages import ToolCall, attachment_to_dict, call_to_dict
+from apps.capabilities.wrappers.numbered_cards import NumberedCard
+from apps.doors.chat_messages import FORM_FIELD
 from apps.runs.asking_ledger import CARDS
 
 Delta = dict[str, Any]
-"""A part of the message: texts continue, and list entries with an `index` belong together."""
+"""A delta is a part of the message. Texts are continued, and list entries with the same `index`
+belong together.
+"""
 SEPARATOR = "\n\n"
 
 
-class DeltaWriter:
-    """Writes the deltas of one answer.
+class DialDeltas:
+    """Writes the deltas of one answer for DIAL Core. Reasoning is a stage, and a refusal is text."""
 
-    For DIAL Core reasoning is a stage and a refusal is text; other clients get both under the keys
-    of OpenAI's API.
-    """
-
-    def __init__(self, *, for_core: bool = False) -> None:
-        self.for_core = for_core
-        self.has_thought = False
+    def __init__(self) -> None:
         self.stages: dict[str, int] = {}
         self.stage_indexes = count()
         self.stage_attachments: dict[str, count[int]] = {}
@@ -53,21 +52,23 @@ class DeltaWriter:
         self.calls = count()
 
     def write(self, event: Event) -> Delta | None:  # noqa: C901 - one case for each event
-        """None for an event that is not shown, and for the state, which is no delta."""
+        """Return the delta; None for an event that is not shown, and for the state, which is not a
+        delta.
+        """
         match event:
             case TextDelta(text):
                 return {"content": text}
             case RefusalDelta(text):
-                return {"content" if self.for_core else "refusal": text}
-            case Reasoning(_, text) if not self.for_core:
-                return {"reasoning_content": text}
-            case StageOpened(is_reasoning=True) if not self.for_core:
-                return self.separate_thoughts()
-            case StageOpened(stage_id, title, parent_id):
-                return self.open_stage(stage_id, title, parent_id)
+                return self.refusal(text)
+            case Reasoning():
+                return self.thought(event)
+            case StageOpened(is_reasoning=True):
+                return self.open_thoughts(event)
+            case StageOpened():
+                return self.open_stage(event)
             case StageRenamed(stage_id, suffix):
                 return self.stage(stage_id, name=suffix)
-            case StageDelta(stage_id, text) | Reasoning(stage_id, text):
+            case StageDelta(stage_id, text):
                 return self.stage(stage_id, content=text)
             case StageAttachment(stage_id, attachment):
                 index = next(self.stage_attachments.setdefault(stage_id, count()))
@@ -83,37 +84,47 @@ class DeltaWriter:
                 return {"custom_fields": {"annotations": [annotation]}}
             case Noticed(_, text):
                 return self.notice(text)
-            case ToolCallsRequested(calls):
-                written = [{"index": next(self.calls), **call_to_dict(call)} for call in calls]
+            case ToolCallsRequested():
+                written = [{"index": next(self.calls), **call} for call in self.written(event)]
                 return {"content": None, "tool_calls": written}
             case StateSaved() | Spent() | Finished():
                 return None
-            case InteractionRequested(asked) if self.for_core:
-                form = card_form(CARDS[asked.kind](asked.asked))
-                return {"custom_content": {FORM: form}} if form else None
-            case HelperBegan() | HelperEnded() | TodoChanged():
-                return None  # the stage of the call shows the helper, and the state has the list
-            case TurnRestarted() | InteractionRequested():
-                return None  # a run that is kept goes on; what is asked stands in the text
+            case InteractionRequested(asked):
+                return self.interaction(asked)
+            case SubagentStarted() | SubagentEnded() | TodoChanged():
+                return None  # The stage of the call shows the sub-agent, and the state contains the list.
+            case TurnRestarted():
+                return None  # Only a stored run is resumed in another process.
             case _:
                 assert_never(event)
 
-    def separate_thoughts(self) -> Delta | None:
-        """Separate the reasoning of the model's next answer from that before it."""
-        lead = {"reasoning_content": SEPARATOR} if self.has_thought else None
-        self.has_thought = True
-        return lead
+    def refusal(self, text: str) -> Delta:
+        return {"content": text}
 
-    def open_stage(self, stage_id: str, title: str, parent_id: str | None) -> Delta | None:
-        parent = self.stages.get(parent_id) if parent_id is not None else None
+    def thought(self, event: Reasoning) -> Delta | None:
+        return self.stage(event.stage_id, content=event.text)
+
+    def open_thoughts(self, event: StageOpened) -> Delta | None:
+        return self.open_stage(event)
+
+    def written(self, event: ToolCallsRequested) -> list[Delta]:
+        """Return the calls of the client's tools."""
+        return [call_to_dict(call) for call in event.calls]
+
+    def interaction(self, asked: InteractionRequest) -> Delta | None:
+        form = card_form(CARDS[asked.kind](asked.asked))
+        return {"custom_content": {FORM: form}} if form else None
+
+    def open_stage(self, event: StageOpened) -> Delta | None:
+        parent = self.stages.get(event.parent_id) if event.parent_id is not None else None
         nested = {} if parent is None else {"parent_stage_index": parent}
-        # A repeated id begins another stage: a model may number its calls anew.
-        self.stages[stage_id] = next(self.stage_indexes)
-        self.stage_attachments.pop(stage_id, None)
-        return self.stage(stage_id, name=title, **nested)
+        # A repeated id begins another stage, because a model may restart its numbering of calls.
+        self.stages[event.stage_id] = next(self.stage_indexes)
+        self.stage_attachments.pop(event.stage_id, None)
+        return self.stage(event.stage_id, name=event.title, **nested)
 
     def notice(self, text: str) -> Delta:
-        """A stage without content, whose name is the notice."""
+        """Return a stage without content, whose name is the notice."""
         index = next(self.stage_indexes)
         return {
             "custom_content": {"stages": [{"index": index, "name": text, "status": "completed"}]}
@@ -122,8 +133,41 @@ class DeltaWriter:
     def stage(self, stage_id: str, status: str | None = None, /, **fields: Any) -> Delta | None:
         index = self.stages.get(stage_id)
         if index is None:
-            return None  # it was never opened
+            return None  # The stage was never opened.
         return {"custom_content": {"stages": [{"index": index, **fields, "status": status}]}}
+
+
+class OpenAIDeltas(DialDeltas):
+    """Writes deltas for clients of OpenAI's API. Reasoning and refusals have keys of their own."""
+
+    has_thought = False
+
+    def refusal(self, text: str) -> Delta:
+        return {"refusal": text}
+
+    def thought(self, event: Reasoning) -> Delta | None:
+        return {"reasoning_content": event.text}
+
+    def open_thoughts(self, event: StageOpened) -> Delta | None:
+        """Separate the reasoning of the model's next answer from the previous reasoning."""
+        lead = {"reasoning_content": SEPARATOR} if self.has_thought else None
+        self.has_thought = True
+        return lead
+
+    def written(self, event: ToolCallsRequested) -> list[Delta]:
+        return [
+            custom_call(call) if call.name in event.text_tools else call_to_dict(call)
+            for call in event.calls
+        ]
+
+    def interaction(self, asked: InteractionRequest) -> Delta | None:
+        return None  # The text contains it.
+
+
+def custom_call(call: ToolCall) -> Delta:
+    """Return the call of a tool that accepts plain text."""
+    called = {"name": call.name, "input": input_text(call.arguments)}
+    return {"id": call.id, "type": "custom", "custom": called}
 
 
 class Text(list[str]):
@@ -131,13 +175,15 @@ class Text(list[str]):
 
 
 AS_THEY_CAME = "annotations"
-"""The key of a list whose entries an application wrote, perhaps with an `index` of their own."""
+"""The entries of the list under this key come from an application, perhaps with an `index` of their
+own.
+"""
 FORM = "form_schema"
-"""The key of a JSON schema, which comes in one piece."""
+"""The value of this key is a JSON schema, which is sent as a whole."""
 
 
-def merge(whole: Delta, delta: Mapping[str, Any]) -> None:
-    """Add a delta to the message, whose texts are `Text` meanwhile."""
+def merge_delta(whole: Delta, delta: Mapping[str, Any]) -> None:
+    """Add a delta to the message. Its texts are `Text` objects until it is complete."""
     for key, value in delta.items():
         if isinstance(value, str):
             if whole.get(key) is None:
@@ -146,7 +192,7 @@ def merge(whole: Delta, delta: Mapping[str, Any]) -> None:
         elif key == FORM:
             whole[key] = value
         elif isinstance(value, Mapping):
-            merge(whole.setdefault(key, {}), value)
+            merge_delta(whole.setdefault(key, {}), value)
         elif key == AS_THEY_CAME:
             whole.setdefault(key, []).extend(value)
         elif isinstance(value, list):
@@ -159,17 +205,47 @@ def merge_entries(known: list[Delta], added: list[Delta]) -> None:
     for entry in added:
         if entry["index"] == len(known):
             known.append({})
-        merge(known[entry["index"]], {key: entry[key] for key in entry if key != "index"})
+        merge_delta(known[entry["index"]], {key: entry[key] for key in entry if key != "index"})
 
 
-def joined(value: Any) -> Any:
-    """The message as it is written, with its texts whole."""
+def join_texts(value: Any) -> Any:
+    """Return the message with each text joined."""
     match value:
         case Text():
             return "".join(value)
         case dict():
-            return {key: joined(item) for key, item in value.items()}
+            return {key: join_texts(item) for key, item in value.items()}
         case list():
-            return [joined(item) for item in value]
+            return [join_texts(item) for item in value]
         case _:
             return value
+
+
+def button(number: int, title: str, text: str, *, submit: bool) -> dict[str, Any]:
+    """Return a button that writes `text` for the user, and sends it at once if `submit`."""
+    options = {"populateText": text, "submit": submit, "confirmationMessage": None}
+    return {"const": number, "title": title, "dial:widgetOptions": options}
+
+
+def buttons(description: str, choices: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "type": "integer",
+        "description": description,
+        "dial:widget": "buttons",
+        "oneOf": list(choices),
+    }
+
+
+def card_form(card: NumberedCard) -> dict[str, Any] | None:
+    """Return the form of a card, whose text is in the answer; None if there is no choice."""
+    if not card.choices:
+        return None
+    numbered = list(enumerate(card.choices, start=1))
+    field: dict[str, Any]
+    if card.several:
+        items = {"enum": [number for number, _ in numbered], "enumNames": list(card.choices)}
+        field = {"type": "array", "uniqueItems": True, "items": {"type": "integer", **items}}
+    else:
+        made = (button(number, title, title, submit=True) for number, title in numbered)
+        field = buttons(card.advice, made)
+    return {"type": "object", "properties": {FORM_FIELD: field}}

@@ -15,22 +15,24 @@ from typing import Any, Literal
 import msgspec
 
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.doors.quotes import bullets, shortened
-from apps.errors import BadRequest
-from apps.gateway.chat_requests import (
+from apps.doors.bodies import bullet_lines, shorten_text
+from apps.doors.chat_messages import (
     SYSTEM,
-    Call,
     ChatMessage,
-    ChatRequest,
     Object,
-    Positive,
-    Prepare,
-    PreparedRun,
+    RequestedCall,
+    form_answer,
     to_message,
-    to_specs,
 )
-from apps.gateway.places import placed
-from apps.gateway.request_checks import read_request
+from apps.doors.dialect import ParsedRequest, PreparedRun
+from apps.doors.user_place import run_at_place
+from apps.errors import BadRequest
+from apps.gateway.base import error_body
+from apps.gateway.chat_requests import ChatRequest, Positive, check_choices, read_request, to_specs
+from apps.gateway.deltas import DialDeltas
+from apps.gateway.wire import ChunkEncoder, CompletionRequest
+from apps.live.doors import CORE
+from apps.runs.failures import PASSED_ON, RunFailure
 from apps.runs.requests import RunRequest
 
 
@@ -44,7 +46,7 @@ class DialRequest(ChatRequest):
 
     @property
     def configuration(self) -> Object:
-        """The values for the form of the application."""
+        """Return the values for the form of the application."""
         found = (self.custom_fields or {}).get("configuration")
         return found if isinstance(found, dict) else {}
 
@@ -52,14 +54,45 @@ class DialRequest(ChatRequest):
 _decode = msgspec.json.Decoder(DialRequest).decode
 
 
-def read(body: bytes) -> tuple[DialRequest, Prepare]:
-    """The request, and its run for an application. Both raise `BadRequest`."""
-    asked = read_request(body, _decode)
-    return asked, partial(prepare, asked)
+class DialDialect:
+    """The dialect for DIAL Core. Core relays only the status codes in `PASSED_ON`, and treats 429
+    as a fault of the service.
+
+    The last chunks are held back until the usage of the answer is recorded.
+    """
+
+    door = CORE
+    passed_on = PASSED_ON
+
+    def read(self, body: bytes) -> ParsedRequest:
+        asked = parse(body)
+        return ParsedRequest(
+            partial(prepare, asked),
+            self.encoder,
+            self.whole,
+            asked.model or "",
+            bool(asked.stream),
+        )
+
+    def encoder(self, application: str) -> ChunkEncoder:
+        return ChunkEncoder(application, DialDeltas, ends_apart=True)
+
+    def whole(self, application: str) -> CompletionRequest:
+        return CompletionRequest(application, DialDeltas())
+
+    def error_body(self, found: RunFailure) -> dict[str, Any]:
+        return error_body(found)
+
+
+def parse(body: bytes) -> DialRequest:
+    """Parse a request. Raises `BadRequest`."""
+    return read_request(body, _decode)
 
 
 def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun:
-    external = to_specs(asked)
+    """Prepare a run. Raises `BadRequest`."""
+    check_choices(asked, application)
+    external = to_specs(asked.tools or ())
     check_order(asked.messages, external)
     messages = tuple(to_message(message, external) for message in asked.messages)
     most = asked.max_prompt_tokens
@@ -68,22 +101,27 @@ def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun
         external,
         asked.tool_choice,
         asked.response_format,
+        form_answer=form_answer(messages),
         max_prompt_tokens=None if most == "infinity" else most,
     )
     told, path = asked.configuration, "custom_fields.configuration"
-    return placed(PreparedRun(request), application, told, path)
+    return run_at_place(PreparedRun(request), application, told, path)
 
 
 def check_order(messages: Sequence[ChatMessage], external: Collection[str]) -> None:
-    """`external` are the names of the client's tools. Raises `BadRequest`."""
+    """Check the order of the messages. `external` contains the names of the client's tools. Raises
+    `BadRequest`.
+    """
     if len(messages) == 1 and messages[0].role == "user":
-        return  # most requests
+        return  # This is the case for most requests.
     found = violations(messages, external)
     if found:
-        raise BadRequest("Invalid messages array", f"Invalid messages array:\n{bullets(found)}")
+        raise BadRequest(
+            "Invalid messages array", f"Invalid messages array:\n{bullet_lines(found)}"
+        )
     missing = list(missing_results(messages, external))
     if missing:
-        raise BadRequest("Missing tool results", f"Missing tool results:\n{bullets(missing)}")
+        raise BadRequest("Missing tool results", f"Missing tool results:\n{bullet_lines(missing)}")
 
 
 def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> list[str]:
@@ -107,11 +145,13 @@ def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> li
 
 
 def order(messages: Sequence[ChatMessage], start: int) -> Iterator[str]:
-    """User and assistant take turns; the turn after a violation follows from the message there."""
+    """Yield the violations of the rule that user and assistant take turns. The turn after a
+    violation follows from the message there.
+    """
     expected = "user"
     for index, message in enumerate(messages[start:], start):
         if message.role == "tool":
-            expected = ""  # the answer to the results, or the next question
+            expected = ""  # The next message is the answer to the results, or the next question.
             continue
         if expected and message.role != expected:
             yield f"Message at index {index}: expected role '{expected}', got '{message.role}'."
@@ -121,7 +161,7 @@ def order(messages: Sequence[ChatMessage], start: int) -> Iterator[str]:
 def tool_answers(
     messages: Sequence[ChatMessage], start: int, external: Collection[str]
 ) -> Iterator[str]:
-    calls: dict[str, Call] = {}
+    calls: dict[str, RequestedCall] = {}
     for index, message in enumerate(messages[start:], start):
         if message.role != "tool":
             calls = {call.id: call for call in message.tool_calls or ()}
@@ -136,21 +176,21 @@ def tool_answers(
         if not message.tool_call_id:
             yield f"{place}: tool message must have a tool_call_id."
         elif calls:
-            yield from answered(place, message.tool_call_id, calls, external)
+            yield from read_answers(place, message.tool_call_id, calls, external)
 
 
-def answered(
-    place: str, call_id: str, calls: dict[str, Call], external: Collection[str]
+def read_answers(
+    place: str, call_id: str, calls: dict[str, RequestedCall], external: Collection[str]
 ) -> Iterator[str]:
     call = calls.get(call_id)
     if call is None:
         yield (
-            f"{place}: tool_call_id '{shortened(call_id)}' does not match any tool call "
+            f"{place}: tool_call_id '{shorten_text(call_id)}' does not match any tool call "
             "in the preceding assistant message."
         )
     elif call.function.name not in external:
         yield (
-            f"{place}: '{shortened(call.function.name)}' is not among the request's 'tools'; "
+            f"{place}: '{shorten_text(call.function.name)}' is not among the request's 'tools'; "
             "results of other tools are internal to the orchestrator."
         )
 
@@ -163,7 +203,7 @@ def ending(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) -> Iterator[str]:
-    """Calls of the client's tools whose results do not follow directly."""
+    """Yield calls of the client's tools that are not directly followed by their results."""
     for index, message in enumerate(messages):
         if not message.tool_calls:
             continue
@@ -172,13 +212,13 @@ def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) 
             if call.function.name in external and call.id not in results:
                 yield (
                     f"Missing tool result: message at index {index} calls tool "
-                    f"'{call.function.name}' (tool call id '{shortened(call.id)}'), "
+                    f"'{call.function.name}' (tool call id '{shorten_text(call.id)}'), "
                     "and no tool message after it has the result."
                 )
 
 
 def results_after(messages: Sequence[ChatMessage], index: int) -> Iterator[str | None]:
-    """The call ids of the tool messages that follow directly."""
+    """Yield the call ids of the tool messages that follow directly."""
     for later in range(index + 1, len(messages)):
         if messages[later].role != "tool":
             return

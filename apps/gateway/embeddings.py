@@ -1,34 +1,95 @@
-"""`POST …/embeddings`: vectors of texts, by the deployments of kind embedding."""
+"""Serves `POST …/embeddings`: returns vectors of texts from embedding deployments."""
 
 import asyncio
 import base64
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import msgspec
 from django.conf import settings
 from django.db.models import QuerySet
+from msgspec import Meta
 
 from apps.accounts.caller import Caller
 from apps.agent.events import ModelUsage
-from apps.doors.admission import visit
-from apps.doors.applications import hidden
-from apps.doors.quotes import shortened
-from apps.doors.rate_headers import headers_of
+from apps.doors.admission import hidden_error, visit
+from apps.doors.answer_headers import ignored_header, rate_headers
+from apps.doors.bodies import decode_body, invalid, shorten_text
+from apps.doors.run_slots import held_place
 from apps.errors import DeploymentNotFound, EmbedderNotFound, ModelFailed, ServiceFailed
-from apps.gateway.base import GatewayConsumer, answer_of
-from apps.gateway.embeddings_requests import EmbeddingsRequest, read
-from apps.gateway.openai_dialect import ignored_header
-from apps.gateway.refusals import invalid
+from apps.gateway.base import GatewayConsumer, openai_error_body
 from apps.insights.meter import Keep, RunMeter
+from apps.live.doors import GATEWAY
 from apps.live.hub import HUB
-from apps.live.rates import admit, rates_of, spend
-from apps.live.run_summary import RunSummary
+from apps.live.limits.rates import admit_request, rates_of, spend
+from apps.runs.failures import RunFailure
 from apps.workspace.embeddings.built_in import DIMENSION, BuiltInEmbedder
 from apps.workspace.embeddings.metered import MeteredEmbedder
 from apps.workspace.embeddings.port import Embedder, Embeddings
 from apps.workspace.embeddings.service import ServiceEmbedder
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace
+
+MOST_TEXTS = 2_048
+MOST_CHARACTERS = 1_000_000
+"""All texts of a request can have at most this many characters together: a long book. The built-in
+model takes minutes for it.
+"""
+USED = frozenset({"input", "model", "encoding_format", "dimensions"})
+
+
+class EmbeddingsRequest(msgspec.Struct):
+    input: Any
+    model: str | None = None
+    encoding_format: Literal["float", "base64"] | None = None
+    dimensions: Annotated[int, Meta(ge=1)] | None = None
+    custom_input: Any = None
+
+    @property
+    def texts(self) -> list[Any]:
+        """Return the texts. Before `check_texts`, they may be other values."""
+        return [self.input] if isinstance(self.input, str) else list(self.input)
+
+
+_decode = msgspec.json.Decoder(EmbeddingsRequest).decode
+_decode_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def read_embeddings_request(body: bytes) -> tuple[EmbeddingsRequest, frozenset[str]]:
+    """Return the request, and the names of its parameters that have no effect. Raises `BadRequest`."""
+    asked = decode_body(body, _decode)
+    names = decode_body(body, _decode_names).keys()
+    if asked.custom_input is not None:
+        raise invalid("custom_input", "Only texts can be embedded. Send them as 'input'.")
+    check_texts(asked)
+    return asked, frozenset(names - USED)
+
+
+def check_texts(asked: EmbeddingsRequest) -> None:
+    """Raise `BadRequest` for anything but texts."""
+    if not isinstance(asked.input, str | list):
+        raise invalid("input", "Expected `str | array`.")
+    if not 0 < len(asked.texts) <= MOST_TEXTS:
+        raise invalid("input", f"Send 1 to {MOST_TEXTS} texts.")
+    for index, text in enumerate(asked.texts):
+        path = "input" if isinstance(asked.input, str) else f"input.{index}"
+        if isinstance(text, int | list):
+            raise invalid(path, "Tokens are not supported. Send text.")
+        if not isinstance(text, str):
+            raise invalid(path, "Expected `str`.")
+        if not text.strip():
+            raise invalid(path, "The text is empty. Send a text.")
+    check_size(asked.texts)
+
+
+def check_size(texts: Sequence[str]) -> None:
+    """Raise `BadRequest` if the texts are too long together."""
+    if sum(map(len, texts)) > MOST_CHARACTERS:
+        raise invalid(
+            "input",
+            f"The texts are too long; the limit of a request is {MOST_CHARACTERS:,} characters.",
+        )
 
 
 class EmbeddingsConsumer(GatewayConsumer):
@@ -40,25 +101,24 @@ class EmbeddingsConsumer(GatewayConsumer):
 
     async def answer(self) -> None:
         caller = (await visit(self.scope, self.while_connected)).caller
-        asked, ignored = read(await self.read_body(settings.GATEWAY_MAX_BODY_BYTES))
-        name = self.slug or asked.model or ""
-        rates = rates_of(caller, None)
-        headers = headers_of(await admit(rates))
-        embedder = await find_embedder(name, caller, asked.dimensions)
-        meter = RunMeter(
-            self.keep,
-            RunSummary.Door.GATEWAY,
-            caller.bucket,
-            budgets=HUB.budgets,
-            team=caller.team,
+        asked, ignored = read_embeddings_request(
+            await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         )
+        name = self.slug or asked.model or ""
+        if not name:
+            raise invalid("model", "Send the ID of an embedding deployment.")
+        rates = rates_of(caller, None)
+        headers = rate_headers(await admit_request(rates))
+        embedder = await find_embedder(name, caller, asked.dimensions)
+        meter = RunMeter(self.keep, GATEWAY, caller.bucket, budgets=HUB.budgets, team=caller.team)
         embedder = MeteredEmbedder(embedder, name, meter)
-        with HUB.places.taken(caller.bucket, name):
-            async with HUB.places.among_processes(caller.bucket, name):
-                found = await self.while_connected(embed(embedder, asked))
+        async with held_place(HUB.places, caller, name):
+            found = await self.while_connected(embed(embedder, asked))
         spend(rates, [ModelUsage(name, found.prompt_tokens, 0)])
         if asked.dimensions not in (None, found.vectors.shape[1]):
-            raise invalid("dimensions", f"The model's vectors have {found.vectors.shape[1]}.")
+            raise invalid(
+                "dimensions", f"The model's vectors have {found.vectors.shape[1]} dimensions."
+            )
         body = await asyncio.to_thread(answer_body, found, name, asked.encoding_format)
         is_other = self.slug and asked.model not in (None, name)
         await self.send_json(
@@ -67,43 +127,43 @@ class EmbeddingsConsumer(GatewayConsumer):
             (*headers, *ignored_header(ignored | ({"model"} if is_other else set()))),
         )
 
-    async def send_error(self, error: Exception) -> None:
-        status, body, headers = answer_of(error)
-        # OpenAI's clients show the message and nothing else.
-        body["error"]["message"] = body["error"]["display_message"]
-        await self.send_json(status, body, headers)
+    def error_body(self, found: RunFailure) -> dict[str, Any]:
+        return openai_error_body(found)
 
 
-def offered(caller: Caller) -> QuerySet[Deployment]:
-    """The deployments whose embeddings the caller may ask for, by id.
+def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
+    """Return the deployments whose embeddings the caller may request, by id.
 
-    They belong to no application, so keys that are limited to some, and visitors, have none.
+    They belong to no application, so visitors and keys that are limited to some applications get
+    none.
     """
-    is_admitted = caller.kind in ("user", "key") and caller.scope is None
+    is_admitted = caller.kind in ("user", "key") and caller.limits.scope is None
     rows = Deployment.objects.filter(kind=Deployment.Kind.EMBEDDING, is_enabled=True)
     return rows.order_by("deployment_id") if is_admitted else rows.none()
 
 
 async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Embedder:
-    """Raises `EmbedderNotFound`, `NotAuthenticated` for visitors, `BadRequest` for `dimensions`."""
+    """Return the embedder. Raises `EmbedderNotFound` if the caller may not use it,
+    `NotAuthenticated` for visitors, and `BadRequest` for `dimensions`.
+    """
     if caller.kind == "visitor":
-        raise hidden(name, caller)
-    if not await offered(caller).filter(deployment_id=name).aexists():
-        raise EmbedderNotFound(shortened(name))
+        raise hidden_error(name, caller)
+    if not await offered_deployments(caller).filter(deployment_id=name).aexists():
+        raise EmbedderNotFound(shorten_text(name))
     try:
         embedder = await LocalWorkspace(caller).embedder(name)
     except DeploymentNotFound as error:
-        raise EmbedderNotFound(shortened(name)) from error
+        raise EmbedderNotFound(shorten_text(name)) from error
     if dimensions is not None:
         if isinstance(embedder, BuiltInEmbedder) and dimensions != DIMENSION:
-            raise invalid("dimensions", f"The model's vectors have {DIMENSION}.")
+            raise invalid("dimensions", f"The model's vectors have {DIMENSION} dimensions.")
         if isinstance(embedder, ServiceEmbedder):
             return replace(embedder, parameters={**embedder.parameters, "dimensions": dimensions})
     return embedder
 
 
 async def embed(embedder: Embedder, asked: EmbeddingsRequest) -> Embeddings:
-    """Raises `ModelFailed`."""
+    """Return the vectors. Raises `ModelFailed` if the service fails."""
     try:
         return await embedder.embed(asked.texts)
     except ServiceFailed as failure:

@@ -1,4 +1,4 @@
-"""Files and folders as DIAL describes them: camel case, times in milliseconds, lists in pages."""
+"""Files and folders in DIAL's format: camel case, times in milliseconds, lists in pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MOST_ITEMS = 1000
 
 @dataclass(frozen=True, slots=True)
 class MetadataQuery:
-    """The query of a metadata request. `token` is the last URL of the page before."""
+    """The query of a metadata request. `token` is the last URL of the previous page."""
 
     limit: int = USUAL_ITEMS
     token: str = ""
@@ -24,15 +24,15 @@ class MetadataQuery:
     with_permissions: bool = False
 
 
-def read_query(written: bytes) -> MetadataQuery:
-    """Raises `BadRequest`."""
+def read_metadata_query(written: bytes) -> MetadataQuery:
+    """Parse the query. Raises `BadRequest`."""
     try:
         given = {name: values[0] for name, values in parse_qs(written.decode()).items()}
     except (ValueError, UnicodeError) as error:
         raise BadRequest(f"The query cannot be read: {error}") from error
     limit = read_integer(given.get("limit", str(USUAL_ITEMS)), MOST_ITEMS)
     if limit is None:
-        raise BadRequest(f"limit: write a number from 0 to {MOST_ITEMS}.")
+        raise BadRequest(f"limit: use a number from 0 to {MOST_ITEMS}.")
     return MetadataQuery(
         limit,
         given.get("token", ""),
@@ -41,7 +41,7 @@ def read_query(written: bytes) -> MetadataQuery:
     )
 
 
-def describe(entry: FileInfo | FolderInfo) -> dict[str, Any]:
+def describe_entry(entry: FileInfo | FolderInfo) -> dict[str, Any]:
     if isinstance(entry, FolderInfo):
         return head(entry.path)
     return {
@@ -55,7 +55,9 @@ def describe(entry: FileInfo | FolderInfo) -> dict[str, Any]:
 
 
 def head(url: str) -> dict[str, Any]:
-    """The URL of a folder ends with a slash; the folder of a whole bucket has no name."""
+    """Return the common fields. The URL of a folder ends with a slash; the root folder of a bucket
+    has no name.
+    """
     _, bucket, *names = (unquote(segment) for segment in url.rstrip("/").split("/"))
     return {
         "name": names[-1] if names else None,
@@ -74,7 +76,7 @@ def milliseconds(moment: datetime | None) -> int | None:
 def describe_folder(
     url: str, page: Sequence[FileInfo | FolderInfo], *, has_more: bool
 ) -> dict[str, Any]:
-    found = {**head(url), "items": [describe(entry) for entry in page]}
+    found = {**head(url), "items": [describe_entry(entry) for entry in page]}
     if page and has_more:
         found["nextToken"] = page[-1].path
     return found

@@ -1,56 +1,62 @@
-"""Files for programs, at DIAL's addresses. They belong to the key that is sent.
+"""Files for programs, at DIAL's URLs. They belong to the key in the request.
 
 Callers from DIAL Core have their files in Core. Visitors without a key have none, because they
-cannot be told apart.
+cannot be distinguished.
 """
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import AsyncIterable, Callable, Mapping
 from functools import partial
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 import msgspec
 from channels.db import database_sync_to_async
 from django.conf import settings
-from django.core.files.storage import default_storage
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import MemoryFileUploadHandler, TemporaryFileUploadHandler
+from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
 from apps.accounts.authentication import authenticate
+from apps.catalog.application_uploads import reader_for
 from apps.doors.consumer import Header
-from apps.errors import (
-    BadRequest,
-    FileChanged,
-    FileMissing,
-    FileRefused,
-    FileTooLarge,
-    NotAuthenticated,
+from apps.doors.door_consumer import JSON
+from apps.errors import BadRequest, FileMissing, FileRefused, NotAuthenticated
+from apps.gateway.base import GatewayConsumer
+from apps.gateway.file_metadata import (
+    MetadataQuery,
+    describe_entry,
+    describe_folder,
+    read_metadata_query,
 )
-from apps.gateway.base import JSON, GatewayConsumer, error_body
-from apps.gateway.file_metadata import MetadataQuery, describe, describe_folder, read_query
-from apps.gateway.uploads import OVERHEAD_BYTES, uploaded
-from apps.runs.failures import fault
-from apps.workspace.local import files
-from apps.workspace.local.downloads import Part, headers_of, part_of, pieces
+from apps.runs.failures import own_failure
+from apps.workspace.local.files import files
+from apps.workspace.local.files.downloads import FilePart, headers_of, part_of
+from apps.workspace.local.files.file_threads import on_file_thread
+from apps.workspace.local.files.paths import check_name, write_path
+from apps.workspace.local.files.readers import FileReader
+from apps.workspace.local.files.storage import storage
 from apps.workspace.local.models import StoredFile
-from apps.workspace.local.paths import check_name, write_path
 from apps.workspace.stored_files import FileInfo
 
 METADATA = "application/vnd.dial.metadata+json"
-REFUSALS: dict[type[FileRefused], tuple[int, str]] = {
-    FileMissing: (404, "file_missing"),
-    FileChanged: (412, "file_changed"),
-    FileTooLarge: (413, "too_large"),
-}
-NO_OWNER = "Files belong to a key; send one in the Api-Key header or as a bearer token."
-FOLDER = "That is a folder; its files are listed under /v1/metadata/files/."
+NO_OWNER = "Files need an API key. Send one in the Api-Key header or as a bearer token."
+FOLDER = "This is a folder. Its files are listed under /v1/metadata/files/."
+OVERHEAD_BYTES = 16 * 1024
+"""A form can have this many bytes in addition to its file."""
+NOT_ONE_FILE = "Send one file, as a part with a file name, in a body of type multipart/form-data."
 
 
 class FilesConsumer(GatewayConsumer):
-    """`owner` is the bucket of the request's key."""
+    """A request for files. `owner` is the bucket of its key."""
 
     owner: str
+    reader: FileReader
 
     async def answer(self) -> None:
-        self.owner = (await authenticate(self.scope)).bucket
+        caller = await authenticate(self.scope)
+        self.owner, self.reader = caller.bucket, reader_for(caller)
         if not self.owner:
             raise NotAuthenticated(NO_OWNER)
         await self.answer_owner()
@@ -63,16 +69,16 @@ class FilesConsumer(GatewayConsumer):
         return is_foreign or super().is_denial(error)
 
     async def send_error(self, error: Exception) -> None:
-        if not isinstance(error, FileRefused) or self.is_started:
+        # This is reported as an error of the caller, which has no reference. In a run, it would be
+        # an error of the application.
+        if isinstance(error, FileRefused) and not self.is_started:
+            await self.send_failure(own_failure(error))
+        else:
             await super().send_error(error)
-            return
-        status, code = REFUSALS.get(type(error), (400, error.code))
-        await self.send_json(status, error_body(fault(status, str(error), code), status))
 
     async def read(self, function: Callable[..., Any], path: str, *rest: object) -> Any:
-        """Call a function of `files` as the reader of a path. Raises `FileMissing`."""
-        reader = files.reader_of(self.owner, path)
-        return await database_sync_to_async(function)(reader, path, *rest)
+        """Call a function of `files` for the caller. Raises `FileMissing`."""
+        return await database_sync_to_async(function)(self.reader, path, *rest)
 
     @property
     def bucket(self) -> str:
@@ -88,14 +94,14 @@ class FilesConsumer(GatewayConsumer):
 
 
 class BucketConsumer(FilesConsumer):
-    """`GET /v1/bucket`: where the files of the key are."""
+    """Serves `GET /v1/bucket`: returns the bucket of the key's files."""
 
     async def answer_owner(self) -> None:
         await self.send_json(200, {"bucket": self.owner})
 
 
 class FileConsumer(FilesConsumer):
-    """`GET`, `PUT` and `DELETE /v1/files/{bucket}/{path}`."""
+    """Serves `GET`, `PUT` and `DELETE /v1/files/{bucket}/{path}`."""
 
     methods = ("GET", "HEAD", "PUT", "DELETE")
 
@@ -113,11 +119,11 @@ class FileConsumer(FilesConsumer):
     # --- Out -----------------------------------------------------------------------------------
 
     async def show(self) -> None:
-        await self.read_body(OVERHEAD_BYTES)  # from here on a client that goes away is noticed
-        row: StoredFile = await self.read(files.find, self.path)
+        await self.read_body(OVERHEAD_BYTES)  # From here on, a disconnected client is noticed.
+        row: StoredFile = await self.read(files.find_stored, self.path)
         wanted = etags_of(self.header(b"if-match"))
         if wanted and row.etag not in wanted:
-            raise files.changed(self.path)
+            raise files.file_changed(self.path)
         known = self.header(b"if-none-match")
         if known and (known == "*" or row.etag in etags_of(known)):
             await self.start(304, [(b"etag", b'"%b"' % row.etag.encode())])
@@ -130,17 +136,17 @@ class FileConsumer(FilesConsumer):
             return
         await self.send_file(row, part)
 
-    async def send_file(self, row: StoredFile, part: Part) -> None:
-        if not await database_sync_to_async(default_storage.exists)(row.storage_name):
+    async def send_file(self, row: StoredFile, part: FilePart) -> None:
+        if not await on_file_thread(storage().exists, row.storage_name):
             raise files.missing(self.path)
         headers = {
             "Content-Type": row.content_type,
             "Content-Security-Policy": "sandbox; default-src 'none'",
             **headers_of(row, part, is_shown=False),
         }
-        await self.start(part.status, encoded(headers))
+        await self.start(part.status, encode_headers(headers))
         if self.scope["method"] != "HEAD":
-            async for piece in pieces(row.storage_name, part):
+            async for piece in storage().part(row.storage_name, part.first, part.end):
                 await self.write(piece)
         await self.end()
 
@@ -151,27 +157,27 @@ class FileConsumer(FilesConsumer):
             raise files.missing(self.path)
         check_name(self.name)
         if any(segment.endswith(".") for segment in self.name.split("/")):
-            raise FileRefused("No part of the path of a file may end in a dot.")
+            raise FileRefused("No part of a file's path can end in a dot.")
         condition = condition_of(self.header(b"if-match"), self.header(b"if-none-match"))
         parts = self.body_parts(settings.DEFAULT_FILE_LOADING_SIZE_LIMIT + OVERHEAD_BYTES)
-        sent = await uploaded(self.header(b"content-type"), parts)
-        written: FileInfo = await database_sync_to_async(store)(
-            self.owner, self.name, sent, condition
-        )
+        sent = await uploaded_file(self.header(b"content-type"), parts)
+        written = await on_file_thread(store, self.owner, self.name, sent, condition)
         etag = (b"etag", b'"%b"' % written.etag.encode())
-        await self.respond(200, msgspec.json.encode(describe(written)), (*JSON, etag))
+        await self.respond(200, msgspec.json.encode(describe_entry(written)), (*JSON, etag))
 
     async def delete(self) -> None:
         wanted = etags_of(self.header(b"if-match"))
-        await database_sync_to_async(files.delete)(self.owner, self.path, wanted)
+        await on_file_thread(files.delete, self.owner, self.path, wanted)
         await self.respond(200, b"")
 
 
 class MetadataConsumer(FilesConsumer):
-    """`GET /v1/metadata/files/{bucket}/{path}`: a file, or a folder with its entries."""
+    """Serves `GET /v1/metadata/files/{bucket}/{path}`: returns a file, or a folder with its
+    entries.
+    """
 
     async def answer_owner(self) -> None:
-        query = read_query(self.scope["query_string"])
+        query = read_metadata_query(self.scope["query_string"])
         found = await self.describe(query)
         if query.with_permissions:
             permissions = ["READ", "WRITE"] if self.bucket == self.owner else ["READ"]
@@ -182,12 +188,12 @@ class MetadataConsumer(FilesConsumer):
         await self.respond(200, msgspec.json.encode(found), (*kind, *JSON[1:]))
 
     async def describe(self, query: MetadataQuery) -> dict[str, Any]:
-        """Raises `FileRefused`."""
+        """Return the metadata. Raises `FileRefused`."""
         if self.name and not self.name.endswith("/"):
             try:
-                return describe(await self.read(files.info, self.path))
+                return describe_entry(await self.read(files.info, self.path))
             except FileMissing:
-                pass  # DIAL's client leaves out the slash behind a folder
+                pass  # DIAL's client omits the slash at the end of a folder.
         folder = f"{self.path.removesuffix('/')}/"
         page = partial(files.listing_page, after=query.token, most=query.limit)
         entries, has_more = await self.read(page, folder, query.is_deep)
@@ -201,17 +207,46 @@ def store(owner: str, name: str, sent: UploadedFile[Any], condition: files.Condi
 
 
 def etags_of(header: str) -> frozenset[str]:
-    """The tags of `If-Match`; none for `*`, which every file matches."""
+    """Return the tags of `If-Match`; none for `*`, which matches every file."""
     tags = (tag.strip().removeprefix("W/").strip('"') for tag in header.split(","))
     return frozenset() if header in ("", "*") else frozenset(tags)
 
 
 def condition_of(match: str, none_match: str) -> files.Condition:
-    """Raises `BadRequest`."""
+    """Return the condition of a write. Raises `BadRequest`."""
     if none_match not in ("", "*"):
-        raise BadRequest("If-None-Match: write * to create a file, or leave the header out.")
+        raise BadRequest("If-None-Match: use * to create a file, or leave the header out.")
     return files.Condition(etags_of(match), is_new=none_match == "*")
 
 
-def encoded(headers: Mapping[str, str]) -> list[Header]:
+def encode_headers(headers: Mapping[str, str]) -> list[Header]:
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+
+
+async def uploaded_file(content_type: str, parts: AsyncIterable[bytes]) -> UploadedFile[Any]:
+    """Return the only file of a form; the caller closes it. Raises `BadRequest`."""
+    if not content_type.lower().startswith("multipart/form-data"):
+        raise BadRequest(NOT_ONE_FILE)
+    with SpooledTemporaryFile(settings.FILE_UPLOAD_MAX_MEMORY_SIZE) as body:
+        size = 0
+        async for part in parts:
+            size += body.write(part)
+        body.seek(0)
+        # Parsing a form takes a while, and must not block other answers.
+        return await asyncio.to_thread(read_form, content_type, body, size)
+
+
+def read_form(content_type: str, body: Any, size: int) -> UploadedFile[Any]:
+    """Parse a form; `body` is an open file. Raises `BadRequest`."""
+    described = {"CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(size)}
+    handlers = [MemoryFileUploadHandler(), TemporaryFileUploadHandler()]
+    try:
+        _, parts = MultiPartParser(described, body, handlers, "utf-8").parse()
+    except (MultiPartParserError, RequestDataTooBig, SuspiciousOperation) as error:
+        raise BadRequest(f"The form cannot be read: {error}") from error
+    found: list[UploadedFile[Any]] = [file for name in parts for file in parts.getlist(name)]
+    if len(found) != 1:
+        for file in found:
+            file.close()
+        raise BadRequest(NOT_ONE_FILE)
+    return found[0]

@@ -1,45 +1,43 @@
-"""`GET /metrics`: what this process has counted and measured, for Prometheus."""
+"""Serves `GET /metrics`: returns the metrics of this process for Prometheus."""
 
 from __future__ import annotations
 
 import hmac
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from channels.db import database_sync_to_async
-from django.conf import settings
 
 from apps import metrics
 from apps.accounts.authentication import is_local
 from apps.accounts.sender_headers import read_headers
-from apps.gateway.base import error_body
+from apps.environment_variables import current_setting
 from apps.gateway.consumers import NotFoundConsumer
-from apps.live.gauges import GAUGES
+from apps.metrics import Gauge
 from apps.runs.failures import fault
 
-if TYPE_CHECKING:  # its package takes a tenth of a second to import, and few need it
+if TYPE_CHECKING:  # The package takes a tenth of a second to import, and few processes need it.
     from apps.gateway.prometheus import PrometheusSink
 
 UNKNOWN = "Send the value of METRICS_TOKEN as a bearer token."
-NOT_LOCAL = (
-    "Without METRICS_TOKEN, metrics are for programs on this machine that ask without a proxy."
-)
+NOT_LOCAL = "Without METRICS_TOKEN, only programs on this machine can read metrics, without a proxy. Set METRICS_TOKEN for others."
 
 _sink: PrometheusSink | None = None
 
 
-def start() -> PrometheusSink:
-    """Count and measure from now on. Returns the sink of the process."""
+def start(gauges: Iterable[Gauge]) -> PrometheusSink:
+    """Collect metrics from now on. Return the sink of the process."""
     from apps.gateway.prometheus import PrometheusSink
 
     global _sink
     if _sink is None:
         _sink = PrometheusSink()
-        metrics.connect(_sink, GAUGES)
+        metrics.connect(_sink, gauges)
     return _sink
 
 
 class MetricsConsumer(NotFoundConsumer):
-    """Like an address that there is not, where metrics are off."""
+    """Serves metrics. If metrics are off, it responds like an unknown URL."""
 
     async def handle(self) -> None:
         if _sink is None:
@@ -48,14 +46,14 @@ class MetricsConsumer(NotFoundConsumer):
             await self.refuse_method()
         elif refusal := self.refusal():
             self.note_denial()
-            await self.send_json(403, error_body(fault(403, refusal, "forbidden"), 403))
+            await self.send_failure(fault(403, refusal, "forbidden"))
         else:
             await self.send_metrics(_sink)
 
     def refusal(self) -> str:
-        """Why the metrics are not for the sender, "" if they are."""
+        """Return why the sender may not read the metrics, "" if they may."""
         sent = read_headers(self.scope["headers"])
-        if token := settings.METRICS_TOKEN:
+        if token := current_setting("METRICS_TOKEN"):
             is_known = hmac.compare_digest(sent.bearer.encode(), token.encode())
             return "" if is_known else UNKNOWN
         return "" if is_local(self.scope.get("client"), sent) else NOT_LOCAL

@@ -1,4 +1,6 @@
-"""The instruments of this process in a registry of Prometheus's client, and what it knows itself."""
+"""The instruments of this process in a registry of Prometheus's client, and metrics of the process
+itself.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ class GaugeCollector(Collector):
 
 @dataclass(slots=True)
 class PrometheusSink:
-    """`families` are those of the registry, by name."""
+    """A sink that stores metrics in a registry. `families` are the registry's, by name."""
 
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
     families: dict[str, Counter | Histogram] = field(default_factory=dict)
@@ -66,5 +68,7 @@ class PrometheusSink:
         self.registry.register(GaugeCollector(gauge))
 
     def text(self) -> bytes:
-        """Everything in the text format; it may ask the database, and take a tenth of a second."""
+        """Return all metrics in the text format. It may query the database, and take a tenth of a
+        second.
+        """
         return generate_latest(self.registry)

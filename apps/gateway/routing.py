@@ -1,10 +1,12 @@
-"""The addresses of the gateway's consumers, and of Django behind them."""
+"""Routes the URLs of the gateway to its consumers. All other requests go to Django."""
 
 from typing import Any
 
 from django.urls import URLPattern, re_path
 
-from apps.gateway.completions import CompletionConsumer
+from apps.accounts.caller import Caller
+from apps.doors.dialect import Dialect
+from apps.doors.run_consumer import RunConsumer
 from apps.gateway.consumers import (
     NO_BASE_URL,
     ConfigurationConsumer,
@@ -14,48 +16,78 @@ from apps.gateway.consumers import (
     NotFoundConsumer,
     ReadyConsumer,
 )
+from apps.gateway.dial_dialect import DialDialect
 from apps.gateway.embeddings import EmbeddingsConsumer
 from apps.gateway.files import BucketConsumer, FileConsumer, MetadataConsumer
 from apps.gateway.metrics import MetricsConsumer
+from apps.gateway.openai_dialect import OpenAIDialect
 from apps.live.hub import HUB
-from apps.runs.workspaces import open_workspace
 
-# An application that DIAL Core keeps has slashes in its id, such as applications/{bucket}/{name}.
+# The id of an application that DIAL Core stores contains slashes, such as
+# applications/{bucket}/{name}.
 DEPLOYMENT = r"^openai/deployments/(?P<slug>.+?)"
 MODELS = r"^(?:openai/(?:v1/)?(?:models|deployments)|v1/models)"
 
-complete = CompletionConsumer.as_asgi(
-    open_workspace=open_workspace, recorded=HUB.summaries.recorded
-)
+OPENAI, DIAL = OpenAIDialect(), DialDialect()
+
+
+class CompletionConsumer(RunConsumer):
+    """Serves `POST …/chat/completions`, for clients of OpenAI's API and for DIAL Core."""
+
+    route = "/openai/deployments/{slug}/chat/completions"
+    dialect: Dialect = OPENAI
+
+    def dialect_for(self, caller: Caller) -> Dialect:
+        return DIAL if caller.kind == "dial" else OPENAI
+
+
+complete = CompletionConsumer.as_asgi()
+list_models: Any = ListConsumer.as_asgi()
 embed = EmbeddingsConsumer.as_asgi(keep=HUB.summaries.keep)
 
-# The first match is taken, so the most frequent address comes first. OpenAI's clients use the
-# addresses under v1 and name the application in the body; DIAL's use them for files.
-urlpatterns: list[URLPattern] = [
+health_urlpatterns: list[URLPattern] = [
+    re_path(r"^healthz$", HealthConsumer.as_asgi()),
+    re_path(r"^readyz$", ReadyConsumer.as_asgi()),
+    re_path(r"^metrics$", MetricsConsumer.as_asgi()),
+]
+
+completion_urlpatterns: list[URLPattern] = [
     re_path(rf"{DEPLOYMENT}/chat/completions/?$", complete),
     re_path(r"^(?:openai/)?v1/chat/completions/?$", complete),
+]
+
+# OpenAI's clients use the addresses under v1 and send the application in the body. DIAL's clients
+# use them for files.
+urlpatterns: list[URLPattern] = [
     re_path(rf"{DEPLOYMENT}/embeddings/?$", embed),
     re_path(r"^(?:openai/)?v1/embeddings/?$", embed),
     re_path(rf"{DEPLOYMENT}/configuration/?$", ConfigurationConsumer.as_asgi()),
-    re_path(rf"{MODELS}/?$", ListConsumer.as_asgi()),
+    re_path(rf"{MODELS}/?$", list_models),
     re_path(rf"{MODELS}/(?P<slug>[^/]+|applications/.+?)/?$", EntryConsumer.as_asgi()),
     re_path(r"^v1/bucket/?$", BucketConsumer.as_asgi()),
     re_path(r"^v1/files/(?P<bucket>[^/]+)(?:/(?P<name>.*))?$", FileConsumer.as_asgi()),
     re_path(r"^v1/metadata/files/(?P<bucket>[^/]+)(?:/(?P<name>.*))?$", MetadataConsumer.as_asgi()),
-    re_path(r"^healthz$", HealthConsumer.as_asgi()),
-    re_path(r"^readyz$", ReadyConsumer.as_asgi()),
-    re_path(r"^metrics$", MetricsConsumer.as_asgi()),
+    *health_urlpatterns,
     re_path(r"^openai(?:/|$)|^v1(?:/(?!configuration-support/)|$)", NotFoundConsumer.as_asgi()),
 ]
 
 
+def health_only(advice: str) -> list[URLPattern]:
+    """Return the routes of a process that does not serve the site. `advice` is the explanation in
+    its 404.
+    """
+    return [*health_urlpatterns, re_path(r"", NotFoundConsumer.as_asgi(advice=advice))]
+
+
 def otherwise(application: Any) -> list[URLPattern]:
-    """The routes of requests for which there is no consumer."""
-    return [re_path(r"^chat/completions/?$", misplaced(application)), re_path(r"", application)]
+    """Return the routes of requests without a consumer."""
+    return [re_path(r"^chat/completions/?$", misplaced_url(application)), re_path(r"", application)]
 
 
-def misplaced(application: Any) -> Any:
-    """`POST` comes from clients with a wrong base_url; `GET` is the page of an application."""
+def misplaced_url(application: Any) -> Any:
+    """Route a request to a wrong URL. A `POST` comes from a client with a wrong base_url; a `GET`
+    is for the page of an application.
+    """
     not_found = NotFoundConsumer.as_asgi(advice=NO_BASE_URL)
 
     async def route(scope: Any, receive: Any, send: Any) -> None:

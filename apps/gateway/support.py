@@ -1,7 +1,7 @@
 """The API for editors of manifests: schema, default configuration, skills, validation.
 
-`GET` needs no key, as with the reference backend: its answers are the same for everybody, and DIAL
-Core decides who may reach it.
+`GET` needs no key, as in the reference backend: its responses are the same for everybody, and DIAL
+Core controls the access.
 """
 
 from dataclasses import asdict
@@ -12,23 +12,24 @@ import msgspec
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.core.handlers.asgi import ASGIRequest
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, RawPostDataException
+from django.urls import URLPattern, path, re_path
 from pydantic import TypeAdapter, ValidationError
 
-from apps.accounts.authentication import authenticate, claimed
+from apps.accounts.authentication import authenticate, read_claimed_caller
 from apps.accounts.caller import Caller
 from apps.accounts.sender_headers import read_headers
-from apps.capabilities.skills.stored import SkillAddress, read
+from apps.capabilities.skills.stored_skills import SkillAddress, read_skill
 from apps.catalog.content import configuration
-from apps.catalog.content.installed import installed
+from apps.catalog.content.installed import installed_content
 from apps.catalog.content.skills import installed_skills
-from apps.catalog.json_views import only
-from apps.doors.denials import note_denial
+from apps.doors.door_consumer import note_denial
+from apps.doors.json_views import allow_methods, nowhere
 from apps.errors import FileMissing, FileRefused, NotAuthenticated, ServiceFailed, Unsupported
-from apps.manifest.schema import manifest_schema
-from apps.manifest.skill_document import SkillDocument, SkillInvalid, read_skill_document
-from apps.manifest.skills import FolderSkill, Skill
-from apps.manifest.validation import review
+from apps.manifest.manifest import FolderSkill, Skill
+from apps.manifest.markdown.skill_document import SkillDocument, SkillInvalid, read_skill_document
+from apps.manifest.schema.manifest_schema import manifest_schema
+from apps.manifest.validation.validation import review
 from apps.runs.workspaces import open_workspace
 from apps.workspace.dial.core import configured_core
 
@@ -37,7 +38,7 @@ NO_KEY = "Send a valid API key in the Api-Key header."
 _skill: TypeAdapter[Any] = TypeAdapter(Skill)
 
 
-@only("GET", "HEAD")
+@allow_methods("GET", "HEAD")
 def application_schema(request: HttpRequest) -> HttpResponse:
     written = written_schema(
         settings.ENABLE_PREVIEW_FEATURES, settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID
@@ -52,10 +53,10 @@ def written_schema(preview: bool, default_deployment: str) -> bytes:
     )
 
 
-@only("GET", "HEAD")
+@allow_methods("GET", "HEAD")
 def default_configuration(request: HttpRequest) -> JsonResponse:
-    """The manifest of a new application, its predefined toolsets written out."""
-    return JsonResponse(configuration.default_configuration(installed()))
+    """Return the manifest of a new application, with its predefined toolsets written out."""
+    return JsonResponse(configuration.default_configuration(installed_content()))
 
 
 # --- Checking ---------------------------------------------------------------------------------
@@ -65,21 +66,23 @@ def detail(status: int, text: object) -> JsonResponse:
     return JsonResponse({"detail": text}, status=status)
 
 
-def unauthorized(request: ASGIRequest, text: str) -> JsonResponse:
+def unauthorized_response(request: ASGIRequest, text: str) -> JsonResponse:
     note_denial(request.scope, "configuration-support")
     return detail(401, text)
 
 
-@only("POST")
+@allow_methods("POST")
 async def validate(request: ASGIRequest) -> JsonResponse:
-    """The errors and warnings of a manifest."""
+    """Return the errors and warnings of a manifest."""
     try:
         await authenticate(request.scope)
         document = msgspec.json.decode(request.body)
     except NotAuthenticated as error:
-        return unauthorized(request, str(error))
+        return unauthorized_response(request, str(error))
     except RequestDataTooBig as error:
         return detail(413, str(error))
+    except RawPostDataException:
+        return detail(415, "Send JSON, not a form.")
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         return detail(400, f"The request body isn't valid JSON: {error}")
     found = review(
@@ -95,52 +98,56 @@ async def validate(request: ASGIRequest) -> JsonResponse:
 # --- Skills -----------------------------------------------------------------------------------
 
 
-@only("GET", "HEAD")
+@allow_methods("GET", "HEAD")
 def skills(request: HttpRequest) -> JsonResponse:
-    """The predefined skills, which every application is offered."""
-    found = installed_skills(installed())
+    """Return the predefined skills, which every application is offered."""
+    found = installed_skills(installed_content())
     return JsonResponse([skill_metadata(skill.document) for skill in found], safe=False)
 
 
-@only("POST")
+@allow_methods("POST")
 async def validate_skill(request: ASGIRequest) -> JsonResponse:
-    """Fetch a skill with the caller's own key, and answer its metadata or what is wrong with it."""
+    """Fetch a skill with the caller's own key, and return its metadata or its problems."""
     try:
         caller = await sender(request)
         skill = _skill.validate_json(request.body)
     except NotAuthenticated:
-        return unauthorized(request, NO_KEY)
+        return unauthorized_response(request, NO_KEY)
     except RequestDataTooBig as error:
         return detail(413, str(error))
+    except RawPostDataException:
+        return detail(415, "Send JSON, not a form.")
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False, include_context=False)
         return detail(422, [{**problem, "loc": ["body", *problem["loc"]]} for problem in problems])
     if isinstance(skill, FolderSkill) and not settings.ENABLE_PREVIEW_FEATURES:
         return detail(400, f"Skills of type '{skill.type}' need ENABLE_PREVIEW_FEATURES=true here.")
-    checked = await validated(SkillAddress(skill.type, skill.url), caller)
-    return unauthorized(request, NO_KEY) if checked is None else checked
+    checked = await validate_caller(SkillAddress(skill.type, skill.url), caller)
+    return unauthorized_response(request, NO_KEY) if checked is None else checked
 
 
 async def sender(request: ASGIRequest) -> Caller:
-    """The holder of one of our keys, or of one that may be DIAL Core's. Raises `NotAuthenticated`."""
+    """Return the holder of one of our keys, or of a key that may be DIAL Core's. Raises
+    `NotAuthenticated`.
+    """
     if not read_headers(request.scope["headers"]).api_key:
         raise NotAuthenticated
     try:
         return await authenticate(request.scope)
     except NotAuthenticated:
-        stranger = claimed(request.scope) if configured_core() is not None else None
+        stranger = read_claimed_caller(request.scope) if configured_core() is not None else None
         if stranger is None:
             raise
         return stranger
 
 
-async def validated(address: SkillAddress, caller: Caller) -> JsonResponse | None:
-    """None where DIAL Core does not know the caller."""
+async def validate_caller(address: SkillAddress, caller: Caller) -> JsonResponse | None:
+    """Return an error response if DIAL Core does not accept the caller's key, else None."""
     try:
-        text, _, _ = await read(open_workspace(caller), address)
+        text, _, _ = await read_skill(open_workspace(caller), address)
         document = read_skill_document(text, settings.DIAL_SKILLS_FILE_MAX_BYTES)
     except (FileMissing, Unsupported) as error:
-        return detail(404, f"'{address.url}' cannot be read: {error}")
+        return detail(404, f"'{address.url}' cannot be loaded: {error}")
     except (SkillInvalid, FileRefused) as error:
         return detail(422, str(error))
     except ServiceFailed as error:
@@ -148,7 +155,7 @@ async def validated(address: SkillAddress, caller: Caller) -> JsonResponse | Non
             return None
         if error.reason == "answer":
             return detail(422, str(error))
-        return detail(502, f"'{address.url}' cannot be read: {error}")
+        return detail(502, f"'{address.url}' cannot be loaded: {error}")
     return JsonResponse(skill_metadata(document))
 
 
@@ -161,3 +168,13 @@ def skill_metadata(document: SkillDocument) -> dict[str, object]:
         "metadata": document.metadata,
         "allowed_tools": document.allowed_tools,
     }
+
+
+urlpatterns: list[URLPattern] = [
+    path("application-schema", application_schema),
+    path("default-configuration", default_configuration),
+    path("skills", skills),
+    path("skills/validate", validate_skill),
+    path("validate", validate),
+    re_path(r"", nowhere),
+]

@@ -1,16 +1,18 @@
-"""A run as DIAL's stream of completion chunks."""
+"""Encodes a run as DIAL's stream of completion chunks, or as one JSON completion."""
 
 import random
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import msgspec
 from django.conf import settings
 
-from apps.agent.events import Event, Finished, Spent, StateSaved, TextDelta, Usage
-from apps.gateway.deltas import DeltaWriter
+from apps.agent.events import Event, Finished, Spent, StateSaved, TextDelta, TokenLogprob, Usage
+from apps.doors.consumer import EVENT_STREAM, HEARTBEAT
+from apps.doors.door_consumer import JSON
+from apps.gateway.deltas import Delta, DialDeltas, join_texts, merge_delta
 
 DONE = b"data: [DONE]\n\n"
 
@@ -22,7 +24,7 @@ def new_id() -> str:
 
 
 def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
-    """None when no model reported its usage."""
+    """Return the usage; None if no model reported it."""
     if not usage.per_model:
         return None
     written: dict[str, Any] = tokens(usage.input, usage.output)
@@ -36,7 +38,9 @@ def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
 def statistics_to_dict(
     usage: Usage, discarded: Sequence[int] | None = None
 ) -> dict[str, Any] | None:
-    """None if there is nothing to tell; an installation may hide which models it uses."""
+    """Return the statistics, or None if there is nothing to report. An installation may hide which
+    models it uses.
+    """
     statistics: dict[str, Any] = {}
     if usage.per_model and settings.SHOW_USAGE_STATISTICS:
         statistics["usage_per_model"] = [
@@ -56,19 +60,40 @@ def tokens(prompt: int, completion: int) -> dict[str, int]:
     }
 
 
-def error_frame(body: Mapping[str, Any]) -> bytes:
-    return b"data: " + _encode(body) + b"\n\n"
+def frame_of(value: Mapping[str, Any]) -> bytes:
+    return b"data: " + _encode(value) + b"\n\n"
+
+
+def write_logprobs(tokens: Sequence[TokenLogprob]) -> dict[str, Any]:
+    return {
+        "content": [write_logprob(one) for one in tokens if not one.is_refusal] or None,
+        "refusal": [write_logprob(one) for one in tokens if one.is_refusal] or None,
+    }
+
+
+def write_logprob(one: TokenLogprob) -> dict[str, Any]:
+    return {**write_token(one), "top_logprobs": [write_token(other) for other in one.likeliest]}
+
+
+def write_token(one: TokenLogprob) -> dict[str, Any]:
+    return {"token": one.token, "logprob": one.logprob, "bytes": one.content}
 
 
 class ChunkEncoder:
-    """Turns events into frames.
+    """Converts events into frames.
 
-    State and usage are sent right before the end, so that a run that fails before its first text
-    is still answered with a status. `for_core` as in `DeltaWriter`.
+    State and usage are sent at the very end, so that a run that fails before its first text still
+    gets an error status.
     """
 
-    def __init__(self, model: str, *, for_core: bool = False) -> None:
-        self.for_core = for_core
+    headers = EVENT_STREAM
+    heartbeat = HEARTBEAT
+
+    def __init__(
+        self, model: str, deltas: Callable[[], DialDeltas], *, ends_apart: bool = False
+    ) -> None:
+        self.new_deltas = deltas
+        self.ends_apart = ends_apart
         self.head = {
             "id": new_id(),
             "object": "chat.completion.chunk",
@@ -76,18 +101,18 @@ class ChunkEncoder:
             "model": model,
         }
         opening = _encode(self.head)[:-1] + b',"usage":null,"choices":[{"index":0,'
-        # Text is by far the most frequent event: its frame is joined from ready bytes.
+        # Text is by far the most frequent event, so its frame is joined from prepared bytes.
         self.before = b"data: " + opening + b'"finish_reason":null,"delta":'
         self.before_text = self.before + b'{"content":'
         self.state: Mapping[str, Any] = {}
         self.usage = Usage()
 
     @cached_property
-    def deltas(self) -> DeltaWriter:
-        return DeltaWriter(for_core=self.for_core)
+    def deltas(self) -> DialDeltas:
+        return self.new_deltas()
 
     def encode(self, events: Iterable[Event]) -> bytes:
-        """All frames of a batch; empty when there is nothing to show yet."""
+        """Return all frames of a batch; empty if there is nothing to show yet."""
         return b"".join([self.frame(event) for event in events])
 
     def opening(self) -> bytes:
@@ -97,7 +122,7 @@ class ChunkEncoder:
         if isinstance(event, TextDelta):
             if event.logprobs is None:
                 return b"%b%b}}]}\n\n" % (self.before_text, _encode(event.text))
-            return self.chunk({"content": event.text}, event.logprobs)
+            return self.chunk({"content": event.text}, write_logprobs(event.logprobs))
         match event:
             case StateSaved(state):
                 self.state = state
@@ -118,16 +143,19 @@ class ChunkEncoder:
         return b"%b%b}]}\n\n" % (self.before, _encode(delta))
 
     def take_state(self) -> bytes:
-        """The chunk with the state, once; empty when there is none."""
+        """Return the chunk with the state, once; empty if there is none."""
         if not self.state:
             return b""
         state, self.state = self.state, {}
         return self.chunk({"custom_content": {"state": state}})
 
-    def rest(self) -> bytes:
-        """The state and the usage of an answer that ends with an error."""
+    def error(self, body: Mapping[str, Any]) -> bytes:
+        """Return the state and the usage of the answer, then the error."""
         cost = self.last(None, self.usage) if self.usage.per_model else b""
-        return self.take_state() + cost
+        return self.take_state() + cost + frame_of(body)
+
+    def end(self) -> bytes:
+        return DONE
 
     def last(
         self, reason: str | None, usage: Usage, discarded: Sequence[int] | None = None
@@ -140,4 +168,67 @@ class ChunkEncoder:
         statistics = statistics_to_dict(usage, discarded)
         if statistics is not None:
             written["statistics"] = statistics
-        return b"data: " + _encode(written) + b"\n\n"
+        return frame_of(written)
+
+
+class CompletionRequest:
+    """Collects the events of a run into the message that a client would assemble from the chunks.
+
+    With `has_all_keys`, keys that OpenAI's schema requires are empty instead of missing.
+    """
+
+    headers = JSON
+
+    def __init__(self, model: str, deltas: DialDeltas, *, has_all_keys: bool = False) -> None:
+        self.model = model
+        self.deltas = deltas
+        self.has_all_keys = has_all_keys
+        self.merged: Delta = {}
+        self.state: Mapping[str, Any] = {}
+        self.logprobs: list[TokenLogprob] = []
+        self.finished = Finished()
+
+    def feed(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if isinstance(event, StateSaved):
+                self.state = event.state
+            elif isinstance(event, Finished):
+                self.finished = event
+            elif (delta := self.deltas.write(event)) is not None:
+                merge_delta(self.merged, delta)
+            if isinstance(event, TextDelta) and event.logprobs:
+                self.logprobs += event.logprobs
+
+    def body(self) -> bytes:
+        return msgspec.json.encode(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        usage, reason = self.finished.usage, self.finished.reason
+        choice = {"index": 0, "finish_reason": reason, "message": self.message()}
+        if (logprobs := self.written_logprobs()) is not None or self.has_all_keys:
+            choice["logprobs"] = logprobs
+        written: dict[str, Any] = {
+            "id": new_id(),
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": self.model,
+            "choices": [choice],
+            "usage": usage_to_dict(usage),
+        }
+        statistics = statistics_to_dict(usage, self.finished.discarded)
+        return written if statistics is None else {**written, "statistics": statistics}
+
+    def written_logprobs(self) -> dict[str, Any] | None:
+        return write_logprobs(self.logprobs) if self.logprobs else None
+
+    def message(self) -> dict[str, Any]:
+        written = join_texts(self.merged)
+        text = written.pop("content", None) or ""
+        has_none = not text and ("tool_calls" in written or "refusal" in written)
+        if self.state:
+            written["custom_content"] = {
+                **written.get("custom_content", {}),
+                "state": dict(self.state),
+            }
+        empty: Delta = {"refusal": None, "annotations": []} if self.has_all_keys else {}
+        return {"role": "assistant", "content": None if has_none else text, **empty, **written}

@@ -1,4 +1,4 @@
-"""What one answer cost: summed up while its calls end, by prices that are known by then."""
+"""The cost of one answer, summed up as its calls end, with the prices known at that time."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -7,25 +7,23 @@ from decimal import Decimal
 
 import msgspec
 
-from apps.agent.meter import CANCELLED, ModelCallReport, Reservation, ToolCallReport
+from apps.agent.meter import CANCELLED, ModelCallReport, Reservation, SentRequest, ToolCallReport
 from apps.agent.model import ModelRequest
-from apps.agent.sent_request import SentRequest
 from apps.insights.meter import RunMeter
-from apps.insights.price_list import PRICES
-from apps.insights.prices import Service
-from apps.manifest.features import Figure
+from apps.insights.prices import PRICES, PricedService
+from apps.manifest.features.features import Figure
 
 MOST_MODELS = 20
-"""That an answer names; a helper may ask any number."""
+"""An answer lists at most this many models, because a sub-agent may call any number."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFigures:
-    """Of the calls so far, those of applications inside of the one that answers included.
+    """The sums of the calls so far, including calls of other applications.
 
-    `models` are titles of deployments, in the order in which they first answered. Without
-    `is_priced` the cost of a call is not known, so `costs`, by currency, are not all. `told` are
-    the figures that the application tells people, None for all.
+    `models` contains titles of deployments, in the order of their first answers. If `is_priced` is
+    false, the cost of a call is unknown, so `costs`, by currency, are incomplete. `told` contains
+    the metrics that the application shows, None for all.
     """
 
     version: int = 0
@@ -37,7 +35,9 @@ class AnswerFigures:
     def tells(self, figure: Figure) -> bool:
         return self.told is None or figure in self.told
 
-    def with_call(self, report: ModelCallReport, service: Service, day: date) -> "AnswerFigures":
+    def with_call(
+        self, report: ModelCallReport, service: PricedService, day: date
+    ) -> "AnswerFigures":
         costs, is_priced = dict(self.costs), self.is_priced
         for usage in () if report.is_paid_by_person else report.usage or (None,):
             _, cost, currency = service.spent(report, usage, day)
@@ -47,22 +47,22 @@ class AnswerFigures:
                 is_priced = False
         models = self.models
         title = service.title or report.deployment
-        # Embedders say nothing and finish for no reason; they are no models that answer.
+        # Embedders return no text and no finish reason, so they do not count as models that answer.
         is_answer = report.finish_reason or report.first_text_seconds is not None
         if is_answer and title not in models and len(models) < MOST_MODELS:
             models = (*models, title)
         return replace(self, models=models, costs=costs, is_priced=is_priced)
 
 
-def has_cost(report: ModelCallReport, service: Service) -> bool:
-    """Whether a call costs something that may be unknown; a refused one does not."""
+def has_cost(report: ModelCallReport, service: PricedService) -> bool:
+    """Return True if a call has a cost, known or not. A rejected call has none."""
     if service.is_built_in:
         return False
     return report.error in ("", CANCELLED) or bool(report.usage)
 
 
 class FiguresMeter(msgspec.Struct):
-    """Hands on what it hears, and tells the figures of the answer after each call of a model."""
+    """Passes on each report, and emits the metrics of the answer after each model call."""
 
     meter: RunMeter
     tell: Callable[[ModelCallReport], None]
@@ -89,6 +89,6 @@ class FiguresMeter(msgspec.Struct):
 
 
 def with_call(figures: AnswerFigures, report: ModelCallReport) -> AnswerFigures:
-    """The figures with a call that ended now, by the prices of the process."""
+    """Return the metrics including a call that has just ended, by the prices of the process."""
     today = datetime.now(UTC).date()
     return figures.with_call(report, PRICES.service(report.deployment), today)

@@ -1,13 +1,68 @@
 from django.apps import AppConfig
 
+from apps.admin_pages import AdminPage
+from apps.chores import Chore, Interval
+
 
 class InsightsConfig(AppConfig):
     name = "apps.insights"
     verbose_name = "Insights"
+    admin_pages = (
+        AdminPage(
+            "Watch",
+            40,
+            "Usage",
+            "bar_chart",
+            "insights.usagesum",
+        ),
+        AdminPage(
+            "Watch",
+            50,
+            "Errors",
+            "error",
+            "insights.usagesum",
+            url="admin:insights_usagesum_errors",
+        ),
+        AdminPage(
+            "Build",
+            31,
+            "Prices",
+            "payments",
+            "insights.price",
+            "Prices per token that replace the list prices of a deployment.",
+            below="Deployments",
+        ),
+        AdminPage(
+            "Govern",
+            40,
+            "Budgets",
+            "savings",
+            "insights.budget",
+            "Limits of tokens or money for users, teams, keys and applications.",
+        ),
+    )
+    chores = (
+        Chore(
+            "Delete rows of calls after USAGE_DAYS",
+            "apps.insights.rollups.delete_old",
+            Interval.TEN_MINUTES,
+        ),
+        Chore(
+            "Release lapsed reservations of budgets",
+            "apps.insights.budgets.reservations.release_all_lapsed",
+            Interval.TEN_MINUTES,
+        ),
+        Chore(
+            "Delete windows of budgets after USAGE_DAYS",
+            "apps.insights.rollups.delete_old_windows",
+            Interval.TEN_MINUTES,
+        ),
+    )
 
     def ready(self) -> None:
-        from apps.catalog.history import recorder
+        # Models can be imported only after all apps are registered.
+        from apps.catalog.history import change_recorder
         from apps.insights.budgets.models import BUDGET_KIND
         from apps.insights.prices import PRICE_KIND
 
-        recorder.connect(PRICE_KIND, BUDGET_KIND)
+        change_recorder.connect(PRICE_KIND, BUDGET_KIND)

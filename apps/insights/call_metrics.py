@@ -1,4 +1,4 @@
-"""What is counted and measured of calls, from their rows: when these are written, off every path."""
+"""Metrics of calls, computed when the calls' rows are written, so that they delay no call."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,21 +8,25 @@ from apps.metrics import OTHER, Instrument
 
 MODEL = ("provider", "model")
 DURATIONS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
-"""Seconds: what a person notices, up to the time-out of a tool twice over."""
+"""The histogram has these buckets in seconds: from what a user notices up to twice the tool
+timeout.
+"""
 RATIOS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 MOST_MODELS = 200
-"""Models with series of their own: services may report any names."""
+"""At most this many models have their own series, because services may report any names."""
 
-TURN_SECONDS = Instrument("quickapps_turn_seconds", "Calls of models.", MODEL, DURATIONS)
+TURN_SECONDS = Instrument(
+    "quickapps_turn_seconds", "The duration of model calls.", MODEL, DURATIONS
+)
 FIRST_TEXT_SECONDS = Instrument(
     "quickapps_first_text_seconds",
-    "From the call of a model to its first text.",
+    "The time from a model call to its first text.",
     MODEL,
     DURATIONS,
 )
 CACHED_RATIO = Instrument(
     "quickapps_cached_ratio",
-    "Share of a call's input that came from the service's cache.",
+    "The share of a call's input that came from the service's cache.",
     MODEL,
     RATIOS,
 )
@@ -41,11 +45,13 @@ UNPRICED_CALLS = Instrument(
 TOOL_CALLS = Instrument(
     "quickapps_tool_calls", "Calls of tools by outcome.", ("location", "outcome")
 )
-TOOL_SECONDS = Instrument("quickapps_tool_seconds", "Calls of tools.", ("location",), DURATIONS)
+TOOL_SECONDS = Instrument(
+    "quickapps_tool_seconds", "The duration of tool calls.", ("location",), DURATIONS
+)
 
 KINDS = ("input", "cached", "created", "output", "reasoning")
 REASONS = frozenset({"timeout", "connection", "stream", "answer", CANCELLED})
-"""Kinds of failures that are outcomes of their own, beside the HTTP statuses."""
+"""These kinds of failures are separate outcomes, in addition to the HTTP status codes."""
 
 Row = Mapping[str, Any]
 
@@ -53,7 +59,7 @@ _models: set[tuple[str, str]] = set()
 
 
 def count(calls: Iterable[Row], uses: Iterable[Row]) -> None:
-    """Count rows of calls of models and of tools, by the names of their columns."""
+    """Count rows of model and tool calls, by the names of their columns."""
     for call in calls:
         count_model_call(call)
     for use in uses:
@@ -65,7 +71,7 @@ def count(calls: Iterable[Row], uses: Iterable[Row]) -> None:
 
 def count_model_call(row: Row) -> None:
     labels = labels_of(row["provider"], row["model"], has_failed=bool(row["error"]))
-    # Further models that an application reports for one call are no calls of their own.
+    # Further models that an application reports for one call are not counted as calls.
     if row["seconds"] is not None:
         MODEL_CALLS.add(1, *labels, outcome_of(row["error"]))
         TURN_SECONDS.add(row["seconds"], *labels)
@@ -83,7 +89,7 @@ def count_model_call(row: Row) -> None:
 
 
 def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]:
-    """The labels of a model; `OTHER` for one that never answered, which may not exist."""
+    """Return the labels of a model; `OTHER` for one that never answered, because it may not exist."""
     labels = provider, model
     if labels in _models:
         return labels
@@ -94,7 +100,7 @@ def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]
 
 
 def outcome_of(error: str) -> str:
-    """The outcome of a call by its kind of error, as one of few."""
+    """Return the outcome for a kind of error. There are only a few outcomes."""
     if not error:
         return "done"
     reason, _, status = error.partition(" ")

@@ -1,4 +1,4 @@
-"""What calls of models cost since midnight (UTC), and the day before until the same time."""
+"""Costs of model calls since midnight (UTC), and the day before until the same time."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from apps.insights.periods import DAY, ends_of_sums, start_of_day, start_of_hour
 from apps.insights.sums import TOTAL, Sums, of_applications
 
 Costs = Mapping[str, Decimal]
-"""By currency."""
+"""This maps currencies to costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class DailySpend:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """From midnight to a moment; from `rows_since` on, no hours are summed up."""
+    """The time from midnight to a moment. From `rows_since` on, hours are not summed up yet."""
 
     since: datetime
     rows_since: datetime
@@ -50,7 +50,9 @@ def read_daily_spend(
     among: Collection[str] | None = None,
     ends: Mapping[str, datetime] | None = None,
 ) -> DailySpend:
-    """Of all applications, or of some; in two queries, and one for the `ends` of the sums."""
+    """Return the spend of all applications, or of some, with two queries, and one for the `ends` of
+    the sums.
+    """
     summed_until = (ends_of_sums() if ends is None else ends).get(UsageSum.Span.HOUR)
     today, yesterday = (Stretch.to(until, summed_until) for until in (now, now - DAY))
     total = Q(dimension=TOTAL) if among is None else Q(dimension="application", name__in=among)
@@ -62,7 +64,7 @@ def read_daily_spend(
 
 
 def add_costs(spent: Mapping[str, Sums], rows: QuerySet[Any], today: Q, yesterday: Q) -> None:
-    """Add the costs of the rows of both days, in one query."""
+    """Add the costs in both days' rows, with one query."""
     priced = rows.filter(today | yesterday).exclude(currency="").order_by().values("currency")
     sums = {"today": Sum("cost", filter=today), "yesterday": Sum("cost", filter=yesterday)}
     for row in priced.annotate(**sums):

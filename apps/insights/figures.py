@@ -1,11 +1,11 @@
-"""The figures of a period: totals, a series over time, and lines by one dimension.
+"""The metrics of a period: totals, a series over time, and lines by one dimension.
 
-They are read from sums of weeks, days and hours and from the rows since then, in a fixed number of queries
-and without the histograms of lines that are not shown.
+They are read from stored sums and from newer rows, with a fixed number of queries and without the
+histograms of lines that are not shown.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from apps.insights.histograms import percentile
 from apps.insights.models import UsageSum
-from apps.insights.periods import Period
+from apps.insights.periods import Period, any_of
 from apps.insights.sums import (
     COUNTS,
     HISTOGRAM_TEXTS,
@@ -40,31 +40,44 @@ Order = Literal[
 
 PERCENTS = (50, 95, 99)
 SLOWEST = 10
-"""Tools that are shown as the slowest."""
+"""The page shows this many of the slowest tools."""
 
 Percentiles = tuple[float | None, ...]
-"""In seconds, one for each of `PERCENTS`; off by 5 % at most."""
+"""This contains a value in seconds for each of `PERCENTS`, accurate to 5 %."""
 Lines = Mapping[str, Sums]
-"""By name."""
+"""This maps names to sums."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
-"""By the hour or the day of the series."""
+"""This maps the hours or days of the series to sums."""
 CALLERS = ("user", "key")
 SORT_VALUES: Mapping[str, Callable[[Sums], float | Decimal | None]] = {
     "runs": lambda sums: sums.runs,
     "calls": lambda sums: sums.calls,
     "input_tokens": lambda sums: sums.input_tokens,
     "output_tokens": lambda sums: sums.output_tokens,
-    # Of several currencies the dearest sum; nothing is converted.
+    # With several currencies, the highest sum counts. Amounts are not converted.
     "cost": lambda sums: max(sums.costs.values(), default=None),
     "errors": lambda sums: sums.error_rate,
     "cached": lambda sums: sums.cache_hit_rate,
     "mean": lambda sums: sums.mean_seconds,
 }
 
+SORT_COLUMNS: Mapping[Order, Sequence[str]] = {
+    "name": ("calls",),
+    "cost": ("cost",),
+    "runs": ("runs",),
+    "calls": ("calls",),
+    "input_tokens": ("input_tokens",),
+    "output_tokens": ("output_tokens",),
+    "errors": ("errors", "calls"),
+    "cached": ("cache_shares", "cache_reports"),
+    "mean": ("total_seconds", "calls"),
+}
+"""Each sort value is computed from these columns. The database has to add up at least one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of the calls of models, or of tools, that have one `name`."""
+    """Metrics of calls to the model or tool with this `name`."""
 
     name: str
     sums: Sums
@@ -80,7 +93,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """An hour or a day of the series: of models, and of tools."""
+    """The metrics of models and of tools in one hour or day of the series."""
 
     start: datetime
     models: Figures
@@ -88,10 +101,11 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """`lines` are the first of `count`; `callers` counts people and keys, each once.
+class UsageReport:
+    """The usage in a period. `lines` are the first of `count`. `callers` counts users and keys,
+    each once.
 
-    `errors` are those of models by their kind, the most frequent first.
+    `errors` contains errors of models by their kind, the most frequent first.
     """
 
     period: Period
@@ -118,33 +132,49 @@ def report(
     ascending: bool = False,
     most: int | None = None,
     among: Collection[str] | None = None,
-) -> Report:
-    """The figures of the time up to now; all lines unless it says how many at `most`.
+    with_percentiles: bool = True,
+) -> UsageReport:
+    """Return the metrics of the time up to now, with up to `most` lines.
 
-    Those of the applications `among` which somebody chose are read from rows alone, because most
-    sums do not tell applications apart; they go back no further than rows are kept.
+    Without `with_percentiles`, the lines have no percentiles, which saves reading their histograms.
+    Reports for chosen applications (`among`) are read only from rows, because most sums do not
+    distinguish applications. They cover only the time for which rows are stored.
     """
     period = Period.ending(timezone.now(), length)
     if among is not None:
         period = period.by_rows()
     recent = recent_sums(period, count_runs, among)
-    lines = read_lines(period, recent, {by, "tool", "error"})
-    shown = in_order(lines[by], order, ascending=ascending)[:most]
+    ranked = read_lines(period, recent, [Q(dimension=by)], SORT_COLUMNS[order])[by]
+    shown = in_order(ranked, order, ascending=ascending)[:most]
+    wanted = [Q(dimension__in=("tool", "error")), Q(dimension=by, name__in=shown)]
+    lines = read_lines(period, recent, wanted)
     timed = {name: sums for name, sums in lines["tool"].items() if sums.total_seconds}
     slowest = in_order(timed, "mean")[:SLOWEST]
-    add_histograms(period, lines, [(by, shown), ("tool", set(slowest) - shown_tools(by, shown))])
+    timed_lines = shown if with_percentiles else []
+    tools = set(slowest) - shown_tools(by, timed_lines)
+    add_histograms(period, lines, [(by, timed_lines), ("tool", tools)])
     series = read_series(period, recent)
-    return Report(
+    return UsageReport(
         period,
         total_of(point.models.sums for point in series),
         total_of(point.tools.sums for point in series),
         series,
         tuple(Figures(name, lines[by][name]) for name in shown),
-        len(lines[by]),
-        count_callers(period, recent),
+        len(ranked),
+        count_callers(period, recent, by, ranked),
         tuple(Figures(name, timed[name]) for name in slowest),
         tuple(Figures(name, lines["error"][name]) for name in in_order(lines["error"], "errors")),
     )
+
+
+def read_points(
+    length: timedelta, count_runs: RunCounter, among: Collection[str] | None = None
+) -> tuple[Period, tuple[Point, ...]]:
+    """Return only the series of a report."""
+    period = Period.ending(timezone.now(), length)
+    if among is not None:
+        period = period.by_rows()
+    return period, read_series(period, recent_sums(period, count_runs, among))
 
 
 def shown_tools(by: By, shown: Iterable[str]) -> set[str]:
@@ -154,7 +184,7 @@ def shown_tools(by: By, shown: Iterable[str]) -> set[str]:
 def recent_sums(
     period: Period, count_runs: RunCounter, among: Collection[str] | None = None
 ) -> RecentSums:
-    """The sums of the rows that are in no stored sums yet."""
+    """Return the sums of the rows that are not in any stored sums yet."""
     since, until = period.rows_since, period.now
     calls: dict[datetime, list[CallRow]] = defaultdict(list)
     uses: dict[datetime, list[UseRow]] = defaultdict(list)
@@ -171,18 +201,24 @@ def recent_sums(
 
 
 def read_lines(
-    period: Period, recent: RecentSums, dimensions: Collection[str]
-) -> dict[str, dict[str, Sums]]:
-    """The sums of all names of the dimensions, without the stored histograms."""
-    found: dict[str, dict[str, Sums]] = {dimension: defaultdict(Sums) for dimension in dimensions}
-    stored = of_period(period, dimensions).values("dimension", "name", "currency")
-    # The cost is last: from there on, the name means the sum.
-    for row in stored.annotate(**{name: Sum(name) for name in (*COUNTS, "cost")}):
+    period: Period,
+    recent: RecentSums,
+    wanted: Iterable[Q],
+    columns: Sequence[str] = (*COUNTS, "cost"),
+) -> Mapping[str, dict[str, Sums]]:
+    """Return the sums by dimension and name, without the stored histograms. Names with recent calls
+    are all included.
+
+    With few `columns`, the database adds up only those, because there may be a line for each user.
+    """
+    names = ("dimension", "name", *(["currency"] if "cost" in columns else []))
+    found: dict[str, dict[str, Sums]] = defaultdict(lambda: defaultdict(Sums))
+    stored = of_period(period, *wanted).values(*names)
+    for row in stored.annotate(**{name: Sum(name) for name in columns}):
         found[row["dimension"]][row["name"]].add(row)
     for sums in recent.values():
         for (dimension, name, _), one in sums.items():
-            if dimension in found:
-                found[dimension][name].merge(one)
+            found[dimension][name].merge(one)
     return found
 
 
@@ -191,17 +227,14 @@ def add_histograms(
     lines: Mapping[str, Lines],
     wanted: Iterable[tuple[str, Collection[str]]],
 ) -> None:
-    """Add the stored histograms of some names of dimensions to their sums."""
-    chosen = Q(pk__in=())
-    for dimension, names in wanted:
-        chosen |= Q(dimension=dimension, name__in=names)
-    stored = UsageSum.objects.filter(period.stored & chosen).order_by()
-    for row in stored.values("dimension", "name", **HISTOGRAM_TEXTS):
+    """Add the stored histograms of some dimension names to their sums."""
+    chosen = (Q(dimension=dimension, name__in=names) for dimension, names in wanted)
+    for row in of_period(period, *chosen).values("dimension", "name", **HISTOGRAM_TEXTS):
         lines[row["dimension"]][row["name"]].add_bins(row)
 
 
 def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
-    """A point for each hour or day, also for those without calls."""
+    """Return a point for each hour or day, including those without calls."""
     found: dict[tuple[str, datetime], Sums] = defaultdict(Sums)
     totals = Q(dimension__in=(TOTAL, TOTAL_OF_TOOLS))
     stored = UsageSum.objects.filter(period.stored_places & totals).order_by()
@@ -218,14 +251,27 @@ def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
     )
 
 
-def count_callers(period: Period, recent: RecentSums) -> int:
-    stored = of_period(period, CALLERS).values_list("dimension", "name").distinct()
-    among_recent = {key[:2] for sums in recent.values() for key in sums if key[0] in CALLERS}
-    return len({*stored, *among_recent})
+def count_callers(period: Period, recent: RecentSums, by: By, ranked: Lines) -> int:
+    """Return the number of users and keys; `ranked` has those of the dimension `by`."""
+    known = {name for sums in recent.values() for one, name, _ in sums if one in CALLERS}
+    others = [one for one in CALLERS if one != by]
+    if by in CALLERS:
+        known |= {*ranked}
+    # A union, because PostgreSQL answers each of its parts from an index alone.
+    names = UsageSum.objects.filter(dimension__in=others).order_by().values_list("name")
+    parts = [names.filter(part) for part in period.stored_parts]
+    stored = parts[0].union(*parts[1:]) if parts else ()
+    return len(known.union(name for (name,) in stored))
 
 
-def of_period(period: Period, dimensions: Collection[str]) -> QuerySet[UsageSum]:
-    return UsageSum.objects.filter(period.stored, dimension__in=dimensions).order_by()
+def of_period(period: Period, *wanted: Q) -> QuerySet[UsageSum]:
+    """Return the stored sums of the period that match one of the filters by dimension.
+
+    The condition is a union of index ranges, because a union of spans and one of dimensions next to
+    each other would make PostgreSQL read the sums of all dimensions.
+    """
+    ranges = any_of(part & one for part in period.stored_parts for one in wanted)
+    return UsageSum.objects.filter(ranges).order_by()
 
 
 def total_of(sums: Iterable[Sums]) -> Figures:
@@ -236,7 +282,9 @@ def total_of(sums: Iterable[Sums]) -> Figures:
 
 
 def in_order(lines: Lines, order: Order, *, ascending: bool = False) -> list[str]:
-    """The names, the largest first unless it says `ascending`; what has no value is always last."""
+    """Return the names, the largest first unless `ascending`. Names without a value are always
+    last.
+    """
     names = sorted(lines)
     if order == "name":
         return names if ascending else names[::-1]

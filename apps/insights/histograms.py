@@ -1,7 +1,8 @@
-"""Durations counted in bins that grow by a tenth: a percentile is off by less than 5 %.
+"""Histograms of durations. Each bin is a tenth longer than the previous one, so a percentile is
+accurate to 5 %.
 
-With a growth g, the value that stands for a bin is off by (g - 1) / (g + 1) at most (DDSketch,
-Masson et al. 2019).
+With a growth factor g, the representative value of a bin differs by up to (g - 1) / (g + 1)
+(DDSketch, Masson et al. 2019).
 """
 
 import math
@@ -9,11 +10,13 @@ from collections.abc import Mapping
 
 GROWTH = 1.1
 SHORTEST = 1e-4
-"""Seconds; what is shorter is counted as so long."""
+"""Times that are shorter than this many seconds count as this."""
 SCALE = math.log(GROWTH)
 
 Histogram = Mapping[int, int]
-"""How many values there are in each bin; bin n ends at `GROWTH` to the power of n, in seconds."""
+"""This maps each bin to the number of its values. Bin n ends at `GROWTH` to the power of n, in
+seconds.
+"""
 
 
 def bin_of(seconds: float) -> int:
@@ -21,12 +24,12 @@ def bin_of(seconds: float) -> int:
 
 
 def value_of(place: int) -> float:
-    """The value that stands for a bin, in seconds."""
+    """Return the representative value of a bin, in seconds."""
     return float(2 * GROWTH**place / (GROWTH + 1))
 
 
 def percentile(histogram: Histogram, percent: int) -> float | None:
-    """The nearest rank, None without values."""
+    """Return the nearest rank; None without values."""
     rank = nearest_rank(sum(histogram.values()), percent)
     for place in sorted(histogram):
         rank -= histogram[place]
@@ -36,5 +39,5 @@ def percentile(histogram: Histogram, percent: int) -> float | None:
 
 
 def nearest_rank(count: int, percent: int) -> int:
-    """The place, from 1, of a percentile among so many sorted values."""
+    """Return the position, from 1, of a percentile among `count` sorted values."""
     return (count * percent + 99) // 100

@@ -1,4 +1,6 @@
-"""Delays of the last hour: of models, and of tools here and at clients, read from the rows of calls."""
+"""Latencies of the last hour: of models, and of tools on this server and at clients, read from the
+rows of calls.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -16,12 +18,14 @@ PERIOD = timedelta(minutes=60)
 PERCENTS = (50, 95, 99)
 
 Seconds = dict[str, float | None]
-"""Percentiles by name, such as p95."""
+"""This maps the names of percentiles, such as p95, to seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLatency:
-    """`cache_hit_rate` is the mean of cached to input tokens, over the calls that report them."""
+    """Latencies of a model. `cache_hit_rate` is the mean ratio of cached to input tokens, over the
+    calls that report them.
+    """
 
     provider: str
     model: str
@@ -34,7 +38,7 @@ class ModelLatency:
 
 @dataclass(frozen=True, slots=True)
 class ToolLatency:
-    """Calls of a tool, or of all tools at a `location`. Times at clients are not known."""
+    """Latencies of a tool, or of all tools at a `location`. Times at clients are unknown."""
 
     tool: str
     location: str
@@ -52,7 +56,7 @@ class LatencyReport:
 
 @dataclass(slots=True)
 class Samples:
-    """What is known of calls of one name."""
+    """Measurements of the calls with one name."""
 
     calls: int = 0
     errors: int = 0
@@ -72,7 +76,9 @@ class Samples:
 def latency_report(
     now: datetime, bucket: str | None = None, among: Collection[str] | None = None
 ) -> LatencyReport:
-    """Of the hour before `now`; of one caller's calls, or of all for None, and of applications."""
+    """Return the report of the hour before `now`: for one caller (None: all), and for the given
+    applications.
+    """
     recent = Q(started_at__gte=now - PERIOD) & of_applications(among)
     if bucket is not None:
         recent &= Q(bucket=bucket)
@@ -85,7 +91,7 @@ def latency_report(
 
 
 def model_lines(calls: QuerySet[ModelCall]) -> Iterator[ModelLatency]:
-    """The most frequent first."""
+    """Yield the models, the most frequent first."""
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
     columns = ("seconds", "first_text_seconds", "error", "input_tokens", "cached_tokens")
     for provider, model, *values in calls.values_list("provider", "model", *columns).iterator():
@@ -110,7 +116,7 @@ def add_call(
     input: int | None,
     cached: int | None,
 ) -> None:
-    if seconds is not None:  # else a further model of a call that has a row already
+    if seconds is not None:  # A further model of a call already has a row.
         samples.calls += 1
         samples.errors += error not in ("", CANCELLED)
         samples.seconds.append(seconds)
@@ -121,7 +127,7 @@ def add_call(
 
 
 def tool_lines(uses: QuerySet[ToolUse], *, by_tool: bool) -> Iterator[ToolLatency]:
-    """By tool and location, or by location alone; the most frequent first."""
+    """Yield latencies by tool and location, or by location alone; the most frequent first."""
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
     rows = uses.values_list("tool", "location", "seconds", "has_failed").iterator()
     for tool, location, seconds, has_failed in rows:
@@ -141,7 +147,7 @@ def in_order(
 
 
 def percentiles(values: list[float]) -> Seconds:
-    """Nearest ranks, exact; None without values."""
+    """Return exact nearest ranks; None without values."""
     values.sort()
     return {
         f"p{percent}": values[nearest_rank(len(values), percent) - 1] if values else None

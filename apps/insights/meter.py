@@ -1,4 +1,6 @@
-"""The meter of a run: what it hears is handed on as it is, and made rows off the answer's path."""
+"""The meter of a run. It passes on call reports unchanged. They become rows later, without delaying
+the answer.
+"""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -7,13 +9,12 @@ from uuid import UUID
 
 import msgspec
 
-from apps.agent.meter import ModelCallReport, Reservation, ToolCallReport
+from apps.agent.meter import ModelCallReport, Reservation, SentRequest, ToolCallReport
 from apps.agent.model import ModelRequest
-from apps.agent.sent_request import SentRequest
 
 
-class Entry(msgspec.Struct, frozen=True, gc=False):
-    """A report and the run that it is of; `ended_at` is in seconds since 1970."""
+class CallEntry(msgspec.Struct, frozen=True, gc=False):
+    """The report of a call, with the run of the call. `ended_at` is in seconds since 1970."""
 
     of: "RunMeter"
     report: ModelCallReport | ToolCallReport
@@ -21,41 +22,43 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 
 
 SERVER = "server"
-"""Door and caller of what the installation does by itself."""
+"""The installation's own calls have this door and this caller."""
 
-Keep = Callable[[Entry], None]
-"""Takes what is to be stored; it must neither wait nor fail."""
+Keep = Callable[[CallEntry], None]
+"""This function receives a report that is to be stored. It must neither wait nor fail."""
 
 
 class Budgets(Protocol):
-    """Lets calls be made as long as there is something left, and counts what they cost."""
+    """Allows calls as long as budgets are left, and counts the calls' costs."""
 
     async def admit(
         self, meter: "RunMeter", deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """None where no budget applies. Raises `BudgetSpent`."""
+        """Reserve the estimated cost; return None if no budget applies. Raises `BudgetSpent` if a
+        budget is used up.
+        """
         ...
 
-    def settle(self, entry: Entry) -> None:
-        """Takes the report of a model's call; it must neither wait nor fail."""
+    def settle(self, entry: CallEntry) -> None:
+        """Record the report of a model call. It must neither wait nor fail."""
         ...
 
 
-class Unlimited:
+class NoBudgets:
     async def admit(self, meter: "RunMeter", deployment: str, request: ModelRequest) -> None:
         pass
 
-    def settle(self, entry: Entry) -> None:
+    def settle(self, entry: CallEntry) -> None:
         pass
 
 
-UNLIMITED = Unlimited()
+UNLIMITED = NoBudgets()
 
 
 class KeptRequest(msgspec.Struct, frozen=True, gc=False):
-    """What a model was asked in a run; `at` is in seconds since 1970.
+    """A model request of a run. `at` is in seconds since 1970.
 
-    It is kept under the `stream`: the conversation, or the run of a program.
+    It is stored under the `stream`, which is the conversation, or the run of a program.
     """
 
     run: UUID
@@ -67,15 +70,16 @@ class KeptRequest(msgspec.Struct, frozen=True, gc=False):
 
 
 KeepRequest = Callable[[KeptRequest], object]
-"""As `Keep`."""
+"""This function receives a model request, like `Keep`."""
 
 
 class RunMeter(msgspec.Struct, frozen=True):
-    """`bucket` is the caller's, `run` None for a request that is no run.
+    """Reports the model and tool calls of a run. `bucket` is the caller's; `run` is None for a
+    request that is not a run.
 
-    `chain` are the applications that the calls are made in, the outermost first. `time_zone` is the
-    person's, "" if it is not known. `team` is the id of the one that the caller works in. Without
-    `keep_request`, what models are asked is not kept.
+    `chain` contains the applications around the calls, the outermost first. `time_zone` is the
+    user's, "" if it is unknown. `team` is the id of the caller's current team. Without
+    `keep_request`, model requests are not stored.
     """
 
     keep: Keep
@@ -106,12 +110,12 @@ class RunMeter(msgspec.Struct, frozen=True):
         self.keep_request(kept)
 
     def model_called(self, report: ModelCallReport) -> None:
-        entry = Entry(self, report, time.time())
+        entry = CallEntry(self, report, time.time())
         self.keep(entry)
         self.budgets.settle(entry)
 
     def tool_called(self, report: ToolCallReport) -> None:
-        self.keep(Entry(self, report, time.time()))
+        self.keep(CallEntry(self, report, time.time()))
 
     def inside(self, application: str, version: int) -> "RunMeter":
         chain = (*self.chain, application)
@@ -119,5 +123,5 @@ class RunMeter(msgspec.Struct, frozen=True):
 
 
 def server_meter(keep: Keep, application: str, version: int) -> RunMeter:
-    """Of work in the background, which the installation does for an application."""
+    """Return the meter of background work that the installation does for an application."""
     return RunMeter(keep, SERVER, SERVER, application=application, version=version)

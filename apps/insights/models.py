@@ -1,7 +1,7 @@
-"""What calls of models and tools cost: a row for each call, sums of hours and days, prices.
+"""Rows of model and tool calls, their sums over time, and prices.
 
-No row has a word of what was said, of arguments or of results. Of the errors of models' services, the
-message is in the row of the call, without credentials.
+No row contains text of conversations, arguments or results. The row of a failed model call contains
+the service's error message, without credentials.
 """
 
 from typing import Any
@@ -17,17 +17,21 @@ from apps.workspace.versions import Versioned
 LONGEST_NAME = 255
 LONGEST_WORD = 50
 LONGEST_SAID = 500
-"""The limit that `apps.workspace.services.failures` sets for the error message of a service."""
+"""The row of a call stores up to this many characters of a service's error message, as in
+`apps.workspace.services.failures`.
+"""
 LONGEST_VERSION = 11
-"""Of a version behind the name of its application: "@" and ten digits."""
+"""A version adds up to this many characters to its application's name: "@" and ten digits."""
 COST_DIGITS, COST_PLACES = 20, 10
-"""Of a cost: a tenth of what a token costs that is sold at 0.001 for a million of them."""
+"""A cost has this many digits in total and after the point. This represents a tenth of a token's
+cost at a price of 0.001 per million.
+"""
 
 
-class Call(models.Model):
-    """A call of a run. Calls of runs inside of it are of the same `run`, but of their own application.
+class CallRecord(models.Model):
+    """A call of a run. Calls of nested runs have the same `run`, but their own application.
 
-    `run` is null for a request that is no run; `bucket_kind` says what kind of caller it was.
+    `run` is null for a request that is not a run; `bucket_kind` is the kind of caller.
     """
 
     run = models.UUIDField(null=True)
@@ -38,7 +42,7 @@ class Call(models.Model):
     bucket = models.CharField(max_length=100)
     bucket_kind = models.CharField(max_length=10)
     team = models.BigIntegerField(null=True, help_text="The id of the caller's team.")
-    iteration = models.PositiveIntegerField(help_text="Of the run, counted from 1.")
+    iteration = models.PositiveIntegerField(help_text="The number in the run, from 1.")
     started_at = models.DateTimeField()
     seconds = models.FloatField(null=True)
 
@@ -46,23 +50,25 @@ class Call(models.Model):
         abstract = True
 
 
-class ModelCall(Call):
-    """One call of a deployment.
+class ModelCall(CallRecord):
+    """A call of a deployment.
 
-    An application outside that reports several models has a row for each, of which only the first
-    has `seconds`. Counts of tokens and `cost` are null where they are not known.
+    An application elsewhere that reports several models has a row for each, of which only the first
+    has `seconds`. Token counts and `cost` are null if they are unknown.
     """
 
     deployment = models.CharField(max_length=LONGEST_NAME)
     provider = models.CharField(max_length=LONGEST_WORD)
-    model = models.CharField(max_length=LONGEST_NAME, help_text="Its name at the service.")
+    model = models.CharField(
+        max_length=LONGEST_NAME, help_text=("The name of the model at the service.")
+    )
     first_text_seconds = models.FloatField(null=True)
     finish_reason = models.CharField(max_length=LONGEST_WORD)
     # Nullable, because a column with a default would make SQLite copy the table.
     purpose = models.CharField(  # noqa: DJ001
         max_length=LONGEST_WORD,
         null=True,
-        help_text="What the call was for beside answers: a title, a summary; empty: an answer.",
+        help_text="The purpose, such as a title or a summary; empty for an answer.",
     )
     error = models.CharField(max_length=LONGEST_WORD)
     said = models.CharField(  # noqa: DJ001 - as `purpose`
@@ -104,8 +110,8 @@ class ModelCall(Call):
         return f"{self.application}: {self.deployment}"
 
 
-class ToolUse(Call):
-    """One call of a tool; `location` is where it runs. `iteration` is 0 for the call of a hook."""
+class ToolUse(CallRecord):
+    """A tool call. `location` is where the tool runs. `iteration` is 0 for the call of a hook."""
 
     tool = models.CharField(max_length=LONGEST_NAME)
     location = models.CharField(max_length=10)
@@ -134,14 +140,15 @@ class ToolUse(Call):
 
 
 class UsageSum(models.Model):
-    """The sums of an hour, a day or a week (UTC), of what has one `name` in one dimension.
+    """The sums of five minutes, an hour, a day or a week (UTC) for one `name` in one dimension.
 
-    The dimensions are those of `apps.insights.sums`. Histograms are as `apps.insights.histograms`
-    makes them. `cache_shares` is the sum of the shares of the input that came from the service's
-    cache, of the `cache_reports` calls that report it.
+    `apps.insights.sums` lists the dimensions. Histograms are in the format of
+    `apps.insights.histograms`. `cache_shares` is the sum of the cached shares of the input, over
+    the `cache_reports` calls that report it.
     """
 
     class Span(models.TextChoices):
+        FIVE_MINUTES = "5min"
         HOUR = "hour"
         DAY = "day"
         WEEK = "week"
@@ -172,7 +179,7 @@ class UsageSum(models.Model):
         verbose_name_plural = "usage"
         constraints = (
             models.UniqueConstraint(
-                # In the order in which the page asks: a dimension, over a time.
+                # In the order of the page's queries: a dimension, over a time.
                 fields=("dimension", "span", "start", "name", "currency"),
                 name="a_span_is_summed_up_once",
             ),
@@ -206,39 +213,44 @@ AMOUNT: dict[str, Any] = {
 
 
 class Price(Versioned):
-    """What a deployment costs from a day on, instead of the service's list price."""
+    """The price of a deployment from a day on. It overrides the service's list price."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="prices")
-    valid_from = models.DateField(help_text="The first day, by UTC.")
+    valid_from = models.DateField(help_text="The first day, in UTC.")
     currency = models.CharField(
         max_length=3, default="USD", validators=[RegexValidator("^[A-Z]{3}$", "Such as USD.")]
     )
     input = models.DecimalField(
         **AMOUNT,
         default=0,
-        help_text="Of a million tokens.",
+        help_text="For one million tokens.",
     )
     cached = models.DecimalField(
         **AMOUNT,
         null=True,
         blank=True,
-        help_text="Of a million that were read from the service's cache; empty: as input.",
+        help_text=(
+            "For one million tokens read from the service's cache. Leave empty for the input price."
+        ),
     )
     created = models.DecimalField(
         **AMOUNT,
         null=True,
         blank=True,
-        help_text="Of a million that were written to the service's cache; empty: as input.",
+        help_text=(
+            "For one million tokens written to the service's cache. Leave empty for the "
+            "input price."
+        ),
     )
     output = models.DecimalField(
         **AMOUNT,
         default=0,
-        help_text="Of a million tokens.",
+        help_text="For one million tokens.",
     )
     per_call = models.DecimalField(
         **AMOUNT,
         default=0,
-        help_text="Of each call that is answered.",
+        help_text="For each successful call.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

@@ -1,6 +1,6 @@
-"""A period of the page, and where its figures stand: in sums of weeks, days and hours, and in rows."""
+"""A period of the usage page, and the tables that contain its metrics: stored sums, and rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
@@ -9,11 +9,21 @@ from operator import or_
 from django.db.models import Max, Q
 
 from apps.insights.models import SummedSpan, UsageSum
+from apps.insights.sums import SUMMED
 
 HOUR, DAY, WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
-LENGTHS = {UsageSum.Span.HOUR: HOUR, UsageSum.Span.DAY: DAY, UsageSum.Span.WEEK: WEEK}
+LENGTHS = {
+    UsageSum.Span.FIVE_MINUTES: timedelta(minutes=5),
+    UsageSum.Span.HOUR: HOUR,
+    UsageSum.Span.DAY: DAY,
+    UsageSum.Span.WEEK: WEEK,
+}
 LONGEST_BY_HOURS = 7 * DAY
-"""Longer periods are shown by days."""
+"""Periods of up to this length are shown by hours. Longer periods are shown by days."""
+
+
+def start_of_five_minutes(moment: datetime) -> datetime:
+    return start_of_hour(moment).replace(minute=moment.minute // 5 * 5)
 
 
 def start_of_hour(moment: datetime) -> datetime:
@@ -25,12 +35,13 @@ def start_of_day(moment: datetime) -> datetime:
 
 
 def start_of_week(moment: datetime) -> datetime:
-    """Its Monday."""
+    """Return the Monday of the moment's week."""
     day = start_of_day(moment)
     return day - day.weekday() * DAY
 
 
 START_OF = {
+    UsageSum.Span.FIVE_MINUTES: start_of_five_minutes,
     UsageSum.Span.HOUR: start_of_hour,
     UsageSum.Span.DAY: start_of_day,
     UsageSum.Span.WEEK: start_of_week,
@@ -38,18 +49,20 @@ START_OF = {
 
 
 def ends_of_sums() -> dict[str, datetime]:
-    """Until when hours, days and weeks are summed up; without an entry for what never was."""
-    last = SummedSpan.objects.values("span").annotate(last=Max("start")).order_by()
+    """Return until when each span is summed up. There is no entry for spans without sums."""
+    marks = (SummedSpan.objects.all(), UsageSum.objects.filter(dimension=SUMMED))
+    long, short = (one.values("span").annotate(last=Max("start")).order_by() for one in marks)
+    last = long.union(short, all=True)
     return {row["span"]: row["last"] + LENGTHS[UsageSum.Span(row["span"])] for row in last}
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Whole hours or days (UTC) up to the one that goes on at `now`.
+    """Whole hours or days (UTC) up to the current one at `now`.
 
-    The figures from `rows_since` on are read from rows, those before from sums: of whole weeks
-    between `weeks_since` and `weeks_until`, of the other days between `days_since` and `days_until`,
-    and of the hours around them.
+    The metrics from `rows_since` on are read from rows, earlier ones from sums: of whole weeks
+    between `weeks_since` and `weeks_until`, of the other days between `days_since` and
+    `days_until`, of the hours around them until `hours_until`, and then of five minutes each.
     """
 
     span: UsageSum.Span
@@ -59,6 +72,7 @@ class Period:
     weeks_until: datetime
     days_since: datetime
     days_until: datetime
+    hours_until: datetime
     rows_since: datetime
 
     @classmethod
@@ -73,14 +87,24 @@ class Period:
             weeks_since = start_of_week(since + 6 * DAY)
             weeks_until = max(weeks_since, ends.get(UsageSum.Span.WEEK, since))
         else:
-            last_day = min(last_day, start_of_day(hours_until))  # the chart has no other hours
+            last_day = min(last_day, start_of_day(hours_until))  # The chart shows only these hours.
         if first_day < last_day:
             days_since, days_until = first_day, last_day
-        rows_since = max(days_until, hours_until)
-        return cls(span, since, now, weeks_since, weeks_until, days_since, days_until, rows_since)
+        hours_until = max(days_until, hours_until)
+        return cls(
+            span,
+            since,
+            now,
+            weeks_since,
+            weeks_until,
+            days_since,
+            days_until,
+            hours_until,
+            rows_since=max(hours_until, ends.get(UsageSum.Span.FIVE_MINUTES, since)),
+        )
 
     def by_rows(self) -> "Period":
-        """The same period, whose figures are all read from rows."""
+        """Return the same period with all metrics read from rows."""
         since = self.since
         return replace(
             self,
@@ -88,51 +112,70 @@ class Period:
             weeks_until=since,
             days_since=since,
             days_until=since,
+            hours_until=since,
             rows_since=since,
         )
 
     @property
     def stored(self) -> Q:
-        """The sums of the period, in as few spans as there are."""
+        """Return the sums of the period, in as few spans as possible."""
+        return any_of(self.stored_parts)
+
+    @property
+    def stored_parts(self) -> list[Q]:
+        """Return the parts of `stored`, one for each range of spans."""
         weeks_since, weeks_until = self.weeks_since, self.weeks_until
         if weeks_since == weeks_until:
-            weeks_since = weeks_until = self.days_since  # all its days in one piece
-        return any_of(
-            between(UsageSum.Span.HOUR, self.since, self.days_since),
-            between(UsageSum.Span.DAY, self.days_since, min(weeks_since, self.days_until)),
-            between(UsageSum.Span.WEEK, weeks_since, weeks_until),
-            between(UsageSum.Span.DAY, weeks_until, self.days_until),
-            between(UsageSum.Span.HOUR, self.days_until, self.rows_since),
-        )
+            weeks_since = weeks_until = self.days_since  # All its days are consecutive.
+        return [
+            *between(UsageSum.Span.HOUR, self.since, self.days_since),
+            *between(UsageSum.Span.DAY, self.days_since, min(weeks_since, self.days_until)),
+            *between(UsageSum.Span.WEEK, weeks_since, weeks_until),
+            *between(UsageSum.Span.DAY, weeks_until, self.days_until),
+            *self.latest_parts,
+        ]
+
+    @property
+    def latest_parts(self) -> list[Q]:
+        """Return the sums after the last day with sums."""
+        return [
+            *between(UsageSum.Span.HOUR, self.days_until, self.hours_until),
+            *between(UsageSum.Span.FIVE_MINUTES, self.hours_until, self.rows_since),
+        ]
 
     @property
     def stored_places(self) -> Q:
-        """The sums of the period in spans that are no longer than those of the chart."""
+        """Return the sums of the period in spans no longer than the chart's."""
         if self.span == UsageSum.Span.HOUR:
-            return any_of(between(UsageSum.Span.HOUR, self.since, self.rows_since))
+            hours = between(UsageSum.Span.HOUR, self.since, self.days_until)
+            return any_of([*hours, *self.latest_parts])
         return any_of(
-            between(UsageSum.Span.DAY, self.since, self.days_until),
-            between(UsageSum.Span.HOUR, self.days_until, self.rows_since),
+            [*between(UsageSum.Span.DAY, self.since, self.days_until), *self.latest_parts]
         )
 
     def place_of(self, moment: datetime) -> datetime:
-        """The beginning of the hour or the day of the chart that a moment is in."""
+        """Return the beginning of the chart's hour or day that contains a moment."""
         return START_OF[self.span](moment)
 
     @property
     def places(self) -> Iterator[datetime]:
-        """The beginnings of all hours or days."""
+        """Yield the beginnings of all hours or days."""
         start = self.since
         while start <= self.now:
             yield start
             start += LENGTHS[self.span]
 
 
-def between(span: UsageSum.Span, since: datetime, until: datetime) -> Q | None:
-    """The sums of the spans that begin from a time on and before another."""
-    return Q(span=span, start__gte=since, start__lt=until) if since < until else None
+def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q]:
+    """Yield a filter of the spans that begin in a time range, if there are any.
+
+    The filter lists their starts, so that an index also narrows the rows by the column after `start`.
+    """
+    if since < until:
+        count = -((since - until) // LENGTHS[span])
+        yield Q(span=span, start__in=[since + place * LENGTHS[span] for place in range(count)])
 
 
-def any_of(*parts: Q | None) -> Q:
-    """What one of the parts has; nothing without parts."""
-    return reduce(or_, filter(None, parts), Q(pk__in=()))
+def any_of(parts: Iterable[Q]) -> Q:
+    """Return the union of the filters; without filters, nothing matches."""
+    return reduce(or_, parts, Q(pk__in=()))

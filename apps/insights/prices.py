@@ -1,26 +1,29 @@
-"""The rates of deployments: an operator's own, else the list price of the model's service."""
+"""The prices of deployments: an operator's own, else the list price of the model's service."""
 
+import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import NamedTuple, Self
 
+from apps import aged_cache
 from apps.aged_cache import AgedCache
 from apps.agent.events import ModelUsage
 from apps.agent.meter import ModelCallReport
-from apps.catalog.history.kinds import RowKind
+from apps.catalog.history.recorded_models import RowKind
 from apps.insights.models import LONGEST_NAME, Price
 from apps.insights.rates import Rates, flat, listed_rates
-from apps.workspace.local.deployments import speaks_dial
+from apps.process_state import on_reset
+from apps.workspace.local.deployments.lookup import speaks_dial
 from apps.workspace.local.models import Deployment
 
 DIAL = "dial"
-"""The provider of deployments that have no row here: DIAL Core has them."""
+"""Deployments without a row here belong to DIAL Core, and have this provider."""
 
 SERVICES_SECONDS = 10.0
-"""How long a deployment's service and prices are kept: calls cost what a new price says so much later."""
+"""Services and prices are cached for this many seconds. A new price applies after this time."""
 
 SERVICE_COLUMNS = (
     *("deployment_id", "display_name", "provider", "model_name", "base_url", "features"),
@@ -32,7 +35,7 @@ PRICE_KIND = RowKind(
         *("deployment_id", "valid_from", "currency"),
         *("input", "cached", "created", "output", "per_call"),
     ),
-    restorable=False,  # a price of the past is typed again, if it has to be
+    restorable=False,  # A deleted price of the past has to be entered again if it is needed.
 )
 
 
@@ -47,8 +50,8 @@ def rates_of(price: Price) -> Rates:
     )
 
 
-class Spent(NamedTuple):
-    """What an entry of a usage cost, and which model it is about."""
+class EntryCost(NamedTuple):
+    """The cost of a usage entry, and its model."""
 
     model: str
     cost: Decimal | None
@@ -56,11 +59,11 @@ class Spent(NamedTuple):
 
 
 @dataclass(slots=True)
-class Service:
-    """The service behind a deployment: `model` is its name there, `base_url` None for DIAL.
+class PricedService:
+    """The service behind a deployment. `model` is its name there; `base_url` is None for DIAL.
 
-    `title` is the deployment's for people. `prices` are the operator's, by the day from which they
-    are valid, the newest first.
+    `title` is the deployment's display name. `prices` are the operator's, by the day from which
+    they are valid, the newest first.
     """
 
     provider: str
@@ -77,22 +80,24 @@ class Service:
 
     @property
     def is_built_in(self) -> bool:
-        """Whether its model comes with the server, and costs nothing."""
+        """Return True if the model is built in and costs nothing."""
         return self.base_url == ""
 
-    def spent(self, report: ModelCallReport, usage: ModelUsage | None, day: date) -> Spent:
-        """On an entry of the usage of a call of that day; on one without usage, if that is None."""
+    def spent(self, report: ModelCallReport, usage: ModelUsage | None, day: date) -> EntryCost:
+        """Return the cost of a usage entry for a call on that day. None means a call without usage."""
         model = self.model_of(report.deployment, usage)
         if report.is_paid_by_person:
-            return Spent(model, Decimal(), "")
+            return EntryCost(model, Decimal(), "")
         rates = self.rates(model, day, is_only=len(report.usage) <= 1)
         cost = None if rates is None else rates.cost(usage, has_failed=bool(report.error))
-        return Spent(model, cost, rates.currency if rates is not None and cost is not None else "")
+        return EntryCost(
+            model, cost, rates.currency if rates is not None and cost is not None else ""
+        )
 
     def rates(self, model: str, day: date, *, is_only: bool = True) -> Rates | None:
-        """Of one of its models on a day; None for no price.
+        """Return the rates of one of its models on a day; None if there is no price.
 
-        `is_only`: the call was reported under no other name, so the operator's price is for it.
+        `is_only`: the call was reported under no other name, so the operator's price applies to it.
         """
         own = next((rates for start, rates in self.prices if start <= day), None)
         if own is not None and (is_only or model == self.model):
@@ -102,20 +107,20 @@ class Service:
         return listed_rates(model[:LONGEST_NAME], self.base_url, day)
 
     def model_of(self, deployment: str, usage: ModelUsage | None) -> str:
-        """The model that an entry of a usage is about."""
+        """Return the model of a usage entry."""
         named = usage.model if usage is not None else deployment
         return self.model if named == deployment else named
 
 
-def find_services(deployments: Collection[str]) -> dict[str, Service]:
-    """By deployment, in two queries."""
+def find_services(deployments: Collection[str]) -> dict[str, PricedService]:
+    """Return the services by deployment, with two queries."""
     rows = Deployment.objects.filter(deployment_id__in=deployments).only(*SERVICE_COLUMNS)
     found = {row.deployment_id: row for row in rows}
     prices = by_deployment(Price.objects.filter(deployment__in=found.values()))
     services = {}
     for name in deployments:
         row = found.get(name)
-        services[name] = Service(DIAL, name) if row is None else Service.of(row)
+        services[name] = PricedService(DIAL, name) if row is None else PricedService.of(row)
         if row is not None:
             services[name].prices = prices[row.pk]
     return services
@@ -128,11 +133,12 @@ def by_deployment(prices: Iterable[Price]) -> dict[int, list[tuple[date, Rates]]
     return found
 
 
-_recent: AgedCache[str, Service] = AgedCache()
+_recent: AgedCache[str, PricedService] = AgedCache()
+on_reset(_recent.clear)
 
 
-def recent_services(deployments: Iterable[str]) -> dict[str, Service]:
-    """By deployment, as they were at most `SERVICES_SECONDS` ago."""
+def recent_services(deployments: Iterable[str]) -> dict[str, PricedService]:
+    """Return the services by deployment, at most `SERVICES_SECONDS` old."""
     names = set(deployments)
     kept = {name: _recent.get(name, SERVICES_SECONDS) for name in names}
     services = {name: service for name, service in kept.items() if service is not None}
@@ -143,5 +149,38 @@ def recent_services(deployments: Iterable[str]) -> dict[str, Service]:
     return services
 
 
-def forget() -> None:
-    _recent.clear()
+class PriceList:
+    """The services and prices of all deployments as of the last refresh, so that a cost is known
+    without a query.
+
+    It is empty before the first refresh.
+    """
+
+    def __init__(self) -> None:
+        self.services: Mapping[str, PricedService] = {}
+        self.read_at: float | None = None
+
+    def forget(self) -> None:
+        self.services, self.read_at = {}, None
+
+    def refresh(self) -> None:
+        """Read the list again if it is older than `MAX_AGE_SECONDS`. Synchronous, with three
+        queries.
+        """
+        now = time.monotonic()
+        if self.read_at is not None and now - self.read_at < aged_cache.MAX_AGE_SECONDS:
+            return
+        names = Deployment.objects.values_list("deployment_id", flat=True)
+        self.services, self.read_at = find_services(set(names)), now
+        today = datetime.now(UTC).date()
+        for service in self.services.values():
+            service.rates(service.model, today)  # Read and cached here, not while answers stream.
+
+    def service(self, deployment: str) -> PricedService:
+        """Return the service of a deployment; one without a row belongs to DIAL Core."""
+        return self.services.get(deployment) or PricedService(DIAL, deployment, title=deployment)
+
+
+PRICES = PriceList()
+"""This is the price list of this process."""
+on_reset(PRICES.forget)

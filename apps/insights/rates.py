@@ -1,6 +1,6 @@
-"""What tokens cost: list prices of services, and the arithmetic of a call.
+"""Prices of tokens: list prices of services, and the cost of a call.
 
-List prices come with the package `genai-prices`; nothing is asked of the network.
+The package `genai-prices` contains the list prices, so no network is needed.
 """
 
 from collections.abc import Iterable
@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 MILLION = Decimal(1_000_000)
 
 Tiers = tuple[tuple[int, Decimal], ...]
-"""Prices of a million tokens, each from a size of the whole input on, the smallest first."""
+"""This lists prices per million tokens. Each applies from a size of the whole input on; the
+smallest size comes first.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Without prices of their own, cached and created tokens cost what others of the input do."""
+    """Prices of a model. Without prices of their own, cached and created tokens cost as much as
+    other input tokens.
+    """
 
     input: Tiers
     output: Tiers = ()
@@ -33,9 +37,10 @@ class Rates:
     currency: str = "USD"
 
     def cost(self, usage: ModelUsage | None, *, has_failed: bool = False) -> Decimal | None:
-        """Of one call; None if it cannot be told, because the service reported no tokens.
+        """Return the cost of one call; None if it is unknown because the service reported no
+        tokens.
 
-        Failed calls cost nothing but the tokens that they report.
+        A failed call costs only the tokens that the service reported.
         """
         per_call = Decimal() if has_failed else self.per_call
         if usage is None:
@@ -56,20 +61,20 @@ def flat(price: Decimal | None) -> Tiers:
 
 
 def rate_at(tiers: Tiers, tokens: int) -> Decimal:
-    """The price of a million where the whole input has so many tokens."""
-    if len(tiers) == 1:  # as most have it
+    """Return the price of a million tokens for an input of this size."""
+    if len(tiers) == 1:  # Most models have one price.
         return tiers[0][1]
     return next((price for start, price in reversed(tiers) if tokens >= start), Decimal())
 
 
 @lru_cache(maxsize=1000)
 def listed_rates(model: str, base_url: str | None, day: date) -> Rates | None:
-    """The service's list price of a model on a day; None for one that is not known.
+    """Return the service's list price of a model on a day; None if it is unknown.
 
-    `base_url` is the service's address, whose owner has to be known: what a model of that name
-    costs elsewhere says nothing. None for DIAL Core, behind which is any service.
+    `base_url` is the service's URL. Its vendor must be known, because a model with this name may
+    cost something else elsewhere. None for DIAL Core, behind which any service can be.
     """
-    # Imported with the first price, because its data take a moment to read.
+    # Imported with the first price, because its data take a moment to load.
     from genai_prices.data_snapshot import get_snapshot
 
     try:

@@ -1,4 +1,4 @@
-"""Sums over calls of models and tools, and over runs: by each dimension, of rows or of stored sums."""
+"""Sums of model and tool calls, and of runs, by each dimension, from rows or from stored sums."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import msgspec
 from django.db.models import Case, Count, F, FloatField, Q, QuerySet, Sum, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce
 
 from apps.agent.meter import CANCELLED
+from apps.insights.call_rows import caller_kind
 from apps.insights.histograms import bin_of
 from apps.insights.models import COST_PLACES, ModelCall, ToolUse
-from apps.insights.rows import kind_of
 
 TOKENS = (
     *("input_tokens", "cached_tokens", "created_tokens", "output_tokens", "reasoning_tokens"),
@@ -30,16 +31,23 @@ FAILED = ~Q(error__in=NO_ERROR)
 REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
 
 TOTAL, TOTAL_OF_TOOLS = "total", "tools"
-"""Dimensions with the one name ""; the others are those of `dimensions_of_call`, and "tool"."""
+"""These dimensions have "" as their only name. The others are in `dimensions_of_call`, and "tool".
+"""
+SUMMED = "summed"
+"""A row with this dimension marks five minutes as summed up. A `SummedSpan` marks longer spans, but
+the previous version, which may use the same database, rejects one of five minutes.
+"""
 
 BINS = msgspec.json.Decoder(dict[int, int])
-# Texts, because Django takes ten times as long to decode them, and a page reads thousands.
+# As texts, because Django takes ten times as long to decode them, and a page reads thousands.
 HISTOGRAM_TEXTS = {
     f"{name}_text": Cast(name, TextField()) for name in ("seconds", "first_text_seconds")
 }
 
 SumKey = tuple[str, str, str]
-"""A dimension, a name in it, and a currency, "" for what has no price."""
+"""A key consists of a dimension, a name in it, and a currency, which is "" for calls without a
+price.
+"""
 
 
 class CallRow(NamedTuple):
@@ -75,7 +83,7 @@ class UseRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """How many runs of a caller with an application began in an hour, and how many of them failed."""
+    """The runs of a caller with an application that began in an hour, and how many of them failed."""
 
     hour: datetime
     application: str
@@ -86,12 +94,12 @@ class RunCount:
 
 
 RunCounter = Callable[[datetime, datetime], Iterable[RunCount]]
-"""Counts the runs that began from a time on and before another."""
+"""This function counts the runs that began in a time range."""
 
 
 @dataclass(slots=True)
 class Sums:
-    """As the columns of `UsageSum`, with the costs by currency."""
+    """Sums by the columns of `UsageSum`, with the costs by currency."""
 
     runs: int = 0
     failed_runs: int = 0
@@ -114,7 +122,7 @@ class Sums:
         """Add a row of counts, with or without histograms."""
         for name in COUNTS:
             value = getattr(self, name)
-            # PostgreSQL's sums of integers are decimals.
+            # PostgreSQL returns sums of integers as decimals.
             setattr(self, name, value + type(value)(row.get(name) or 0))
         if currency := row.get("currency"):
             self.pay(currency, row["cost"] or NOTHING)
@@ -127,11 +135,11 @@ class Sums:
                 getattr(self, name).update(BINS.decode(bins))
 
     def add_call(self, row: CallRow, share: float | None) -> None:
-        """Add one call; one of further models of a call has no time, and counts as none.
+        """Add one call. A further model of a call has no time, and does not count as a call.
 
-        `share` is that of the input which came from the cache, None if it is not known.
+        `share` is the cached share of the input, None if it is unknown.
         """
-        # Written out, because each row is added in several dimensions.
+        # Written without loops, because each row is added in several dimensions.
         if row.seconds is not None:
             self.calls += 1
             self.total_seconds += row.seconds
@@ -167,7 +175,7 @@ class Sums:
         self.first_text_seconds.update(other.first_text_seconds)
 
     def pay(self, currency: str, cost: Decimal) -> None:
-        # SQLite adds up floating-point numbers.
+        # SQLite adds floating-point numbers.
         self.costs[currency] = (self.costs.get(currency, NOTHING) + cost).quantize(SMALLEST_COST)
 
     @property
@@ -176,7 +184,7 @@ class Sums:
 
     @property
     def cache_hit_rate(self) -> float | None:
-        """The mean share of the input that came from the service's cache."""
+        """Return the mean share of the input that came from the service's cache."""
         return self.cache_shares / self.cache_reports if self.cache_reports else None
 
     @property
@@ -185,7 +193,7 @@ class Sums:
 
 
 def of_applications(among: Collection[str] | None) -> Q:
-    """Limits rows of calls to those of some applications; None: of all."""
+    """Limit rows of calls to some applications; None: to all."""
     return Q() if among is None else Q(application__in=among)
 
 
@@ -219,7 +227,7 @@ def dimensions_of_call(row: CallRow) -> Iterator[tuple[str, str]]:
 
 
 def cached_share(row: CallRow) -> float | None:
-    """The share of the input that came from the service's cache, None if it is not known."""
+    """Return the share of the input that came from the service's cache; None if it is unknown."""
     if row.cached_tokens is None or not row.input_tokens:
         return None
     return row.cached_tokens / row.input_tokens
@@ -232,7 +240,7 @@ def caller_dimension(bucket_kind: str) -> str:
 def dimensions_of_runs(count: RunCount) -> Iterator[tuple[str, str]]:
     yield TOTAL, ""
     yield "application", count.application
-    yield caller_dimension(kind_of(count.bucket, count.door)), count.bucket
+    yield caller_dimension(caller_kind(count.bucket, count.door)), count.bucket
 
 
 def sum_up_rows(
@@ -246,16 +254,18 @@ def sum_up_rows(
     for use in uses:
         found["tool", use.tool, ""].add_use(use)
         found[TOTAL_OF_TOOLS, "", ""].add_use(use)
+    # Runs are added to a sum of calls, whatever its currency, because each sum is a stored row.
+    currencies = {(dimension, name): currency for dimension, name, currency in found}
     for count in runs:
         for dimension, name in dimensions_of_runs(count):
-            total = found[dimension, name, ""]
+            total = found[dimension, name, currencies.get((dimension, name), "")]
             total.runs += count.runs
             total.failed_runs += count.failed
     return found
 
 
 def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]]:
-    """One row of counts for each combination of a column and the currencies."""
+    """Yield a row of counts for each combination of a column and the currencies."""
     share = Case(
         When(REPORTS_CACHE, then=Cast("cached_tokens", FloatField()) / F("input_tokens")),
         default=Value(0.0),
@@ -268,15 +278,25 @@ def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]
         unpriced=Count("pk", filter=Q(cost__isnull=True, error="", seconds__isnull=False)),
         cache_shares=Sum(share),
         cache_reports=Count("pk", filter=REPORTS_CACHE),
-        # Last: from here on, these names mean the sums.
+        # The sums are last, because from here on, these names mean the sums.
         cost=Sum("cost"),
         **tokens,
     ).iterator()
 
 
 def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
-    """Sums of rows for each value of a column."""
+    """Return sums of rows for each value of a column."""
     found: dict[Any, Sums] = {}
     for row in rows:
         found.setdefault(row[column], Sums()).add(row)
+    return found
+
+
+def costs_of_runs(runs: Collection[UUID]) -> dict[UUID, Sums]:
+    """Return the costs of runs that called a model, such as the runs behind the messages of a
+    conversation.
+    """
+    found: dict[UUID, Sums] = by_value(
+        model_counts(ModelCall.objects.filter(run__in=runs), "run"), "run"
+    )
     return found

@@ -1,4 +1,6 @@
-"""Keywords of JSON Schema as `jsonschema` checks them, each within the budget of its check."""
+"""Keywords of JSON Schema as `jsonschema` implements them, each within the time budget of its
+check.
+"""
 
 import json
 import time
@@ -13,35 +15,41 @@ from jsonschema.exceptions import ValidationError
 from apps.patterns import compile_pattern
 
 MESSAGE_CHARACTERS = 1_000
-"""Messages repeat the value, which may be megabytes, in each of thousands of errors."""
+"""A message has at most this many characters. Each of thousands of errors repeats the value, which
+may be megabytes.
+"""
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
-class BudgetSpent(Exception):
-    """A check takes too long."""
+class ValidationBudgetSpent(Exception):
+    """Raised if a check exceeds its time limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """`ends` is in the CPU time of the thread: what other processes use does not count."""
+class ValidationBudget:
+    """The time budget of a check. `ends` is in the CPU time of the thread, so other processes do
+    not count.
+    """
 
     ends: float
 
     @classmethod
-    def of(cls, seconds: float) -> "Budget":
+    def of(cls, seconds: float) -> "ValidationBudget":
         return cls(time.thread_time() + seconds)
 
     def left(self) -> float:
-        """Seconds above 0. Raises `BudgetSpent`."""
+        """Return the remaining seconds, above 0. Raises `ValidationBudgetSpent`."""
         left = self.ends - time.thread_time()
         if left <= 0:
-            raise BudgetSpent
+            raise ValidationBudgetSpent
         return left
 
 
-BUDGET: ContextVar[Budget] = ContextVar("json_schema_budget")
-"""The budget of the check that runs: `jsonschema` has no way to hand it to keywords."""
+BUDGET: ContextVar[ValidationBudget] = ContextVar("json_schema_budget")
+"""This contains the budget of the running check, because `jsonschema` has no way to pass it to
+keywords.
+"""
 
 
 def matches(pattern: str, text: str) -> bool:
@@ -50,7 +58,7 @@ def matches(pattern: str, text: str) -> bool:
         found = compile_pattern(pattern).search(text, timeout=left, concurrent=True)
         return found is not None
     except TimeoutError:
-        raise BudgetSpent from None
+        raise ValidationBudgetSpent from None
 
 
 def pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[ValidationError]:
@@ -93,16 +101,16 @@ def unique_items(
             BUDGET.get().left()
             seen.add(canonical(one))
         if len(seen) < len(value):
-            yield ValidationError(f"{value!r} has items that are equal")
+            yield ValidationError(f"{value!r} has duplicate items")
 
 
 def canonical(value: Any) -> str:
-    """The same text for values that JSON Schema takes for equal."""
+    """Return the same text for values that JSON Schema treats as equal."""
     return json.dumps(with_integers(value), sort_keys=True)
 
 
 def with_integers(value: Any) -> Any:
-    """The value with integers in place of floats such as 1.0, which is equal to 1."""
+    """Return the value with integers in place of floats such as 1.0, which equals 1."""
     match value:
         case float() if value.is_integer():
             return int(value)
@@ -114,8 +122,8 @@ def with_integers(value: Any) -> Any:
             return value
 
 
-def bounded(keyword: Keyword) -> Keyword:
-    """Spend the budget before a keyword is checked, and keep its messages short."""
+def spend_budget(keyword: Keyword) -> Keyword:
+    """Check the budget before a keyword is evaluated, and shorten its messages."""
 
     def check(validator: Any, expected: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
         BUDGET.get().left()
@@ -135,5 +143,5 @@ KEYWORDS: Mapping[str, Keyword] = {
 }
 
 BoundedValidator: Any = validators.extend(  # type: ignore[no-untyped-call]
-    Draft202012Validator, {name: bounded(keyword) for name, keyword in KEYWORDS.items()}
+    Draft202012Validator, {name: spend_budget(keyword) for name, keyword in KEYWORDS.items()}
 )

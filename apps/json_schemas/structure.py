@@ -1,4 +1,6 @@
-"""The structure of a JSON Schema: is it one, is it small, and does it refer to itself alone?"""
+"""Checks the structure of a JSON Schema: that it is valid, within limits, and refers only to
+itself.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -8,38 +10,44 @@ from urllib.parse import unquote
 from apps.patterns import PatternRefused, states_of
 
 MOST_VALUES = 20_000
-"""JSON values in a schema, itself included."""
+"""A schema can have at most this many JSON values, including itself."""
 MOST_DEPTH = 80
-"""Schemas inside each other, as many as a manifest may have. Checks recurse, and a stack has about
-150 levels for them."""
+"""Schemas can be nested up to this many levels, as deep as a manifest. Checks recurse, and the
+stack allows about 150 levels.
+"""
 MOST_STATES = 20_000
-"""The limit for all patterns of a schema; see `apps.patterns`."""
+"""All patterns of a schema can have at most this many states together; see `apps.patterns`."""
 
 ONE = frozenset(
     {"additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"}
     | {"unevaluatedItems", "unevaluatedProperties"}
 )
-"""Keywords that hold a schema."""
+"""The value of each of these keywords is a schema."""
 SEVERAL = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 NAMED = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
 LEFT_OUT = frozenset(
     {"$anchor", "$comment", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema", "$vocabulary"}
 )
-"""Keywords without effect on a schema that refers to itself alone. `$schema` is one of them: in an
-inner schema it would make `jsonschema` change to its own, unbounded checks."""
+"""These keywords have no effect on a schema that refers only to itself. `$schema` is one of them:
+in an inner schema, it would make `jsonschema` switch to its own, unlimited checks.
+"""
 UNSUPPORTED = frozenset({"$dynamicRef", "$recursiveRef"})
 UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 UNBOUNDED = frozenset({"dependentSchemas", "patternProperties"})
-"""Keywords that `jsonschema` reads without our bounds when it looks for unevaluated properties."""
+"""`jsonschema` evaluates these keywords without our limits when it searches for unevaluated
+properties.
+"""
 TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 
 class JsonSchemaInvalid(ValueError):
-    """Something is not a JSON Schema; the text says where and what to write."""
+    """Raised if a value is not a valid JSON Schema. The message contains the path and the fix."""
 
 
 class JsonSchemaUnsupported(JsonSchemaInvalid):
-    """A JSON Schema cannot be checked within bounds; the text says where and why."""
+    """Raised if a JSON Schema cannot be checked within the limits. The message contains the path
+    and the reason.
+    """
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
@@ -81,7 +89,7 @@ def is_flag(value: object) -> bool:
 
 
 Test = tuple[Callable[[object], bool], str]
-COUNT: Test = (is_count, "a whole number from 0 on")
+COUNT: Test = (is_count, "a whole number, 0 or more")
 NUMBER: Test = (is_number, "a number")
 VALUES: Mapping[str, Test] = {
     "dependentRequired": (are_dependencies, "an object of lists of names"),
@@ -105,36 +113,39 @@ VALUES: Mapping[str, Test] = {
     "type": (is_type, f"one of {', '.join(TYPES)}, or a list of them"),
     "uniqueItems": (is_flag, "true or false"),
 }
-"""What a keyword with an effect of its own has to be."""
+"""These keywords have an effect of their own. Each maps to a test of its value and a description of
+valid values.
+"""
 
 
 class StructureReader:
-    """Copies one schema into a form that is safe to check with."""
+    """Copies one schema into a form that is safe for checks."""
 
     def __init__(self, most_values: int = MOST_VALUES) -> None:
         self.most_values = self.left = most_values
         self.states = 0
         self.references: list[tuple[str, str]] = []
-        self.schemas: set[int] = set()  # the copies, by `id`
-        self.keywords: dict[str, str] = {}  # and a place of each
+        self.schemas: set[int] = set()  # The copies, by `id`.
+        self.keywords: dict[str, str] = {}  # One place of each copy.
 
     def read(self, schema: object) -> dict[str, Any]:
-        """Raises `JsonSchemaInvalid`."""
+        """Return the copy. Raises `JsonSchemaInvalid` if the schema is invalid."""
         if not isinstance(schema, Mapping):
-            raise JsonSchemaInvalid(f"it is {shown(schema)}; write an object.")
+            raise JsonSchemaInvalid(f"it is {shorten_value(schema)}; use an object.")
         root: dict[str, Any] = self.copy(schema, "", 0)
         if UNEVALUATED & self.keywords.keys() and (both := UNBOUNDED & self.keywords.keys()):
             place = self.keywords[min(both)]
             raise JsonSchemaUnsupported(
                 f"{place} is not supported in a schema with unevaluatedProperties or "
-                "unevaluatedItems; leave out one of them."
+                "unevaluatedItems; remove one of them."
             )
         for place, reference in self.references:
-            target = found(root, reference)
+            target = find_target(root, reference)
             if not isinstance(target, bool) and id(target) not in self.schemas:
                 raise JsonSchemaUnsupported(
-                    f"{place} is {shown(reference)}, which is no schema in this document. Write "
-                    "one such as #/$defs/name; references to other documents are not followed."
+                    f"{place} is {shorten_value(reference)}, which is not a schema in this document. "
+                    "Use a reference such as #/$defs/name; references to other documents are "
+                    "not supported."
                 )
         return root
 
@@ -143,7 +154,7 @@ class StructureReader:
         if isinstance(schema, bool):
             return schema
         if not isinstance(schema, Mapping):
-            raise JsonSchemaInvalid(f"{place} is {shown(schema)}; write a schema.")
+            raise JsonSchemaInvalid(f"{place} is {shorten_value(schema)}; use a schema.")
         copied: dict[str, Any] = {}
         for key, value in schema.items():
             if key in LEFT_OUT:
@@ -159,28 +170,28 @@ class StructureReader:
         self.left -= 1
         if self.left < 0:
             raise JsonSchemaUnsupported(
-                f"it is too large; write at most {self.most_values:,} values."
+                f"it is too large; the limit is {self.most_values:,} values."
             )
         if depth > MOST_DEPTH:
             raise JsonSchemaUnsupported(
-                f"it is nested too deeply; use at most {MOST_DEPTH} levels."
+                f"it is nested too deeply; the limit is {MOST_DEPTH} levels."
             )
 
     def count_all(self, value: object, depth: int) -> None:
-        """Count a value that is no schema, with the values in it."""
+        """Count a value that is not a schema, including the values in it."""
         self.count(value, depth)
         if isinstance(value, Mapping | list):
             for one in value.values() if isinstance(value, Mapping) else value:
                 self.count_all(one, depth + 1)
 
     def check(self, key: str, value: Any, place: str) -> None:
-        """Check what can be said of a keyword without the schemas in it."""
+        """Check a keyword, except for the schemas in it."""
         if key in UNSUPPORTED:
             raise JsonSchemaUnsupported(f"{place} is not supported; use `$ref`.")
         if key in VALUES:
             is_fit, wanted = VALUES[key]
             if not is_fit(value):
-                raise JsonSchemaInvalid(f"{place} is {shown(value)}; write {wanted}.")
+                raise JsonSchemaInvalid(f"{place} is {shorten_value(value)}; use {wanted}.")
         if key == "pattern":
             self.check_pattern(value, place)
         elif key == "$ref":
@@ -193,7 +204,7 @@ class StructureReader:
             raise JsonSchemaUnsupported(f"{place}: the pattern {error}.") from error
         if self.states > MOST_STATES:
             raise JsonSchemaUnsupported(
-                f"{place}: the patterns of the schema are too large together."
+                f"{place}: the patterns of the schema are too large in total."
             )
 
     def member(self, key: str, value: Any, place: str, depth: int) -> Any:
@@ -201,11 +212,15 @@ class StructureReader:
             return self.copy(value, place, depth)
         if key in SEVERAL:
             if not isinstance(value, list) or not value:
-                raise JsonSchemaInvalid(f"{place} is {shown(value)}; write a list of schemas.")
+                raise JsonSchemaInvalid(
+                    f"{place} is {shorten_value(value)}; use a list of schemas."
+                )
             return [self.copy(one, f"{place}[{n}]", depth) for n, one in enumerate(value)]
         if key in NAMED:
             if not isinstance(value, Mapping):
-                raise JsonSchemaInvalid(f"{place} is {shown(value)}; write an object of schemas.")
+                raise JsonSchemaInvalid(
+                    f"{place} is {shorten_value(value)}; use an object of schemas."
+                )
             if key == "patternProperties":
                 for name in value:
                     self.check_pattern(name, f"{place}.{name}")
@@ -214,8 +229,8 @@ class StructureReader:
         return value
 
 
-def found(root: Any, reference: str) -> Any:
-    """The target of a reference in the same document; None if there is none."""
+def find_target(root: Any, reference: str) -> Any:
+    """Return the target of a reference in the same document; None if it does not exist."""
     if reference != "#" and not reference.startswith("#/"):
         return None
     target = root
@@ -230,8 +245,8 @@ def found(root: Any, reference: str) -> Any:
     return target
 
 
-def shown(value: object) -> str:
-    """The beginning of a value, for an error."""
+def shorten_value(value: object) -> str:
+    """Return the beginning of a value, for an error."""
     if isinstance(value, Mapping | list):
         return "an object" if isinstance(value, Mapping) else "a list"
     text = value if isinstance(value, str) else json.dumps(value, default=str)

@@ -1,4 +1,4 @@
-"""What people decided beforehand about all calls of a tool."""
+"""Users' advance decisions about all calls of a tool."""
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -10,16 +10,16 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from apps.agent.ledger import Consent as Mode
-from apps.agent.step_results import read_reply
+from apps.agent.steps.results import read_reply
 from apps.catalog.models import Application
 from apps.live.models import ALL_TOOLS, LONGEST_TOOL_NAME, Consent, Interaction, Run, RunStep
 
 LOOKED_AT = 200
-"""Answers of models in which names of tools are looked for."""
+"""At most this many model turns are searched for tool names."""
 
 
 def read_consents(run: Run) -> dict[str, Mode]:
-    """By tool; what was decided in a conversation goes before what holds in the application."""
+    """Return consents by tool. Decisions for the conversation override those for the application."""
     rows = Consent.objects.filter(bucket=run.bucket, application=run.application_pk or 0)
     rows = rows.filter(Q(stream=None) | Q(stream=run.stream))
     nearest_last = rows.order_by(F("stream").asc(nulls_first=True))
@@ -27,7 +27,7 @@ def read_consents(run: Run) -> dict[str, Mode]:
 
 
 def keep_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> None:
-    """Store that the person need not be asked again, if they said so and the card offered it."""
+    """Store that the user need not be asked again, if they chose so and the card offered it."""
     scope, tool = answer.get("always"), asked.asked.get("name")
     if answer.get("outcome") != "approved" or scope not in asked.asked.get("always", ()):
         return
@@ -35,7 +35,7 @@ def keep_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> Non
         return
     application = Application.objects.filter(pk=run.application_pk or 0).first()
     if application is None:
-        return  # it was deleted meanwhile
+        return  # The conversation was deleted in the meantime.
     Consent.objects.update_or_create(
         bucket=run.bucket,
         application=application,
@@ -51,7 +51,7 @@ def forget_stream(stream: UUID) -> None:
 
 @transaction.atomic
 def ask_each_time(bucket: str, application: int, tool: str) -> None:
-    """Ask before each call of a tool, or of all tools, and forget what was spared before."""
+    """Require approval before each call of a tool, or of all tools, and delete earlier consents."""
     rows = Consent.objects.filter(bucket=bucket, application=application)
     spared = rows.filter(mode="always")
     (spared if tool == ALL_TOOLS else spared.filter(tool=tool)).delete()
@@ -65,27 +65,29 @@ def ask_each_time(bucket: str, application: int, tool: str) -> None:
 
 
 def tools_called(bucket: str) -> dict[int, list[str]]:
-    """The names of tools that the person's newest answers called, by application."""
+    """Return the names of the tools that the user's newest answers called, by application."""
     steps = RunStep.objects.filter(run__bucket=bucket, kind="model", status="done")
     steps = steps.filter(run__application_pk__isnull=False)
     newest = steps.order_by("-begun_at").values_list("run__application_pk", "result")
     found: dict[int, set[str]] = {}
     for application, result in newest[:LOOKED_AT]:
-        with suppress(msgspec.ValidationError):  # of other code than this
+        with suppress(msgspec.ValidationError):  # Code of another version may have written it.
             calls = read_reply(result).reply.message.tool_calls
             found.setdefault(application or 0, set()).update(call.name for call in calls)
     return {application: sorted(names) for application, names in found.items()}
 
 
 def forget_tools(tools: Collection[str]) -> None:
-    """In every application: a tool of a nested one is approved for the outermost."""
+    """Delete consents in every application, because the tools of a nested application are approved
+    for the outermost one.
+    """
     Consent.objects.filter(tool__in=tools).delete()
 
 
 def hand_over(bucket: str, to: str) -> None:
-    """Give somebody who signed in what they decided in conversations before that.
+    """Move a visitor's decisions in conversations to the account that they signed in with.
 
-    What they decided for whole applications ends: a browser is not always one person's.
+    Decisions for whole applications are deleted, because several users may share a browser.
     """
     mine = Consent.objects.filter(bucket=bucket)
     mine.filter(stream=None).delete()

@@ -1,4 +1,6 @@
-"""Calls of the database from coroutines: on Channels' threads, or on one that keeps its connection."""
+"""Calls the database from coroutines: on Channels' threads, or on a thread whose connection stays
+open.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,7 +22,7 @@ async def on_a_thread(work: Callable[[], Any]) -> Any:
 
 
 class OwnThread:
-    """A thread whose connection stays open, which is quicker than one for each call."""
+    """A thread whose connection stays open, which is faster than one connection per call."""
 
     def __init__(self, name: str) -> None:
         self.pool = ThreadPoolExecutor(1, thread_name_prefix=name)
@@ -33,5 +35,5 @@ def call(work: Callable[[], Any]) -> Any:
     try:
         return work()
     except (OperationalError, InterfaceError):
-        connection.close()  # the next call opens a new one
+        connection.close()  # The next call opens a new one.
         raise

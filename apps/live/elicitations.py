@@ -1,7 +1,7 @@
-"""What a call asks its person while it goes on. The question lasts as long as the call.
+"""Questions of a running call to its user. A question lasts as long as the call.
 
-The answer is stored by the process that gets it, and told by the one that makes the call: it alone
-writes the journal of the run.
+The process that receives the answer stores it. The process that makes the call reports it, because
+only that process writes the journal of the run.
 """
 
 import asyncio
@@ -17,26 +17,26 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 
 from apps.agent.events import InteractionRequested
-from apps.agent.ledger import Interaction as Asked
-from apps.live.events import InteractionResolved, storable
+from apps.agent.ledger import InteractionRequest as Asked
+from apps.live.events import InteractionResolved, storable_value
+from apps.live.journal.notifications import hearing_of_answers
+from apps.live.journal.run_record import RunRecord
 from apps.live.models import LONGEST_KEY, Interaction, Run
-from apps.live.notifications import hearing_of_answers
-from apps.live.run_record import RunRecord
 
 LOOK_SECONDS = 2.0
-"""How often an answer is looked for that no process announces."""
+"""A process checks every this many seconds for answers that no process has announced."""
 TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
 LOST: Mapping[str, Any] = {"outcome": "lost"}
 YOU = "you"
-"""The name of somebody who answers in a conversation of their own."""
+"""A user who answers in their own conversation has this name."""
 BY = "by"
-"""Where a stored answer has the name that is shown for whoever gave it."""
+"""A stored answer contains the name of the answering user under this key."""
 
 
 async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
-    """Show the question, and return the answer to it; of that only the outcome is kept.
+    """Show the question, and return its answer. Only the outcome of the answer is stored.
 
-    A question that is cancelled with its call, or dies with the process, is told as lost.
+    A question that is cancelled with its call, or whose process ends, is reported as lost.
     """
     row = question_row(record, question)
     await database_sync_to_async(row.save)(force_insert=True)
@@ -56,13 +56,13 @@ async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, An
 
 
 def question_row(record: RunRecord, question: Asked) -> Interaction:
-    # A call may ask more than once, and once more when another process repeats it.
-    key = f"{storable(question.key)[: LONGEST_KEY - 20]}/e:{uuid4().hex[:12]}"
+    # A call may ask several questions, and again when another process repeats it.
+    key = f"{storable_value(question.key)[: LONGEST_KEY - 20]}/e:{uuid4().hex[:12]}"
     return Interaction(
         run_id=record.log.run,
         key=key,
         kind=question.kind,
-        asked=storable(question.asked),
+        asked=storable_value(question.asked),
         due_at=timezone.now() + timedelta(seconds=question.seconds or 0),
     )
 
@@ -80,23 +80,27 @@ async def await_answer(row: Interaction, heard: asyncio.Event) -> Mapping[str, A
 
 
 def read_answer(row: Interaction) -> Mapping[str, Any] | None:
-    """The answer, that nobody came with one in time, or None as long as there may be one."""
+    """Return the answer, or that time ran out; None while an answer is still possible."""
     rows = Interaction.objects.filter(pk=row.pk)
     if row.due_at is not None and timezone.now() >= row.due_at:
         rows.filter(answer__isnull=True).update(answer=TIMEOUT)
     found = rows.first()
-    # Without a row the conversation was deleted.
+    # If there is no row, the conversation was deleted.
     answer: Mapping[str, Any] | None = LOST if found is None else found.answer
     return answer
 
 
 def close(row: Interaction, outcome: Mapping[str, Any]) -> None:
-    """What the person wrote is for the server alone. A closed question has no time left."""
+    """Close a question. The user's answer is sent only to the server. A closed question has no time
+    left.
+    """
     Interaction.objects.filter(pk=row.pk).update(answer=outcome, due_at=None)
 
 
 def end_lost_questions(run: Run) -> list[InteractionResolved]:
-    """End what a process asked that is gone; its calls cannot get the answers any more."""
+    """Close the questions of a process that has ended, because its calls can no longer get the
+    answers.
+    """
     rows = Interaction.objects.filter(run=run, kind="elicitation", due_at__isnull=False)
     keys = list(rows.values_list("key", flat=True))
     rows.update(answer=LOST, due_at=None)

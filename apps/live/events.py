@@ -1,9 +1,10 @@
-"""The events of a stream: what a run says while it works, and what becomes of the run.
+"""The events of a stream: the output of a run, and its outcome.
 
-Events are numbered by their length: a text has one number for each character, so that neighbouring
-texts can be joined, and cut at any number, without a change of what a number means.
+The numbers of events follow their length: a text uses one number per character, so that neighboring
+texts can be joined, and split at any number, without changing the meaning of a number.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -13,6 +14,7 @@ import msgspec
 
 from apps.agent import events as said
 from apps.insights.answer_figures import AnswerFigures
+from apps.live.models import LONGEST_KEY
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class QuestionAdded:
 
 @dataclass(frozen=True, slots=True)
 class BranchesChanged:
-    """Another path of the conversation is shown from now on: who shows it reads it anew."""
+    """Reports that the conversation now shows a different path, so viewers read it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +34,14 @@ class StatusChanged:
 
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """Another process went on with the run, because the one before it was gone."""
+    """Reports that another process resumed the run, because its process had ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class InteractionResolved:
-    """Somebody answered, at a time in seconds since 1970; `by` names them, "" for the clock."""
+    """Reports that a user answered, at a time in seconds since 1970. `by` is the user's name, "" if
+    the time ran out.
+    """
 
     key: str
     kind: str
@@ -54,7 +58,7 @@ class RunFailed:
 
 @dataclass(frozen=True, slots=True)
 class CallCounted:
-    """A call of a model ended, with which the answer has these figures."""
+    """Reports that a model call ended. The answer has these metrics from then on."""
 
     figures: AnswerFigures
 
@@ -76,10 +80,12 @@ StreamEvent: TypeAlias = (
     | AnswerStored
 )
 NumberedEvent: TypeAlias = tuple[int, UUID, StreamEvent]
-"""The number in the stream, of a text that of its last character; the run; the event."""
+"""A numbered event consists of its number in the stream (for text, the number of its last
+character), the run, and the event.
+"""
 
 TEXTS = (said.TextDelta, said.RefusalDelta, said.StageDelta, said.Reasoning)
-"""Events that are continued by the next of their kind."""
+"""These events can be joined with the next event of the same kind."""
 
 NAMES: Mapping[str, type[Any]] = {
     "text": said.TextDelta,
@@ -93,10 +99,11 @@ NAMES: Mapping[str, type[Any]] = {
     "attachment": said.AttachmentAdded,
     "annotation": said.AnnotationAdded,
     "notice": said.Noticed,
+    "client_calls": said.ToolCallsRequested,
     "restarted": said.TurnRestarted,
     "interaction": said.InteractionRequested,
-    "helper_began": said.HelperBegan,
-    "helper_ended": said.HelperEnded,
+    "helper_began": said.SubagentStarted,
+    "helper_ended": said.SubagentEnded,
     "todo": said.TodoChanged,
     "spent": said.Spent,
     "finished": said.Finished,
@@ -109,18 +116,20 @@ NAMES: Mapping[str, type[Any]] = {
     "counted": CallCounted,
     "answer": AnswerStored,
 }
-"""What each is called in the journal. A name that rows have must stay."""
+"""The journal uses these names of events. A name that stored rows use must not change."""
 _names = {kind: name for name, kind in NAMES.items()}
 
 
 def is_kept(event: StreamEvent) -> bool:
-    """Whether the journal has such events: a state is in the steps and in the stored answer."""
+    """Return True if the journal stores such events. A state is stored in the steps and in the
+    answer instead.
+    """
     return type(event) in _names
 
 
 def write(event: StreamEvent) -> dict[str, Any]:
-    """The event as JSON, without what is None."""
-    fields = storable(msgspec.to_builtins(event))
+    """Return the event as JSON, without fields that are None."""
+    fields = storable_value(msgspec.to_builtins(event))
     told = {name: value for name, value in fields.items() if value is not None}
     return {"type": _names[type(event)], **told}
 
@@ -132,13 +141,13 @@ def read(written: Mapping[str, Any]) -> StreamEvent:
 
 
 def length(event: StreamEvent) -> int:
-    """How many numbers it takes."""
+    """Return how many sequence numbers the event takes."""
     return len(event.text) if isinstance(event, TEXTS) else 1
 
 
 def after(event: StreamEvent, count: int) -> StreamEvent:
-    """The rest of a text, without its first characters."""
-    return with_text(event, text_of(event)[count:])
+    """Return the rest of a text, without its first characters."""
+    return with_text(event, event_text(event)[count:])
 
 
 def with_text(event: StreamEvent, text: str) -> StreamEvent:
@@ -155,18 +164,18 @@ def with_text(event: StreamEvent, text: str) -> StreamEvent:
             return event
 
 
-def join(events: Iterable[NumberedEvent]) -> list[NumberedEvent]:
-    """The same with one event for neighbouring texts, which has the number of the last."""
+def join_texts(events: Iterable[NumberedEvent]) -> list[NumberedEvent]:
+    """Join neighboring texts into one event, which has the number of the last one."""
     joined: list[NumberedEvent] = []
     texts: list[str] = []
     for number, run, event in events:
         if joined and run == joined[-1][1] and continues(joined[-1][2], event):
             joined[-1] = number, run, joined[-1][2]
-            texts.append(text_of(event))
+            texts.append(event_text(event))
             continue
         close(joined, texts)
         joined.append((number, run, event))
-        texts = [text_of(event)]
+        texts = [event_text(event)]
     close(joined, texts)
     return joined
 
@@ -177,7 +186,7 @@ def close(joined: list[NumberedEvent], texts: Sequence[str]) -> None:
         joined[-1] = number, run, with_text(event, "".join(texts))
 
 
-def text_of(event: StreamEvent) -> str:
+def event_text(event: StreamEvent) -> str:
     return event.text if isinstance(event, TEXTS) else ""
 
 
@@ -187,17 +196,28 @@ def continues(before: StreamEvent, event: StreamEvent) -> bool:
     return getattr(before, "stage_id", "") == getattr(event, "stage_id", "")
 
 
-def storable(value: Any) -> Any:
-    """The value with NUL characters and lone surrogates replaced, which models and tools send.
+def storable_value(value: Any) -> Any:
+    """Return the value with NUL characters and lone surrogates replaced, which models and tools may
+    send.
 
-    PostgreSQL refuses the first, UTF-8 the second.
+    PostgreSQL rejects the former, UTF-8 the latter.
     """
     if isinstance(value, str):
         if "\0" in value:
             value = value.replace("\0", "\N{REPLACEMENT CHARACTER}")
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, Mapping):
-        return {storable(key): storable(item) for key, item in value.items()}
+        return {storable_value(key): storable_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [storable(item) for item in value]
+        return [storable_value(item) for item in value]
     return value
+
+
+def kept_key(key: str) -> str:
+    """Return the key in a form that fits the database. Models choose the ids of calls, of any
+    length.
+    """
+    key = storable_value(key)
+    if len(key) <= LONGEST_KEY:
+        return key
+    return f"{key[: LONGEST_KEY - 65]}#{hashlib.sha256(key.encode()).hexdigest()}"

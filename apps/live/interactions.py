@@ -1,7 +1,8 @@
-"""Answers to what waiting runs ask, of people, programs and clocks."""
+"""Stores answers to the questions of waiting runs, from users, programs and timeouts."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -14,17 +15,17 @@ from django.utils.translation import gettext
 from apps.accounts.persons import is_same_person
 from apps.agent.ledger import InteractionKind
 from apps.errors import Conflict, Missing, Refused
-from apps.live import journal
 from apps.live.consents import keep_consent
 from apps.live.elicitations import BY, TIMEOUT, YOU
-from apps.live.events import InteractionResolved, storable
+from apps.live.events import InteractionResolved, kept_key, storable_value
 from apps.live.hub import Hub
-from apps.live.models import Interaction, Run
-from apps.live.notifications import announce_answer, announce_waiting, wake_viewers
-from apps.live.step_keys import kept_key
+from apps.live.journal import journal
+from apps.live.journal.notifications import announce_answer, announce_waiting, wake_viewers
+from apps.live.models import AnsweredCall, Interaction, Run
+from apps.workspace.local.tools.tool_accounts import delete_unfinished
 
 AT_ONCE = 100
-"""Timers that one sweep answers."""
+"""One sweep answers at most this many expired questions."""
 CALL: InteractionKind = "client_tool"
 Claim = Literal["granted", "taken", "lost"]
 
@@ -38,16 +39,16 @@ async def take_answer(
     by: str,
     name: str = YOU,
 ) -> None:
-    """Store the answer, and have any process go on with the run at once. Raises `Refused`.
+    """Store the answer, and let a process resume the run at once. Raises `Refused`.
 
-    `by` is the bucket of whoever answers, `name` what the conversation shows for it.
+    `by` is the bucket of the answering user, `name` the display name in the conversation.
     """
     await database_sync_to_async(answer_interaction)(run, key, kind, answer, by, name)
     if kind == "elicitation":
         await announce_answer(run.pk)
         return
     hub.awaited.set()
-    await wake_viewers(hub, run.stream)
+    await wake_viewers(hub.streams, run.stream)
     await announce_waiting()
 
 
@@ -60,17 +61,17 @@ def answer_interaction(
     by: str,
     name: str = YOU,
 ) -> None:
-    """Store the answer, and what it spares the person from then on.
+    """Store the answer, and close the questions that it makes unnecessary.
 
-    Raises `Refused` when it comes too late, or when somebody else has to answer.
+    Raises `Refused` if it is too late, or if another user has to answer.
     """
     rows = Interaction.objects.filter(run=run, key=kept_key(key), kind=kind, answer__isnull=True)
-    # Its time may be over although no sweep has found that yet.
+    # Its time may have run out although no sweep has noticed it yet.
     asked = rows.exclude(due_at__lte=timezone.now()).first()
     if asked is None:
         raise too_late()
     if asked.asked.get("four_eyes") and is_same_person(by, run.bucket):
-        raise Refused("four_eyes", gettext("Somebody else has to decide about this."))
+        raise Refused("four_eyes", gettext("Another user has to decide this."))
     if kind == "elicitation":
         answer_call(asked, answer, by, name)
         return
@@ -80,20 +81,20 @@ def answer_interaction(
 
 
 def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: str) -> None:
-    """Store the answer for a call that goes on; the process that makes it tells viewers.
+    """Store the answer for a running call. The process that makes the call notifies viewers.
 
-    Raises `Refused` when it comes too late.
+    Raises `Refused` if it is too late.
     """
     rows = Interaction.objects.filter(pk=asked.pk, answer__isnull=True)
     rows = rows.filter(run__status=Run.Status.RUNNING)
-    if not rows.update(answer=storable({**answer, BY: name}), answered_by=by[:100]):
+    if not rows.update(answer=storable_value({**answer, BY: name}), answered_by=by[:100]):
         raise too_late()
 
 
 def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: str = "") -> None:
-    """Store the answer, tell viewers of it, and let a process go on with the run.
+    """Store the answer, notify viewers, and let a process resume the run.
 
-    Has to be in a transaction. Raises `Refused` when it comes too late.
+    Call it in a transaction. Raises `Refused` if it is too late.
     """
     resolve_all(asked.run, (asked,), answer, by, name)
 
@@ -101,10 +102,10 @@ def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: s
 def resolve_all(
     run: Run, asked: Sequence[Interaction], answer: Mapping[str, Any], by: str = "", name: str = ""
 ) -> None:
-    """As `resolve`, for questions of one run that have the same answer."""
-    given, keys = storable(answer), [one.pk for one in asked]
-    # This locks the row of the run: of two answers, or an answer and a wish to stop, one counts.
-    # A run that is going has a writer of its journal, which may not have another one.
+    """Resolve several questions of one run that have the same answer, as `resolve` does."""
+    given, keys = storable_value(answer), [one.pk for one in asked]
+    # This locks the row of the run: of two concurrent answers, or of an answer and a stop, only one
+    # counts. A running run has one writer of its journal, and must not get a second one.
     rows = Interaction.objects.filter(pk__in=keys, answer__isnull=True)
     now = timezone.now()
     if not waiting(run).update(beat_at=now):
@@ -113,48 +114,48 @@ def resolve_all(
     for one in asked:
         if not rows.filter(pk=one.pk).update(answer=given, answered_by=by[:100]):
             raise too_late()
-        # The result of a call may be large, and is shown where the call is.
+        # The result of a call may be large, and viewers see it at the call.
         told = {"outcome": given.get("outcome")} if one.kind == CALL else given
         event = InteractionResolved(one.key, one.kind, told, name, now.timestamp())
         journal.add(run.stream, run.pk, (event,))
-    # Several calls of a page are answered at the same time: the last answer counts.
+    # Several calls of a page are answered at the same time, and the last answer resumes the run.
     if any(one.kind != CALL for one in asked) or not open_calls(run).exists():
         waiting(run).update(status=Run.Status.QUEUED, holder="")
 
 
 def too_late() -> Refused:
-    return Missing("answered", gettext("This was answered already, or is not asked any more."))
+    return Missing("answered", gettext("This was already answered or has expired."))
 
 
 def too_soon() -> Refused:
     return Conflict(
-        "run_going", gettext("Another answer is being acted on. Answer again in a moment.")
+        "run_going", gettext("Another answer is being processed. Try again in a moment.")
     )
 
 
 def waiting(run: Run) -> QuerySet[Run]:
-    """The row of the run, as long as it waits."""
+    """Select the row of the run if it is waiting."""
     return Run.objects.filter(pk=run.pk, status=Run.Status.WAITING)
 
 
 def open_calls(run: Run) -> QuerySet[Interaction]:
-    """What the run asks its page to do."""
+    """Return the calls that the run requests of its page."""
     return Interaction.objects.filter(run=run, kind=CALL, answer__isnull=True)
 
 
-def awaited_accounts() -> list[str]:
-    """The ids of the accounts with which somebody is asked to sign in."""
+def delete_unfinished_accounts() -> int:
+    """Delete tool accounts without a sign-in that no run waits for; return their number."""
     open_now = Interaction.objects.filter(
         kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN
     )
-    return [card["account"] for card in open_now.values_list("asked", flat=True)]
+    return delete_unfinished([card["account"] for card in open_now.values_list("asked", flat=True)])
 
 
-def claim(run: Run, key: str, page: str, former: str = "") -> Claim:
-    """Let one page carry out a call. `former` is the page that was in its place before a reload.
+def claim_for_page(run: Run, key: str, page: str, former: str = "") -> Claim:
+    """Let one page carry out a call. `former` is the id of the page before a reload.
 
-    `lost`: the former page had begun, and must not be repeated. Raises `Refused` when it comes too
-    late.
+    `lost`: the old page had begun the call, which must not be repeated. Raises `Refused` if it is
+    too late.
     """
     asked = open_calls(run).filter(key=kept_key(key), run__status__in=Run.OPEN)
     asked = asked.exclude(due_at__lte=timezone.now())
@@ -167,14 +168,36 @@ def claim(run: Run, key: str, page: str, former: str = "") -> Claim:
     return "lost" if holder == former else "taken"
 
 
-def answer_due() -> list[UUID]:
-    """Answer what nobody has answered in time; the streams in which that was."""
-    due = Interaction.objects.filter(
+def due() -> QuerySet[Interaction]:
+    return Interaction.objects.filter(
         answer__isnull=True, due_at__lte=timezone.now(), run__status=Run.Status.WAITING
     )
+
+
+def answer_due() -> list[UUID]:
+    """Answer expired questions; return the streams of their runs."""
     answered: list[UUID] = []
-    for asked in due.select_related("run")[:AT_ONCE]:
+    for asked in due().select_related("run")[:AT_ONCE]:
         with suppress(Refused), transaction.atomic():
             resolve(asked, TIMEOUT)
             answered.append(asked.run.stream)
     return answered
+
+
+async def claim_answer(id: str, due: float) -> bool:
+    """Record that the calls with this id, which can be answered until `due`, are answered; False if
+    they already were.
+    """
+    is_new: bool = await database_sync_to_async(claim_answer_now)(id, due)
+    return is_new
+
+
+def claim_answer_now(id: str, due: float) -> bool:
+    expires_at = datetime.fromtimestamp(due, UTC)
+    _, is_new = AnsweredCall.objects.get_or_create(pk=id, defaults={"expires_at": expires_at})
+    return is_new
+
+
+def delete_answered_calls() -> int:
+    """Delete the rows of calls that can no longer be answered; return their number."""
+    return AnsweredCall.objects.filter(expires_at__lt=timezone.now()).delete()[0]

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
@@ -10,16 +11,19 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from apps.errors import Conflict
+from apps.live.hub import Hub
+from apps.live.journal.notifications import announce_waiting
 from apps.live.models import FORMAT, Run
 
 MOST_ATTEMPTS = 6
-"""A run that was taken over so often without a new step is not taken over again: it may be what ends
-its processes. Three were too few: of 300 runs on processes that were killed every nine seconds, two
-were given up that had ended none."""
+"""A run that was taken over this often without a new step is not taken over again, because it may
+crash its processes. Three takeovers were too few: of 300 runs on processes that were killed every
+nine seconds, two runs were given up that had crashed no process.
+"""
 
 
 def claim(run: Run) -> None:
-    """Save a new run. Raises `Refused` while another one is going or waiting in its stream."""
+    """Save a new run. Raises `Refused` while another run of its stream is active or waiting."""
     try:
         with transaction.atomic():
             run.save(force_insert=True)
@@ -34,13 +38,13 @@ def open_run(stream: UUID) -> Run | None:
 
 
 def request_stop(stream: UUID) -> bool:
-    """Ask the process that works in the stream to stop; False when there is none."""
+    """Ask the process that works in the stream to stop; False if there is none."""
     runs = Run.objects.filter(stream=stream, status__in=Run.GOING).exclude(holder="")
     return bool(runs.update(is_stop_requested=True))
 
 
 def request_end(run: UUID) -> bool:
-    """Ask that an open run be stopped, by its process or else by a sweeper; False if it is over."""
+    """Request that an open run stops, by its process or else by a sweeper; False if it has ended."""
     waiting = Run.objects.filter(pk=run, status=Run.Status.WAITING)
     queued, now = Run.Status.QUEUED, timezone.now()
     if waiting.update(status=queued, holder="", beat_at=now, is_stop_requested=True):
@@ -55,26 +59,28 @@ def oldest_beat() -> datetime:
 
 QUEUED = Q(status=Run.Status.QUEUED, holder="")
 LOST = Q(attempts__gte=MOST_ATTEMPTS) | Q(is_stop_requested=True)
-"""A free run that no process continues: it ends each process, or is to be stopped."""
+"""This matches a free run that no process resumes, because it crashes processes or because a stop
+is requested.
+"""
 
 
 def free() -> QuerySet[Run]:
-    """The runs that are going although no process works on them, as far as this code reads them."""
+    """Select the active runs without a process whose format this code can read."""
     known = Run.objects.filter(status__in=Run.GOING, format__lte=FORMAT)
     return known.filter(Q(beat_at__lt=oldest_beat()) | QUEUED)
 
 
-def queued() -> QuerySet[Run]:
+def queued_runs() -> QuerySet[Run]:
     return free().filter(QUEUED).exclude(LOST)
 
 
-def expired() -> QuerySet[Run]:
-    """The runs that go on although their process is gone."""
+def expired_runs() -> QuerySet[Run]:
+    """Select the active runs whose process has ended."""
     return free().exclude(QUEUED).exclude(LOST)
 
 
 def take_over(run: Run, holder: str) -> bool:
-    """Hold a free run; False when another process was quicker."""
+    """Take a free run; False if another process was faster."""
     return bool(
         free()
         .filter(pk=run.pk)
@@ -88,10 +94,21 @@ def take_over(run: Run, holder: str) -> bool:
 
 
 def resting() -> QuerySet[Run]:
-    """The runs that wait for somebody, or for a process."""
+    """Select the runs that wait for a user, or for a process."""
     return Run.objects.filter(Q(status=Run.Status.WAITING) | QUEUED)
 
 
 def close(runs: QuerySet[Run], status: str) -> bool:
-    """End the runs among them; False when there was none."""
+    """End the runs; False if none was open."""
     return bool(runs.update(status=status, holder="", finished_at=timezone.now()))
+
+
+async def stop_run(hub: Hub, run: Run) -> bool:
+    """Stop a run of any user, in any process; False if it has ended. A sweeper ends a run without a
+    process at once.
+    """
+    is_open: bool = await database_sync_to_async(request_end)(run.pk)
+    if is_open:
+        hub.awaited.set()
+        await announce_waiting()
+    return is_open

@@ -1,30 +1,33 @@
-"""Runs with their leases, their steps and questions, and the journal of their events.
+"""Runs with their leases, steps and questions, and the journal of their events.
 
-A stream is a sequence of runs, such as a conversation; this room knows nothing of it but its id.
+A stream is a sequence of runs, such as a conversation. This package knows only its id.
 """
 
 import json
 import uuid
 from typing import Any, get_args
 
-from django.db import models
+from django.db import connection, models
 from django.utils import timezone
 
 from apps.agent import ledger
-from apps.live.helper_rows import HelperRun as HelperRun
+from apps.live.history.packing import unpack_object
 from apps.live.run_summary import RunSummary as RunSummary
 from apps.live.sent_request_rows import SentPart as SentPart
 from apps.live.sent_request_rows import SentRequestRow as SentRequestRow
-from apps.workspace.local.secrets import SecretField
+from apps.live.subagent_rows import HelperRun as HelperRun
+from apps.workspace.local.secrets.field import SecretField
 
 FORMAT = 1
-"""Of the rows that this code writes. It grows when older code could not go on with them."""
+"""Rows that this code writes have this format. The number is increased when older code cannot
+resume them.
+"""
 LONGEST_REASON = 2_000
-"""Characters with which a person says why a call is denied."""
+"""A user's reason for denying a call can have at most this many characters."""
 LONGEST_KEY = 500
 LONGEST_TOOL_NAME = 200
 ALL_TOOLS = ""
-"""In place of a tool's name."""
+"""This value in place of a tool's name means all tools."""
 
 
 def choices(names: object) -> list[tuple[str, str]]:
@@ -32,9 +35,10 @@ def choices(names: object) -> list[tuple[str, str]]:
 
 
 class KeptManifest(models.Model):
-    """The manifest of runs that began with it.
+    """The manifest with which runs began.
 
-    `text` is its JSON, encrypted because a credential may stand in it that no secret holds.
+    `text` is its JSON, encrypted because the manifest may contain a credential that is not a stored
+    secret.
     """
 
     digest = models.CharField(max_length=64, primary_key=True)
@@ -43,17 +47,29 @@ class KeptManifest(models.Model):
     def __str__(self) -> str:
         return self.digest
 
+    @classmethod
+    def hold(cls, digest: str) -> bool:
+        """Lock the row until the transaction ends; return whether it exists."""
+        is_shared = connection.vendor == "postgresql"  # SQLite has only one transaction at a time.
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT 1 FROM {cls._meta.db_table} WHERE digest = %s "  # noqa: S608 - a constant
+                f"{'FOR KEY SHARE' if is_shared else ''}",
+                [digest],
+            )
+            return cursor.fetchone() is not None
+
     @property
     def document(self) -> dict[str, Any]:
-        """Raises ValueError when no key decrypts it."""
+        """Return the manifest. Raises ValueError if no key decrypts it."""
         found: dict[str, Any] = json.loads(self.text)
         return found
 
 
 class Run(models.Model):
-    """One answer, and the lease of the process that works on it.
+    """An answer, complete or in progress, with the lease of the process that works on it.
 
-    `caller` refers to a user and holds no credential.
+    `caller` refers to a user and contains no credential.
     """
 
     class Status(models.TextChoices):
@@ -69,14 +85,16 @@ class Run(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     stream = models.UUIDField(db_index=True)
-    request = models.UUIDField(help_text="Chosen by the client: the same request is taken once.")
+    request = models.UUIDField(
+        help_text=("Chosen by the client, so that the same request runs only once.")
+    )
     application = models.SlugField()
     application_pk = models.BigIntegerField(
-        null=True, editable=False, help_text="Its slug may come to be that of another one."
+        null=True, editable=False, help_text="The id of the application, whose slug can change."
     )
     # Nullable, because a column with a default would make SQLite copy the table.
     application_number = models.PositiveIntegerField(
-        null=True, editable=False, help_text="Of the version that answers."
+        null=True, editable=False, help_text="The number of the version that answers."
     )
     manifest = models.ForeignKey(
         KeptManifest, on_delete=models.PROTECT, null=True, related_name="runs", editable=False
@@ -88,29 +106,30 @@ class Run(models.Model):
         default="",
         db_default="",
         editable=False,
-        help_text="With whose runs it counts; empty: with those of the bucket.",
+        help_text="The owner whose running answers it counts towards; empty for the bucket.",
     )
     caller = models.JSONField(default=dict)
     door = models.CharField(max_length=20, default="page")
     unattended = models.JSONField(
         null=True,
         editable=False,
-        help_text="Of a run that no person began: the seconds for an answer to what it asks.",
+        help_text="For a run without a user: the timeout of its questions in seconds.",
     )
     status = models.CharField(max_length=10, choices=Status, default=Status.RUNNING)
     is_stop_requested = models.BooleanField("stop requested", default=False)
-    holder = models.CharField(
-        max_length=100, blank=True, help_text="The process that works on it, since it started."
-    )
+    holder = models.CharField(max_length=100, blank=True, help_text="The process that works on it.")
     attempts = models.PositiveSmallIntegerField(
-        default=0, help_text="How often it was taken over since its last new step."
+        default=0, help_text="The number of takeovers since its last new step."
     )
     format = models.PositiveSmallIntegerField(default=FORMAT)
-    beat_at = models.DateTimeField(default=timezone.now, help_text="The process was alive.")
+    beat_at = models.DateTimeField(
+        default=timezone.now, help_text=("The last heartbeat of the process.")
+    )
     started_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
     turn_at = models.DateTimeField(
-        default=timezone.now, help_text="Its place among the queued, as `apps.live.queue` sets it."
+        default=timezone.now,
+        help_text="The position in the queue, set by `apps.live.limits.queue`.",
     )
 
     class Meta:
@@ -130,10 +149,22 @@ class Run(models.Model):
                 condition=models.Q(status__in=("queued", "running")),
                 name="runs_that_are_going",
             ),
+            models.Index(
+                fields=("finished_at",),
+                condition=models.Q(manifest__isnull=False),
+                name="runs_to_compact",
+            ),
         )
 
     def __str__(self) -> str:
         return f"{self.application}: {self.status}"
+
+    @property
+    def request_id(self) -> str:
+        """Return the id of the request that began the run. A process that resumes the run logs it
+        too.
+        """
+        return str(self.caller.get("request_id") or self.request)
 
     @property
     def counted(self) -> str:
@@ -141,7 +172,7 @@ class Run(models.Model):
 
 
 class RunStep(models.Model):
-    """A step as `apps.agent.ledger.Step` describes it."""
+    """A step of a run; see `apps.agent.ledger.Step`."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="steps")
     key = models.CharField(max_length=LONGEST_KEY)
@@ -158,9 +189,13 @@ class RunStep(models.Model):
     def __str__(self) -> str:
         return f"{self.run_id} {self.key}: {self.status}"
 
+    def read_result(self) -> dict[str, Any]:
+        """Return the result, which `apps.live.history.compaction` may have compressed."""
+        return unpack_object(self.result)
+
 
 class Interaction(models.Model):
-    """Something that a step asks somebody, as `apps.agent.ledger.Interaction` describes it."""
+    """A question of a step to a user; see `apps.agent.ledger.InteractionRequest`."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="interactions")
     key = models.CharField(max_length=LONGEST_KEY)
@@ -169,14 +204,14 @@ class Interaction(models.Model):
     answer = models.JSONField(null=True, blank=True)
     answered_by = models.CharField(max_length=100, blank=True)
     claimed_by = models.CharField(
-        max_length=100, blank=True, help_text="The page that does what is asked."
+        max_length=100, blank=True, help_text="The page that executes the call."
     )
     request = models.UUIDField(
         null=True,
         editable=False,
-        help_text="The message that is the answer, as its sender named it.",
+        help_text="The message with the answer, by the sender's id.",
     )
-    due_at = models.DateTimeField(null=True, blank=True, help_text="The end of the time to answer.")
+    due_at = models.DateTimeField(null=True, blank=True, help_text=("When the question times out."))
 
     class Meta:
         permissions = (("answer_for_others", "Can answer for other people"),)
@@ -198,9 +233,10 @@ class Interaction(models.Model):
 
 
 class Consent(models.Model):
-    """What a person decided about all calls of a tool; without a stream, in the whole application.
+    """A user's decision about all calls of a tool. Without a stream, it applies to the whole
+    application.
 
-    The tool `ALL_TOOLS` is every one about which nothing else was decided.
+    The tool `ALL_TOOLS` means every tool without a decision of its own.
     """
 
     bucket = models.CharField(max_length=100)
@@ -230,9 +266,9 @@ class Consent(models.Model):
 
 
 class AnsweredCall(models.Model):
-    """Calls that waited in the state of an answer, and were answered; their `id` is in the state.
+    """Calls that waited in the state of an answer and were answered. The state contains their `id`.
 
-    The row is needed until `expires_at`, when nobody can answer them any more.
+    The row is needed until `expires_at`, when they can no longer be answered.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -243,7 +279,7 @@ class AnsweredCall(models.Model):
 
 
 class JournalEntry(models.Model):
-    """Consecutive events of one run, which have the numbers `first` to `last` of its stream."""
+    """Consecutive events of one run, with the numbers `first` to `last` of its stream."""
 
     stream = models.UUIDField()
     run = models.UUIDField()

@@ -1,4 +1,4 @@
-"""Follow a stream: replay the events after a number, then yield new ones as they come."""
+"""Follows a stream: replays the events after a number, then yields new ones as they arrive."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -6,22 +6,22 @@ from uuid import UUID
 
 from channels.db import database_sync_to_async
 
-from apps.live import journal
 from apps.live.events import NumberedEvent
 from apps.live.hub import Hub
+from apps.live.journal import journal
 
 BATCH = 1_000
-"""Events handed over at a time."""
+"""One batch contains at most this many events."""
 
 
-async def follow(
+async def follow_events(
     hub: Hub, stream: UUID, after: int, *, idle: float
 ) -> AsyncGenerator[list[NumberedEvent], None]:
     """Yield the events after number `after`, each once and in order, as batches.
 
-    An empty batch is yielded after `idle` seconds without one. It ends when the process does.
+    After `idle` seconds without events, it yields an empty batch. It ends when the process does.
     """
-    with hub.watch(stream) as news:
+    with hub.streams.watch(stream) as news:
         while True:
             news.clear()
             said = await newer(hub, stream, after)
@@ -39,14 +39,14 @@ async def follow(
 
 
 async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
-    """The events after a number: from memory if they are there, else from the journal."""
+    """Return the events after a number: from memory if they are there, else from the journal."""
     while True:
-        log = hub.logs.get(stream)
+        log = hub.streams.logs.get(stream)
         if log is not None and after >= log.first - 1:
             said = log.after(after, BATCH)
             if said or not log.is_over:
                 return said
-            log = None  # newer events are those of another process
+            log = None  # Another process has written newer events.
         if log is None and (told := told_elsewhere(hub, stream, after)):
             return told
         first = log.first if log is not None else 0
@@ -55,10 +55,10 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
             return written
         if log.first == first:
             return log.after(first - 1, BATCH)
-        # meanwhile the log let go of what is in the journal by now
+        # In the meantime, the log dropped events that are in the journal by now.
 
 
 def told_elsewhere(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
-    """What another process told; none when something before it has to be read first."""
-    heard = hub.heard.get(stream)
+    """Return events reported by another process; none if earlier events have to be read first."""
+    heard = hub.streams.heard.get(stream)
     return [] if heard is None or after < heard.first - 1 else heard.after(after, BATCH)

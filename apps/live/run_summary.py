@@ -1,20 +1,25 @@
-"""The row that stays of a run: where it was asked for, what it cost and how it ended."""
+"""The permanent row of a run: its door, its cost and its outcome."""
 
 import uuid
 
 from django.db import models
 from django.utils import timezone
 
+from apps.live import doors
+from apps.request_ids import LONGEST_ID
+
 LONGEST_NAME = 255
-"""DIAL Core's names of applications are paths of any length."""
+"""Longer application names are cut to this many characters, because DIAL Core's are paths of any
+length.
+"""
 LONGEST_BUCKET = 100
 
 
 class RunSummary(models.Model):
-    """One run of any door, without a word of what was said; runs inside of it are counted in.
+    """A run of any door, without its contents. Its numbers include nested runs.
 
-    It is not a `Run`: it has no lease, belongs to no stream, and outlives what it is about. A run
-    of the page has the same id there. Only rows of the gateway are ever `running`.
+    It is not a `Run`: it has no lease, belongs to no stream, and outlives the run. A `Run` of the
+    chat page has the same id. Only rows of the gateway are ever `running`.
     """
 
     class Status(models.TextChoices):
@@ -24,39 +29,40 @@ class RunSummary(models.Model):
         STOPPED = "stopped"
         REFUSED = "refused"
 
-    class Door(models.TextChoices):
-        PAGE = "page", "chat page"
-        GATEWAY = "gateway"
-        CORE = "core", "DIAL Core"
-        SCHEDULE = "schedule"
-        WEBHOOK = "webhook"
-
-    KEPT_DOORS = (Door.PAGE, Door.SCHEDULE, Door.WEBHOOK)
-    """Their runs answer in conversations."""
-
     id = models.UUIDField("run", primary_key=True, default=uuid.uuid4, editable=False)
-    door = models.CharField(max_length=20, choices=Door)
+    door = models.CharField(max_length=20, choices=doors.choices)
     application = models.CharField(max_length=LONGEST_NAME)
     bucket = models.CharField("caller", max_length=LONGEST_BUCKET)
     status = models.CharField("outcome", max_length=10, choices=Status, default=Status.RUNNING)
     started_at = models.DateTimeField(default=timezone.now)
-    seen_at = models.DateTimeField(default=timezone.now, help_text="The process was alive.")
+    seen_at = models.DateTimeField(
+        default=timezone.now, help_text=("The last heartbeat of the process.")
+    )
     seconds = models.FloatField(null=True, blank=True)
     model_calls = models.PositiveIntegerField(default=0)
     tool_calls = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
     error_reference = models.CharField(max_length=20, blank=True)
+    request_id = models.CharField(
+        "request ID",
+        max_length=LONGEST_ID,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The id in the log and in the response header X-Request-ID.",
+    )
 
     class Meta:
         verbose_name = "run"
         indexes = (
             models.Index(fields=("started_at",), name="run_summaries_by_age"),
-            # What operators look for; the newest come first.
+            # For operators' searches, the newest runs first.
             models.Index(fields=("application", "started_at"), name="run_summaries_by_application"),
             models.Index(
                 fields=("bucket", "started_at"),
-                # PostgreSQL finds the buckets of a person's teams, which begin alike, only by this.
+                # PostgreSQL needs these operator classes for prefix searches. The buckets of a
+                # user's teams have a common prefix.
                 opclasses=("varchar_pattern_ops", "timestamptz_ops"),
                 name="runs_by_caller",
             ),
@@ -69,6 +75,11 @@ class RunSummary(models.Model):
                 fields=("error_reference",),
                 condition=~models.Q(error_reference=""),
                 name="run_summaries_by_reference",
+            ),
+            models.Index(
+                fields=("request_id",),
+                condition=~models.Q(request_id=""),
+                name="run_summaries_by_request",
             ),
             models.Index(
                 fields=("seen_at",),

@@ -1,4 +1,4 @@
-"""The requests to models as they were sent, with each of their parts kept once in a conversation."""
+"""Requests to models as they were sent. Each of their parts is stored once per conversation."""
 
 import uuid
 
@@ -6,18 +6,20 @@ from django.db import models
 from django.utils import timezone
 
 DIGEST_CHARACTERS = 32
+READ_CONTENTS = "runs.read_run_contents"
+"""Users with this permission can read what users and models said in the runs of other users."""
 
 
 class SentPart(models.Model):
     """A message or a tool of requests: the JSON as it was sent, or the beginning of a long one.
 
-    Parts are kept by stream, so that they are deleted with it, whatever others have sent.
+    Parts are stored per stream, so that they are deleted with it.
     """
 
     stream = models.UUIDField()
     digest = models.CharField(max_length=DIGEST_CHARACTERS)
     text = models.TextField()
-    size = models.PositiveBigIntegerField(help_text="Bytes as it was sent.")
+    size = models.PositiveBigIntegerField(help_text="The size of the request in bytes.")
 
     class Meta:
         constraints = (
@@ -29,8 +31,8 @@ class SentPart(models.Model):
 
 
 class SentRequestRow(models.Model):
-    """One request. `members` are the keys of its body in their order, each with its value, or with
-    the digests of the parts in its list; `prompt` and `private` are those of a `SentRequest`.
+    """A request. `members` contains the keys of its body in order, each with its value, or with the
+    digests of the parts in its list. `prompt` and `private` are as in `SentRequest`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -1,4 +1,4 @@
-"""The steps and questions of a run, as its rows and what is on the way to them."""
+"""The steps and questions of a run: stored rows, and those that are not written yet."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -9,19 +9,18 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from apps.agent.ledger import EVERY_KIND, Consent, Interaction, InteractionKind, Step
+from apps.agent.ledger import EVERY_KIND, Consent, InteractionKind, InteractionRequest, Step
 from apps.live import models
 from apps.live.elicitations import ask_while_going
-from apps.live.events import storable
+from apps.live.events import kept_key, storable_value
+from apps.live.journal.run_record import RunRecord
 from apps.live.models import ALL_TOOLS, Run, RunStep
-from apps.live.run_record import RunRecord
-from apps.live.step_keys import kept_key
 
 
 class StepLedger:
-    """The `Ledger` of one run that is kept.
+    """The `Ledger` of one stored run.
 
-    When the process is about to end, `is_closing` lets no further turn of the run begin.
+    When the process is about to end, `is_closing` prevents another turn of the run.
     """
 
     is_kept = True
@@ -31,21 +30,23 @@ class StepLedger:
         self,
         record: RunRecord,
         steps: Iterable[Step] = (),
-        interactions: Iterable[Interaction] = (),
+        interactions: Iterable[InteractionRequest] = (),
         consents: Mapping[str, Consent] | None = None,
     ) -> None:
         self.record_of_run = record
         self.steps = {step.key: step for step in steps}
         self.interactions = {(one.key, one.kind): one for one in interactions}
         self.consents = consents or {}
-        self.asked: dict[tuple[str, InteractionKind], Interaction] = {}
+        self.asked: dict[tuple[str, InteractionKind], InteractionRequest] = {}
         self.stops: dict[str, asyncio.Event] = {}
         self.is_closing = False
-        self.patient: Callable[[Interaction], Interaction] = lambda asked: asked
-        """Gives what is asked another time to be answered, where nobody may sit there."""
+        self.patient: Callable[[InteractionRequest], InteractionRequest] = lambda asked: asked
+        """This function returns the question with a different timeout, for runs without a user who
+        is present.
+        """
 
     def step(self, key: str) -> Step | None:
-        # Inside of a tool's step nothing is refused: the tool may come to its end.
+        # Within a tool's step nothing is rejected, so that the tool can finish.
         if self.is_closing and "/" not in key and key.startswith("m:"):
             raise asyncio.CancelledError
         return self.steps.get(kept_key(key))
@@ -58,18 +59,18 @@ class StepLedger:
     async def flush(self) -> None:
         await self.record_of_run.flush()
 
-    def interaction(self, key: str, kind: InteractionKind) -> Interaction | None:
+    def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None:
         return self.interactions.get((kept_key(key), kind))
 
-    def ask(self, interaction: Interaction) -> None:
+    def ask(self, interaction: InteractionRequest) -> None:
         key = kept_key(interaction.key)
         self.asked[key, interaction.kind] = replace(self.patient(interaction), key=key)
 
-    async def ask_now(self, interaction: Interaction) -> Mapping[str, Any]:
+    async def ask_now(self, interaction: InteractionRequest) -> Mapping[str, Any]:
         return await ask_while_going(self.record_of_run, interaction)
 
-    def stop_helper(self, key: str) -> bool:
-        """Somebody wishes that the helper stops; False if there is none of that key."""
+    def stop_subagent(self, key: str) -> bool:
+        """Request that the sub-agent stops; False if there is none with that key."""
         wish = self.stops.get(key)
         if wish is not None:
             wish.set()
@@ -85,20 +86,20 @@ class StepLedger:
         return f"{self.record_of_run.log.run}:{kept_key(key)}"
 
     def store_asked(self) -> None:
-        """Save what is asked and not yet so, in the transaction that parks the run."""
+        """Save questions that are not stored yet, in the transaction that parks the run."""
         run = self.record_of_run.log.run
         new = [one for one in self.asked.values() if (one.key, one.kind) not in self.interactions]
         rows = [asked_row(run, one) for one in new]
         models.Interaction.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def asked_row(run: UUID, asked: Interaction) -> models.Interaction:
+def asked_row(run: UUID, asked: InteractionRequest) -> models.Interaction:
     seconds = asked.seconds
     return models.Interaction(
         run_id=run,
         key=asked.key,
         kind=asked.kind,
-        asked=storable(asked.asked),
+        asked=storable_value(asked.asked),
         due_at=None if seconds is None else timezone.now() + timedelta(seconds=seconds),
     )
 
@@ -108,12 +109,12 @@ def read_steps(run: Run) -> list[Step]:
 
 
 def step_of(row: RunStep) -> Step:
-    return Step(row.key, row.kind, row.status, row.policy, row.result)  # type: ignore[arg-type]
+    return Step(row.key, row.kind, row.status, row.policy, row.read_result())  # type: ignore[arg-type]
 
 
-def read_interactions(run: Run) -> list[Interaction]:
+def read_interactions(run: Run) -> list[InteractionRequest]:
     rows = models.Interaction.objects.filter(run=run)
     return [
-        Interaction(row.key, row.kind, row.asked, None, row.answer, row.answered_by)  # type: ignore[arg-type]
+        InteractionRequest(row.key, row.kind, row.asked, None, row.answer, row.answered_by)  # type: ignore[arg-type]
         for row in rows
     ]

@@ -1,7 +1,7 @@
-"""Runs the work of a run in a task of the process, independent of viewers, and ends it properly.
+"""Executes a run in a task of the process, independent of viewers, and ends it properly.
 
-The work may be cancelled. The task that writes the rest and the ending, and lets go of the run, is
-another one and is not.
+The work may be cancelled. A separate task, which is not cancelled, writes the rest and the ending
+and releases the run.
 """
 
 import asyncio
@@ -10,25 +10,25 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from apps.agent.ledger import WAITING, Consent, Interaction, Step
+from apps.agent.ledger import WAITING, Consent, InteractionRequest, Step
 from apps.errors import LeaseLost, NotStored
-from apps.live.commits import Ending
 from apps.live.events import StatusChanged
 from apps.live.hub import Hub
-from apps.live.log import RunLog
+from apps.live.journal.commits import Ending
+from apps.live.journal.log import RunLog
+from apps.live.journal.run_record import RunRecord
 from apps.live.models import Run
-from apps.live.run_record import RunRecord
 from apps.live.step_ledger import StepLedger
 
 logger = logging.getLogger(__name__)
 
 STOP_SECONDS = 10.0
-"""A stopped run's time to clean up."""
+"""A stopped run has this many seconds to clean up."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """The result of the work; `error` is None unless the status is failed."""
+    """The result of the work. `error` is None unless the status is failed."""
 
     status: Run.Status
     error: BaseException | None = None
@@ -38,9 +38,9 @@ Conclude = Callable[[RunOutcome], Ending]
 
 
 class RunSupervisor:
-    """`conclude` makes the ending of a run that is over.
+    """Supervises a run. `conclude` returns the ending of the run.
 
-    `steps` and `interactions` are what the run has done and asked before, in another process.
+    `steps` and `interactions` are the run's steps and questions from another process.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class RunSupervisor:
         log: RunLog,
         conclude: Conclude,
         steps: Iterable[Step] = (),
-        interactions: Iterable[Interaction] = (),
+        interactions: Iterable[InteractionRequest] = (),
         consents: Mapping[str, Consent] | None = None,
     ) -> None:
         self.hub = hub
@@ -57,40 +57,40 @@ class RunSupervisor:
         self.conclude = conclude
         self.record = RunRecord(log, self.stop)
         self.ledger = StepLedger(self.record, steps, interactions, consents)
-        self.record.stop_helper = self.stop_helper
+        self.record.stop_subagent = self.stop_subagent
         self.stop_seconds = STOP_SECONDS
         self.is_interrupted = False
         self.stopping = asyncio.Event()
         self.work: asyncio.Future[object] | None = None
 
     def start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
-        """Begin; the result of the work is its finish reason.
+        """Start the work, which returns its finish reason.
 
-        The task, which belongs to the hub, is over when the ending is stored.
+        The returned task belongs to the hub and ends when the ending is stored.
         """
-        self.hub.add(self.log)
+        self.hub.streams.add(self.log)
         self.hub.supervisors[self.log.stream] = self
         self.hub.committer.add(self.record)
         self.work = asyncio.ensure_future(work)
         return self.hub.hold(self.keep(self.work))
 
     def stop(self) -> None:
-        """Cancel the work, and with it whatever it waits for."""
-        # Only once: a second cancellation would cut its clean-up short.
+        """Cancel the work and everything that it waits for."""
+        # Only once: a second cancellation would interrupt its clean-up.
         if self.work is not None and not self.stopping.is_set():
             self.stopping.set()
             self.work.cancel()
 
-    def stop_helper(self, key: str) -> bool:
-        """Stop the helper that the step of that key is, and nothing else; False if there is none."""
-        return self.ledger.stop_helper(key)
+    def stop_subagent(self, key: str) -> bool:
+        """Stop only the sub-agent whose step has that key; False if there is none."""
+        return self.ledger.stop_subagent(key)
 
     def begin_no_step(self) -> None:
-        """Let the work end where it would ask a model again, so that another process goes on."""
+        """Let the work end before the next model call, so that another process can resume it."""
         self.is_interrupted = self.ledger.is_closing = True
 
     def hand_over(self, seconds: float) -> None:
-        """Stop because the process ends, and give the clean-up at most `seconds`."""
+        """Stop because the process ends, and give the clean-up up to `seconds`."""
         self.begin_no_step()
         if not self.stopping.is_set():
             self.stop_seconds = min(self.stop_seconds, seconds)
@@ -127,7 +127,7 @@ class RunSupervisor:
             return RunOutcome(Run.Status.STOPPED)
         if error := work.exception():
             return RunOutcome(Run.Status.FAILED, error)
-        # A run that waits again, for what it asked before, asks nothing new.
+        # A run that waits again for an earlier question asks nothing new.
         is_waiting = bool(self.ledger.asked) or work.result() == WAITING
         return RunOutcome(Run.Status.WAITING if is_waiting else Run.Status.DONE)
 
@@ -136,27 +136,29 @@ class RunSupervisor:
         try:
             await self.record.end(ending)
         except LeaseLost:
-            logger.warning("Run %s is not ours any more; it was stopped", self.log.run)
+            logger.warning(
+                "Run %s was taken over by another process; it was stopped here", self.log.run
+            )
             await self.leave()
         except NotStored as error:
             logger.error("Run %s could not be stored: %s", self.log.run, error.__cause__)
             self.show(self.conclude(RunOutcome(Run.Status.FAILED, error)))
         else:
-            self.hub.remove(self.log)
+            self.hub.streams.remove(self.log)
 
     async def leave(self) -> None:
-        """Leave the run to whoever holds it. Viewers of a deleted one are shown that it is over."""
+        """Leave the run to its new holder. Viewers of a deleted run see that it has ended."""
         row = Run.objects.filter(pk=self.log.run)
         if await self.hub.execute(row.exists):
             self.log.is_over = True
-            self.hub.remove(self.log)
+            self.hub.streams.remove(self.log)
         else:
             self.show(self.conclude(RunOutcome(Run.Status.STOPPED)))
 
     def ending(self, outcome: RunOutcome) -> Ending:
         if outcome.status not in Run.OPEN:
             return self.conclude(outcome)
-        # The run goes on later: nothing is concluded.
+        # The run resumes later, so no outcome is stored.
         told = (StatusChanged(outcome.status),)
         return Ending(outcome.status, told, self.ledger.store_asked)
 
@@ -167,4 +169,4 @@ class RunSupervisor:
         self.give_up()
 
     def give_up(self) -> None:
-        self.hub.remove_later(self.log)
+        self.hub.streams.remove_later(self.log)

@@ -1,14 +1,16 @@
-"""Names that other systems have for our fields, in manifests that come from there."""
+"""Other systems' names for fields of the manifest, in manifests that come from those systems."""
 
 from typing import Any
 
 ITERATIONS = "max_iterations"
 ALIASES = ("MaxTurns", "maxIterations")
-"""Of `orchestrator.max_iterations`; they stand there, or beside `orchestrator`."""
+"""Aliases of `orchestrator.max_iterations`, inside `orchestrator` or next to it."""
 
 
 def with_own_names(document: Any) -> Any:
-    """The document with our names. A limit that is said twice stays, and is warned of as unknown."""
+    """Return the document with this project's field names. If a document sets a limit under both
+    names, both stay, and validation warns that the other one is unknown.
+    """
     orchestrator = document.get("orchestrator") if isinstance(document, dict) else None
     if not isinstance(orchestrator, dict) or ITERATIONS in orchestrator:
         return document

@@ -9,48 +9,50 @@ from apps.manifest.nodes import PREVIEW, Marks, Node
 
 
 class UserDefinedContext(Node):
-    """A text that stands in the prompt."""
+    """A text in the prompt."""
 
     type: Literal["user-defined"] = "user-defined"
-    """Says that this is a text."""
+    """This is a text."""
     content: str
-    """What the model is to know. It is part of every prompt, so keep it short."""
+    """Knowledge for the model. Every prompt contains it, so keep it short."""
 
 
 class FileContext(Node):
-    """A file that the model is told of."""
+    """A file whose name and description the prompt contains, so that the model can read it."""
 
     type: Literal["file"] = "file"
-    """Says that this is a file."""
+    """This is a file."""
     url: str = Field(json_schema_extra=Marks(file=True))
-    """Path of the file, `files/<bucket>/<path>`; those that operators share begin with
-    `files/public/`. It is read with the rights of the caller."""
+    """The path of the file, `files/<bucket>/<path>`; the paths of operators' shared files begin
+    with `files/public/`. The application reads it with the caller's permissions.
+    """
     description: str | None = None
-    """What is in the file, so that the model knows when to read it."""
+    """A description of the file, so that the model knows when to read it."""
 
 
 class FolderContext(Node):
-    """All files below a folder, listed anew for each request."""
+    """All files below a folder. The folder is listed again for each request."""
 
     model_config = ConfigDict(json_schema_extra=PREVIEW)
 
     type: Literal["folder"] = "folder"
-    """Says that this is a folder."""
+    """This is a folder."""
     mime: str = "application/vnd.dial.metadata+json"
-    """The MIME type under which the model is told of the folder. Leave it out."""
+    """The MIME type under which the folder is described to the model. Leave it out."""
     url: str = Field(json_schema_extra=Marks(file=True))
     """Path of the folder, `files/<bucket>/<path>/`; it ends with a slash."""
     description: str | None = None
-    """What is in the folder, so that the model knows when to look into it."""
+    """A description of the folder, so that the model knows when to search it."""
     max_depth: int = Field(default=10, ge=1, le=10)
-    """How many levels are listed: 1 is the folder alone, each other one a level of folders in
-    it."""
+    """The number of levels to list. 1 lists only the folder itself; each further level adds the
+    folders inside.
+    """
 
     @field_validator("url")
     @classmethod
     def _is_a_folder(cls, url: str) -> str:
         if not url.endswith("/"):
-            raise PydanticCustomError("folder_url", "the address of a folder ends with '/'; add it")
+            raise PydanticCustomError("folder_url", "the address of a folder must end with '/'")
         return url
 
 

@@ -1,8 +1,7 @@
-"""Where credentials stand in a document: the manifest of an application, or a predefined item.
+"""Finds credentials in a document: the manifest of an application, or a predefined item.
 
-The document need not be valid: the walk follows the models as far as they fit, and where the
-document is wrong it takes every reading that is possible. A credential with a misspelt key is one
-too.
+The document need not be valid. The walk follows the models as far as the document fits them, and
+tries every possible reading where it does not. A credential with a misspelt key is found too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,37 +10,40 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from apps.manifest.authorizations import Authorization, RestAuthorization
+from apps.manifest.json_places import Keys
+from apps.manifest.kinds.predefined import PredefinedToolSet
 from apps.manifest.manifest import Manifest
 from apps.manifest.nodes import marks
-from apps.manifest.places import Keys
-from apps.manifest.problems import write
-from apps.manifest.rest_parameters import RestConstParameter, is_credential
+from apps.manifest.problems import write_path
 from apps.manifest.secrets import HIDDEN, SECRET, is_hidden, is_reference, reads_as_credential
-from apps.manifest.shapes import Choice, Items, Shape, Values, chosen, fields, shape_of
-from apps.manifest.tools import AnyDeploymentTool, AnyInternalTool, AnyRestTool, PredefinedTool
-from apps.manifest.toolsets import PredefinedToolSet, ToolSet
+from apps.manifest.shapes import Choice, Items, Shape, Values, choose_shape, fields, shape_of
+from apps.manifest.toolsets.authorizations import Authorization, RestAuthorization
+from apps.manifest.toolsets.kinds import WRITTEN, ToolSet, tool_of
+from apps.manifest.toolsets.rest_parameters import RestConstParameter, is_credential
+from apps.manifest.toolsets.tools import PredefinedTool
 
 Kind = Literal["plain", "reference", "hidden"]
 Shapes = tuple[Shape, ...]
 
-TOOLS: Shapes = tuple(map(shape_of, (AnyRestTool, AnyDeploymentTool, AnyInternalTool)))
+TOOLS: Shapes = tuple(shape_of(tool_of(schema)) for schema in WRITTEN)
 ROOTS: Shapes = (Manifest, shape_of(ToolSet), *TOOLS)
 PATCHED: Mapping[type[BaseModel], Shapes] = {
     PredefinedToolSet: (shape_of(ToolSet),),
     PredefinedTool: TOOLS,
 }
-"""What the `override` of a reference changes."""
+"""The `override` of a reference changes these models."""
 
 OUTSIDE = frozenset(
     {"authorization", "password", "token", "access_token", "client_secret", "api_key", "secret"}
 )
-"""Names of credentials where no model knows the key."""
+"""Keys with these names hold a credential in parts of a document that no model describes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """`keys` lead there from the root; `secret` is the name in a reference."""
+class CredentialPlace:
+    """The place of a credential. `keys` lead to it from the root; `secret` is the name if it is a
+    reference to a secret.
+    """
 
     keys: Keys
     kind: Kind
@@ -50,34 +52,34 @@ class Place:
 
     @property
     def path(self) -> str:
-        return write(self.keys)
+        return write_path(self.keys)
 
 
-def credential_places(document: Any, kind: Kind | None = None) -> tuple[Place, ...]:
-    """The credentials that are written in a document, in its order: all of them, or of one kind."""
+def credential_places(document: Any, kind: Kind | None = None) -> tuple[CredentialPlace, ...]:
+    """Return all credentials in a document, or those of one kind, in the order of the document."""
     written = (_place(*found) for found in _walk(document) if found[1] not in (None, "", [], {}))
     return tuple(place for place in written if kind in (None, place.kind))
 
 
-def _place(keys: Keys, value: Any) -> Place:
+def _place(keys: Keys, value: Any) -> CredentialPlace:
     if is_reference(value):
-        return Place(keys, "reference", value[SECRET], value)
-    return Place(keys, "hidden" if is_hidden(value) else "plain", value=value)
+        return CredentialPlace(keys, "reference", value[SECRET], value)
+    return CredentialPlace(keys, "hidden" if is_hidden(value) else "plain", value=value)
 
 
 CREDENTIAL: Shapes = (Values(None),)
-"""In the place of shapes: whatever stands here is a credential."""
+"""This value in place of a shape marks a credential."""
 OPAQUE: Shapes = (None,)
-"""A value that belongs to somebody else, whatever its keys are called."""
+"""The models do not describe the format of a value with this shape, whatever its keys are."""
 AUTHORIZATIONS: Shapes = (shape_of(RestAuthorization),)
 
 
 class Headers(BaseModel):
-    """The shape of headers: a name tells whether its value is a credential."""
+    """The shape of headers. The name of a header decides whether its value is a credential."""
 
 
 def _walk(document: Any) -> Iterator[tuple[Keys, Any]]:
-    """Places where a credential may stand, with what stands there."""
+    """Yield the places that may hold a credential, with their values."""
     waiting: list[tuple[Keys, Shapes, Any]] = [((), ROOTS, document)]
     while waiting:
         keys, shapes, value = waiting.pop()
@@ -109,7 +111,7 @@ def _is_authorization(shape: Shape) -> bool:
 def _shapes(
     models: tuple[type[BaseModel], ...], shapes: Shapes, value: Mapping[str, Any], key: str
 ) -> Shapes:
-    """What a member of an object may be: () for what is not looked into for itself."""
+    """Return the possible shapes of a member; () if it is not examined separately."""
     if any(_is_credential(model, value, key) for model in models):
         return CREDENTIAL
     if any(marks(model, key).headers for model in models):
@@ -144,17 +146,19 @@ def _is_credential(model: type[BaseModel], value: Mapping[str, Any], key: str) -
 
 
 def _is_plain(shape: Shape) -> bool:
-    """Whether there is nothing to look into: plain values, and lists and objects of them."""
+    """Return True if the value cannot contain a credential: plain values, and lists and objects of
+    them.
+    """
     return shape is None or (isinstance(shape, Items | Values) and shape.of is None)
 
 
 def _models(shapes: Shapes, value: Mapping[str, Any]) -> Iterator[type[BaseModel]]:
-    """What an object may mean to be: one model where it can be told, else each that is possible."""
+    """Yield the model of an object if it is recognisable, else each possible model."""
     for shape in shapes:
         if isinstance(shape, Items):
             yield from _models((shape.of,), value)
         elif isinstance(shape, Choice):
-            found = chosen(shape, value)
+            found = choose_shape(shape, value)
             yield from _models((found,) if found else tuple(shape.models.values()), value)
         elif isinstance(shape, type):
             yield shape

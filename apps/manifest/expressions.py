@@ -10,11 +10,13 @@ from jsone.render import tokenizer
 from jsone.shared import JSONTemplateError
 
 MOST_TOKENS = 150
-"""Tokens in one expression."""
+"""One expression can have at most this many tokens."""
 MOST_CHARACTERS = 4_000
-"""Characters in one expression inside of a text, which the library copies for each token."""
+"""One expression within a text can have at most this many characters. The library copies the
+expression for each token.
+"""
 LONGEST_QUOTE = 120
-"""Characters of an expression in a message."""
+"""A message quotes up to this many characters of an expression."""
 
 FUNCTIONS = frozenset(
     {
@@ -25,17 +27,21 @@ FUNCTIONS = frozenset(
 )  # fmt: skip
 
 Kind = dict[str, "Kind"] | list["Kind"] | None
-"""All that is known of a value: its members, its items in a list of one, or nothing."""
+"""This describes the known parts of a value: its members, its items (a list with one entry), or
+nothing.
+"""
 
 Names = dict[str, Kind]
 
 
 class ExpressionInvalid(Exception):
-    """No expression, a name or a path that leads nowhere, or an operator that is not available."""
+    """Raised if an expression has a syntax error, an unknown name or path, or an operator that is
+    not available.
+    """
 
 
 class _BoundedTokens:
-    """The tokenizer of the library, for as many tokens as an expression may have."""
+    """The library's tokenizer, with a limit for the number of tokens."""
 
     def generate_tokens(self, text: str) -> Iterator[Any]:
         tokens = tokenizer.generate_tokens(text)
@@ -44,8 +50,9 @@ class _BoundedTokens:
             raise ExpressionInvalid("the expression is too long")
 
 
-def check(text: str, roots: Names) -> Any:
-    """The token behind the expression that a text begins with; None at the end of the text.
+def check_expression(text: str, roots: Names) -> Any:
+    """Parse the expression at the beginning of a text, and return the token after it, or None at
+    the end of the text.
 
     Raises `ExpressionInvalid`.
     """
@@ -56,13 +63,13 @@ def check(text: str, roots: Names) -> Any:
         raise ExpressionInvalid("the expression is too long") from None
     except JSONTemplateError as error:
         raise ExpressionInvalid(error.args[0][:LONGEST_QUOTE]) from None
-    except (AttributeError, StopIteration):  # so the parser fails at some ends of the text
+    except (AttributeError, StopIteration):  # The parser raises them at some text ends.
         raise ExpressionInvalid("the expression is not complete") from None
     return parser.current_token
 
 
 def _kind(node: Any, roots: Names) -> Kind:
-    """The kind of the value of an expression. Raises `ExpressionInvalid`."""
+    """Return what is known about the value of an expression. Raises `ExpressionInvalid`."""
     match node:
         case None:
             raise ExpressionInvalid("a value is missing")
@@ -73,26 +80,24 @@ def _kind(node: Any, roots: Names) -> Kind:
         case AST.BinOp() if node.token.kind == ".":
             return _member(_kind(node.left, roots), node.right.token.value)
         case AST.BinOp() if node.token.kind == "**":
-            raise ExpressionInvalid(
-                "`**` is not available; small numbers make too large ones with it"
-            )
+            raise ExpressionInvalid("`**` is not supported, because its results can be too large")
     for operand in _operands(node):
         _kind(operand, roots)
     return None
 
 
 def _operands(node: Any) -> Iterator[Any]:
-    """The expressions that an expression is made of; None for one that is missing."""
+    """Yield the operands of an expression; None for a missing one."""
     for value in vars(node).values():
         parts = [*value.values()] if isinstance(value, dict) else value
         parts = parts if isinstance(parts, list) else [parts]
-        if parts != [None] or not isinstance(node, AST.List):  # an empty list has that
+        if parts != [None] or not isinstance(node, AST.List):  # An empty list has it.
             yield from (part for part in parts if part is None or isinstance(part, AST.ASTNode))
 
 
 def _root(name: str, roots: Names) -> Kind:
     if name not in roots and name not in FUNCTIONS:
-        raise ExpressionInvalid(f"there is no {name[:LONGEST_QUOTE]!r} here, only {_listed(roots)}")
+        raise ExpressionInvalid(f"unknown name {name[:LONGEST_QUOTE]!r}; use {_listed(roots)}")
     return roots.get(name)
 
 
@@ -107,26 +112,26 @@ def _part(node: Any, roots: Names) -> Kind:
         return _member(target, index.token.value[1:-1])
     if isinstance(target, list):
         return target[0]
-    # A number or a sum names no member; what a name or a call comes to cannot be seen.
+    # A number or a sum has no member names; the result of a name or a call is unknown.
     is_number = type(index) is AST.Primitive or index.token.kind in {"-", "*", "/"}
     return _sliced(target) if is_number else None
 
 
 def _sliced(target: Kind) -> Kind:
-    """A list or a text has parts by number; an object has none."""
+    """Return what is known about a numbered item or a slice. An object has none."""
     if isinstance(target, dict):
         raise ExpressionInvalid(
-            f"this is no list and has no items by number; take one of {_listed(target)}"
+            f"this is not a list, so it has no numbered items; use {_listed(target)}"
         )
     return target
 
 
 def _member(target: Kind, name: str) -> Kind:
     if isinstance(target, list):
-        raise ExpressionInvalid(f"a list has no {name!r}; take one of its items first")
+        raise ExpressionInvalid(f"a list has no {name!r}; select one of its items first")
     if isinstance(target, dict):
         if name not in target:
-            raise ExpressionInvalid(f"there is no {name!r} here, only {_listed(target)}")
+            raise ExpressionInvalid(f"unknown name {name!r}; use {_listed(target)}")
         return target[name]
     return None
 

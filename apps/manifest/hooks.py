@@ -1,12 +1,12 @@
-"""Tools that are called by themselves, before or after the model answers."""
+"""Hooks: tools that are called automatically before or after the model answers."""
 
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from apps.manifest.hook_templates import first_problem, is_templated
 from apps.manifest.nodes import Node, is_checked
-from apps.manifest.templates import first_problem, is_templated
 
 T = TypeVar("T")
 
@@ -17,51 +17,59 @@ Frequency = Literal["always", "append_if_changed"]
 
 
 class RefreshCondition(Node):
-    """When what a hook brought is too old."""
+    """The age at which the result of a hook expires."""
 
     kind: Literal["ttl"] = "ttl"
-    """The only condition there is: an age."""
+    """The only condition: an age."""
     ttl_minutes: int = Field(gt=0)
-    """How many minutes the result counts as fresh; as long as it does, the tool is not called."""
+    """The result is valid for this many minutes. In that time, the tool is not called again."""
 
 
 class Hook(Node):
-    """A tool that is called by itself. A hook that fails or is too slow is skipped; it never fails a
-    request."""
+    """A tool that is called automatically. A hook that fails or is too slow is skipped; it never
+    fails a request.
+    """
 
     kind: Literal["tool_call"] = "tool_call"
-    """The only kind there is."""
+    """The only kind."""
     event: Event
-    """When the tool is called. `on_request_start`: before the model is asked for the first time, which
-    reads the result. The others watch, and their results are dropped: `on_user_message` when a
-    message has come, `on_tool_result` after each tool, `on_completion` when the answer is complete
-    and has been sent, `on_status` when the work begins and when it is over."""
+    """The event that calls the tool. `on_request_start`: before the first request to the model,
+    which reads the result. The results of the other events are dropped. `on_user_message`: when a
+    message arrives. `on_tool_result`: after each tool call. `on_completion`: when the answer has
+    been sent completely. `on_status`: when the run starts and when it ends.
+    """
     name: str | None = None
-    """What the log calls the hook."""
+    """The name of the hook in the log."""
     timeout_seconds: Annotated[float, Field(gt=0)] | None = None
-    """How many seconds the call may take. Null: 30 after the answer, else 15."""
+    """The time limit of the call in seconds. Null: 30 for `on_completion`, else 15."""
     toolset_name: str | None = None
     """`name` of the toolset that has the tool, for REST APIs and MCP servers. Leave it out for tools
     of deployments and for internal tools."""
     tool_name: str
-    """Name of the tool in its toolset; without `toolset_name`, the name that the model sees."""
+    """Name of the tool in its toolset. Without `toolset_name`: the name that the model sees."""
     arguments: dict[str, Any] = Field(default_factory=dict)
-    """What the tool is called with: a JSON-e template that is filled in when the hook fires, such as
-    `{"about": "${last_user_message.content}"}`."""
+    """The arguments of the tool: a JSON-e template that is filled in when the hook runs, such as
+    `{"about": "${last_user_message.content}"}`.
+    """
     frequency: Frequency = "append_if_changed"
-    """For `on_request_start` only. `append_if_changed`: the result stands behind the first question,
-    and once more at the end when it has changed. `always`: it is added at the end of every
-    request."""
+    """The position of the result in the request; only for `on_request_start`. `append_if_changed`: after the
+    first question, and again at the end when the result has changed. `always`: at the end of every
+    request.
+    """
     refresh_condition: RefreshCondition | None = None
-    """For `on_request_start`, and only with arguments without a template: do not call the tool while
-    what it said last is fresh. Null: it is called for every request."""
+    """When to call the tool again; only for `on_request_start`, and only with arguments without a
+    template. The tool is not called while its last result is valid. Null: it is called for every
+    request.
+    """
 
-    # Validators see the fields above theirs, as far as those are valid.
+    # A validator sees the valid fields above its own field.
 
     @field_validator("arguments")
     @classmethod
     def _can_be_filled_in(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        """A hook that runs is left out instead, with an issue."""
+        """Report a template that cannot be filled in. A run leaves the hook out with an issue
+        instead.
+        """
         event = info.data.get("event")
         if is_checked(info) and event and (problem := first_problem(arguments, event)):
             raise PydanticCustomError("hook_template", problem)
@@ -73,7 +81,7 @@ class Hook(Node):
         event = info.data.get("event", "on_request_start")
         if value is not None and event != "on_request_start":
             raise PydanticCustomError(
-                "hook_event", f"a hook {event} adds nothing to the history; leave it out"
+                "hook_event", f"a hook {event} cannot add to the history; remove the field"
             )
         return value
 
@@ -83,7 +91,7 @@ class Hook(Node):
         if condition is not None and is_templated(info.data.get("arguments")):
             raise PydanticCustomError(
                 "hook_refresh",
-                "arguments with a template change by themselves; leave it out, or write plain "
-                "arguments",
+                "the field does not apply to arguments with a template; remove it, or use "
+                "plain arguments",
             )
         return condition

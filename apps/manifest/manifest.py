@@ -1,78 +1,121 @@
-"""The manifest: a whole application in one document, as an operator writes it."""
+"""The manifest: the document in which an operator declares an application."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from apps.manifest.contexts import Context
-from apps.manifest.features import Features
+from apps.manifest.features.features import Features
 from apps.manifest.hooks import Hook
-from apps.manifest.nodes import IN_PREVIEW, Marks, Node
+from apps.manifest.nodes import IN_PREVIEW, PREVIEW, Marks, Node
 from apps.manifest.orchestrator import Orchestrator
-from apps.manifest.skills import Skill
-from apps.manifest.toolsets import ToolSet
+from apps.manifest.toolsets.kinds import ToolSet
+
+
+class PromptSkill(Node):
+    """A skill that is a prompt of DIAL Core."""
+
+    type: Literal["dial-prompt"] = "dial-prompt"
+    """The skill is a prompt of DIAL Core."""
+    url: str = Field(json_schema_extra=Marks(resource=True))
+    """Path of the prompt, `prompts/<bucket>/<path>`; its text is a skill document. If it cannot
+    be read, it is left out and the answer reports it."""
+
+
+class FolderSkill(Node):
+    """A skill that is a folder of DIAL Core, with files next to its document."""
+
+    model_config = ConfigDict(json_schema_extra=PREVIEW)
+
+    type: Literal["dial-skill"] = "dial-skill"
+    """The skill is a folder of DIAL Core."""
+    url: str = Field(json_schema_extra=Marks(resource=True))
+    """Path of the folder, `skills/<bucket>/<path>`, with a `SKILL.md` in it. It needs DIAL Core
+    0.48.0 or newer."""
+
+
+Skill = Annotated[PromptSkill | FolderSkill, Field(discriminator="type")]
 
 
 class Starter(Node):
-    """One button."""
+    """A button that starts a conversation."""
 
     title: str
-    """What stands on the button."""
+    """The label of the button."""
     text: str
     """The question that it asks."""
 
 
+LONGEST_QUESTION = 100_000
+"""One question can have at most this many characters."""
+
+
 class ConversationStarters(Node):
-    """Buttons that a new conversation offers to begin with."""
+    """Suggested questions that a new conversation offers as buttons."""
 
     intro_text: str = "Select an action"
-    """What stands above the buttons."""
+    """The text above the buttons."""
     chat_message_input_disabled: bool = False
-    """A conversation can be begun with a button only; nothing can be typed."""
+    """True: users can start a conversation only with a button; the message box is disabled."""
     auto_submit: bool = True
-    """Ask the question at once; false: put it into the input, where it can be changed."""
+    """Send the question immediately. False: put it into the message box, where the user can edit
+    it.
+    """
     starters: tuple[Starter, ...] = Field(min_length=1)
-    """The buttons, in their order."""
+    """The buttons, in the order of display."""
 
 
 class ToolDefaults(Node):
     """Limits for the calls of all tools."""
 
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] | None = None
-    """How many seconds one call of a tool may take, with all its attempts; a deployment that is
-    called as a tool may be silent for so long. Null: `DEFAULT_TOOL_TIMEOUT_SECONDS` of the
-    installation, which is 300 unless it is set."""
+    """The time limit of one tool call in seconds, all attempts included; this is also how long a
+    deployment that is called as a tool may send nothing. Null: `DEFAULT_TOOL_TIMEOUT_SECONDS` of
+    the installation, which is 300 by default.
+    """
 
 
 class Manifest(Node):
     orchestrator: Orchestrator
     """The model that answers, its prompt, and the limits of its loop."""
     contexts: tuple[Context, ...]
-    """What the application knows from the start: texts that go into the prompt, and files that the
-    model is told of. `[]` for none."""
+    """The knowledge of the application from the start: texts that go into the prompt, and files
+    that are announced to the model. `[]` for none.
+    """
     tool_sets: tuple[ToolSet, ...]
     """The tools that the model may call, in groups. `[]` for none."""
     starters: tuple[str, ...] | None = Field(
         default=None,
         json_schema_extra=Marks(deprecated=True, advice="Write `conversation_starters`."),
     )
-    """Questions that a new conversation offers as buttons. Ignored where `conversation_starters` is
-    set."""
+    """Questions that a new conversation offers as buttons. Ignored if `conversation_starters` is
+    set.
+    """
     conversation_starters: ConversationStarters | None = None
-    """Buttons that a new conversation offers to begin with. Null: none."""
+    """Suggested questions that a new conversation offers as buttons. Null: none."""
     skills: tuple[Skill, ...] | None = None
-    """Instructions kept in DIAL that the model reads when a task calls for them. They come in
-    addition to the predefined skills, which every application has."""
+    """Instructions stored in DIAL that the model reads when a task needs them. Every application
+    has the predefined skills as well.
+    """
     hooks: tuple[Hook, ...] | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """Tools that are called by themselves, before the model is asked or after it has answered; for
-    example to read and to write a memory."""
+    """Tools that are called automatically before or after the model, for example to read and
+    write a memory."""
     features: Features | None = Field(default_factory=Features)
-    """What the application can do beside calling its tools. Left out, or `{}`: every feature has
-    its default, so the model knows the time. Null: none of them, the time included."""
+    """The abilities of the application beyond its tools. Left out, or `{}`: every feature has its
+    default, so the model knows the time. Null: no features, not even the time.
+    """
     tool_defaults: ToolDefaults = Field(default_factory=ToolDefaults)
     """Limits for the calls of all tools."""
 
     @property
+    def offered_starters(self) -> ConversationStarters | None:
+        """Return the conversation starters, even if an older manifest lists them as plain texts."""
+        if self.conversation_starters is not None or not self.starters:
+            return self.conversation_starters
+        written = tuple(Starter(title=text, text=text) for text in self.starters)
+        return ConversationStarters(starters=written)
+
+    @property
     def input_attachment_types(self) -> tuple[str, ...]:
-        """MIME types of the files that users may attach; () for any."""
+        """Return MIME types of the files that users may attach; () for any."""
         return (self.features and self.features.input_attachment_types) or ()

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 LONGEST_NAME = 64
-"""Characters that model providers accept."""
+"""Model providers accept names of up to this many characters."""
 
 Localized = str | dict[str, str]
-"""One text for everybody, or locale → text."""
+"""This is one text for all languages, or a text for each locale."""
 
 _HASH = 8
 _letter = re.compile(r"[A-Za-z0-9]")
@@ -17,46 +17,52 @@ _refused = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def sanitize(name: str) -> str:
-    """A name that model providers accept: letters, digits, `_` and `-`, not led by a digit or `-`.
+    """Return a name that model providers accept: letters, digits, `_` and `-`, without a digit or
+    `-` at the beginning.
 
-    Names that are too long end in a hash of the whole, so that they stay different.
+    A name that is too long is cut and ends in a hash of the whole name, so that names stay
+    different.
     """
     clean = _refused.sub("_", name)
     if not clean[:1].isalpha():
         clean = clean if clean.startswith("_") else f"_{clean}"
     if len(clean) <= LONGEST_NAME:
         return clean
-    return hashed(clean, name)
+    return hash_name(clean, name)
 
 
 def visible_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
-    """The name of a tool behind that of its toolset, whose English name is taken."""
+    """Return the name of a tool with its toolset's English name as the prefix, as the model sees
+    it.
+    """
     return sanitize(full_name(toolset_name, function_name))
 
 
 def full_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
-    """The name of a tool behind that of its toolset, as both are written."""
-    return f"{localized(toolset_name)}_{function_name}"
+    """Return the name of a tool with its toolset's name as the prefix, as both are written."""
+    return f"{localize_text(toolset_name)}_{function_name}"
 
 
 def possible_names(toolset_name: str | Mapping[str, str], function_name: str) -> frozenset[str]:
-    """The visible names that a tool may have: its own, and the one beside another of that name."""
+    """Return the possible visible names of a tool: its own name, and its name if another tool has
+    the same one.
+    """
     shown = visible_name(toolset_name, function_name)
-    return frozenset((shown, hashed(shown, full_name(toolset_name, function_name))))
+    return frozenset((shown, hash_name(shown, full_name(toolset_name, function_name))))
 
 
 def visible_names(
     toolset_name: str | Mapping[str, str], function_names: Iterable[str]
 ) -> dict[str, str]:
-    """The visible names of a toolset's tools, each another one.
+    """Return the visible names of a toolset's tools, which all differ.
 
-    Tools whose names become the same, or lose all that tells them apart, get a hash of their own.
+    A tool whose visible name is empty or equal to that of another tool gets a hash.
     """
     names = {name: visible_name(toolset_name, name) for name in function_names}
     counts = Counter(names.values())
     kept = {name for name, shown in names.items() if shown == full_name(toolset_name, name)}
     return {
-        name: hashed(shown, full_name(toolset_name, name))
+        name: hash_name(shown, full_name(toolset_name, name))
         if (counts[shown] > 1 and name not in kept)
         or (name and not _letter.search(_refused.sub("", name)))
         else shown
@@ -64,14 +70,16 @@ def visible_names(
     }
 
 
-def hashed(shown: str, name: str) -> str:
-    """The shown name, ended by a hash of the whole name in place of what is too long."""
+def hash_name(shown: str, name: str) -> str:
+    """Return the visible name with a hash of the whole name at its end, cut to the limit."""
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
     return f"{shown[: LONGEST_NAME - _HASH - 1]}_{digest}"
 
 
-def localized(text: str | Mapping[str, str] | None, locale: str = "en") -> str:
-    """The text for a locale: its own, its language's, the English one, else the first there is."""
+def localize_text(text: str | Mapping[str, str] | None, locale: str = "en") -> str:
+    """Return the text for a locale: of the locale itself, else of its language, else in English,
+    else the first one.
+    """
     if text is None or isinstance(text, str):
         return text or ""
     by_locale = {key.lower().replace("_", "-"): value for key, value in text.items()}

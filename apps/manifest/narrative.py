@@ -1,6 +1,6 @@
-"""What a model reads before a question: what the person looks at, or that no person has asked it.
+"""The text before a question: about the user's screen, or about a question that no user sent.
 
-People see both in the conversation as well.
+Users also see both in the conversation.
 """
 
 import re
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 LONGEST_NARRATIVE = 2_000
-"""Characters."""
+"""A narrative can have at most this many characters."""
 ALONE = "Nobody may be reading along: ask back only where you cannot go on."
 SENDER_NOTES = {
     "webhook": "This message was sent by the webhook “{title}”; no person wrote it.",
@@ -26,20 +26,22 @@ _narrative = re.compile(r"\A\[The person .*?looks at: .*?\]\n\n", re.DOTALL)
 
 
 def narrative_text(title: str, narrative: str) -> str:
-    """What is said before the question; "" without a narrative. `title` is that of the place."""
+    """Return the text before the question, or "" without a narrative. `title` is the title of the
+    place.
+    """
     if not narrative:
         return ""
     where = f"is at “{title}” and " if title else ""
     return f"[The person {where}looks at: {narrative}]"
 
 
-def narrated(text: str, title: str, narrative: str) -> str:
-    """The question as the model reads it."""
+def narrate_question(text: str, title: str, narrative: str) -> str:
+    """Return the question as the model reads it."""
     return "\n\n".join(filter(None, (narrative_text(title, narrative), text)))
 
 
-def introduced(text: str, sender: Mapping[str, Any] | None) -> str:
-    """The message as the model reads it; `sender` is what sent it in place of a person."""
+def introduce_message(text: str, sender: Mapping[str, Any] | None) -> str:
+    """Return the message as the model reads it. `sender` describes the program that sent it."""
     if sender is None or sender["kind"] not in SENDER_NOTES:
         return text
     note = SENDER_NOTES[sender["kind"]].format(
@@ -50,5 +52,7 @@ def introduced(text: str, sender: Mapping[str, Any] | None) -> str:
 
 
 def without_narrative(text: str) -> str:
-    """The question alone, of a text that `narrated` or `introduced` has made."""
+    """Return the question without the text that `narrate_question` or `introduce_message` put
+    before it.
+    """
     return _narrative.sub("", _sender.sub("", text, count=1), count=1)

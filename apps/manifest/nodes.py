@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 
 class Node(BaseModel):
-    """An object of a manifest. Keys it does not know are dropped, and reported by a review.
+    """An object of a manifest. Unknown keys are dropped; `review` reports them.
 
-    The text below a field is what operators read about it: in the reference, in the form, in the
+    The docstring below a field describes it to operators in the reference, in the form and in the
     schema.
     """
 
@@ -22,7 +22,9 @@ class Node(BaseModel):
 
 
 CHECKED = "checked"
-"""Key of the validation context: report also mistakes for which a run only leaves out a part."""
+"""The validation context has this key if mistakes that only make a run leave out a part are
+reported too.
+"""
 
 
 def is_checked(info: ValidationInfo) -> bool:
@@ -30,15 +32,16 @@ def is_checked(info: ValidationInfo) -> bool:
 
 
 PREVIEW: dict[str, Any] = {"x-preview": True}
-"""`json_schema_extra` of a model that exists only while preview features are on."""
+"""A model with this `json_schema_extra` exists only while preview features are on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
     """`json_schema_extra` of a field.
 
-    `advice`: what to write instead of a deprecated or useless field. `credential`: the value is a
-    secret. `headers`: the values are headers, some of which are credentials by their name.
+    `advice`: what to use instead of a deprecated or ineffective field. `credential`: the value is a
+    secret. `headers`: the values are headers, and some header names mean that the value is a
+    credential.
     """
 
     preview: bool = False
@@ -64,11 +67,11 @@ class Marks:
 
 NO_MARKS = Marks()
 IN_PREVIEW = Marks(preview=True)
-"""Marks of a field that is null while preview features are off."""
+"""A field with these marks is null while preview features are off."""
 
 
 def marks(model: type[BaseModel], name: str) -> Marks:
-    """The marks of a field; none for a name that is no field."""
+    """Return the marks of a field, or empty marks for an unknown field."""
     field = model.model_fields.get(name)
     extra = field.json_schema_extra if field is not None else None
     return extra if isinstance(extra, Marks) else NO_MARKS
@@ -78,8 +81,10 @@ def is_preview(model: type) -> bool:
     return issubclass(model, BaseModel) and model.model_config.get("json_schema_extra") == PREVIEW
 
 
-def unpublished(value: T) -> Callable[[], T]:
-    """A default that the schema does not show, because installations may have another one."""
+def unpublished_default(value: T) -> Callable[[], T]:
+    """Return a factory for a default that the schema does not show, because installations may
+    override it.
+    """
     return lambda: value
 
 
@@ -91,8 +96,8 @@ class Switched(Protocol):
 S = TypeVar("S", bound=Switched)
 
 
-def enabled(kind: type[S], nodes: Iterable[object], path: str) -> Iterator[tuple[str, S]]:
-    """Those of a kind that are not switched off, each with its place in the list at the path."""
+def enabled_nodes(kind: type[S], nodes: Iterable[object], path: str) -> Iterator[tuple[str, S]]:
+    """Yield the enabled nodes of a kind, each with its place in the list at the path."""
     for index, node in enumerate(nodes):
         if isinstance(node, kind) and node.enabled:
             yield f"{path}[{index}]", node

@@ -5,71 +5,78 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from apps.manifest.deployments import Deployment
+from apps.manifest.deployments import DeploymentReference
 from apps.manifest.nodes import IN_PREVIEW, Node, is_checked
 from apps.manifest.prompts import CustomSystemPrompt, SystemPrompt
 
 
 class AttachmentStrategy(Node):
-    """The model is told of attachments and asks for those it wants to see."""
+    """Sends the model a list of attachments, from which it requests those it needs."""
 
     type: Literal["lazy_on_demand"] = "lazy_on_demand"
-    """The only strategy there is."""
+    """The only strategy."""
     accepted_types: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """MIME types that the model may ask for, such as `["application/pdf", "image/*"]`. Null: all
-    that its deployment takes. What the deployment does not take is never offered."""
+    """MIME types that the model may request, such as `["application/pdf", "image/*"]`. Null: all
+    that its deployment supports. Unsupported types are never offered.
+    """
 
 
 class ToolDiscovery(Node):
-    """Tools of large toolsets are found by searching instead of being listed."""
+    """Lets the model search for the tools of large toolsets instead of listing them all."""
 
     enabled: bool = False
-    """Withhold large toolsets from the model, and give it a tool that finds theirs. It is for
-    applications with so many tools that listing them all costs too much."""
+    """Withhold large toolsets from the model, and give it a tool that finds their tools. Use it for
+    applications with so many tools that listing all of them costs too much.
+    """
     service_model: str | None = None
-    """Id of the deployment that chooses tools for what was searched; a small, quick one will do.
-    Null: the one of the orchestrator."""
+    """Id of the deployment that chooses tools for the search; a small, fast one is enough. Null:
+    the orchestrator's.
+    """
     min_tools_for_deferral: int = Field(default=10, ge=1)
-    """A toolset with fewer tools is listed all the same. Left out: `MIN_TOOLS_FOR_DEFERRAL` of the
-    installation, which is 10 unless it is set."""
+    """Toolsets with fewer tools are always listed. Left out: `MIN_TOOLS_FOR_DEFERRAL` of the
+    installation, which is 10 by default.
+    """
 
 
 class ContextLimits(Node):
-    """What happens to a conversation that becomes too long for the model."""
+    """The handling of a conversation that becomes too long for the model."""
 
     strategy: Literal["summarise", "trim", "refuse"] = "summarise"
-    """What happens to the oldest turns, once results of tools are left out and the conversation is
-    still too long. `summarise`: the model reads a summary of them, which it writes itself; `trim`:
-    they are left out; `refuse`: the question is refused. All of them stay stored and shown.
-    Applications that play the model write no summaries: there `summarise` means `trim`."""
+    """The handling of the oldest turns if the conversation is still too long without old tool
+    results. `summarise`: the model reads a summary of them, which it writes itself. `trim`: they
+    are left out. `refuse`: the question is rejected. All turns stay stored and visible. An
+    application that is used as the model cannot write summaries; for it, `summarise` means `trim`.
+    """
     at: float = Field(default=0.8, gt=0, le=1)
-    """From which share of the model's window on a conversation is too long. The rest is for the
-    answer."""
+    """A conversation is too long if it fills more than this share of the model's context window.
+    The rest is for the answer.
+    """
     durations: dict[str, Annotated[int, Field(ge=0)] | None] = Field(default_factory=dict)
-    """For how many turns the model reads the results of a tool, by the name of the tool as the model
-    sees it: `{"desk_find_ticket": 2}`. 1: in the turn of the call, 2: in the next one as well; 0:
-    never, the result is for people; null: for ever. Results that are not read any more stay stored
-    and shown. A name is one tool's: the prefix of its toolset belongs to it, and of two tools of one name
-    only the first is used. Tools that are not named: `TOOL_RESULT_DURATION` of the installation, which is for ever
-    unless it is set."""
+    """The number of turns for which the model reads the results of a tool, by the tool's name as the model
+    sees it: `{"desk_find_ticket": 2}`. 0: never, the result is only for users; 1: in the turn of
+    the call; 2: also in the next turn; null: always. Results that the model no longer reads stay
+    stored and visible. A name includes the prefix of its toolset. If two tools have the same name,
+    only the first one is used. The results of other tools are always read.
+    """
 
 
 class ClientPermissions(Node):
-    """What a program may bring that calls the application by itself."""
+    """The parts of a request that a program may add when it calls the application directly."""
 
     system_messages: bool = True
-    """Add the client's system and developer messages below the system prompt. False: a request that
-    has one is refused."""
+    """Add the client's system and developer messages below the system prompt. False: a request with
+    such a message is rejected.
+    """
     service_tier: bool = False
-    """Pass on the client's `service_tier`, which changes what a request costs."""
+    """Pass on the client's `service_tier`, which affects the cost of a request."""
     metadata: bool = False
-    """Pass on the client's `metadata`, which the model's service may keep."""
+    """Pass on the client's `metadata`, which the model's service may store."""
     user: bool = False
-    """Pass on the client's `user`, which tells the model's service who asks."""
+    """Pass on the client's `user`, which identifies the user to the model's service."""
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The names of the request parameters that are allowed."""
+        """Return the names of the request parameters that are allowed."""
         names = ("service_tier", "metadata", "user")
         return frozenset(name for name in names if getattr(self, name))
 
@@ -77,32 +84,40 @@ class ClientPermissions(Node):
 class Orchestrator(Node):
     """The model that answers, its prompt, and the limits of its loop."""
 
-    deployment: Deployment
-    """The model that answers. It may be left out where the installation has a default
-    (`DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID`)."""
+    deployment: DeploymentReference
+    """The model that answers. It may be left out if the installation has a default
+    (`DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID`).
+    """
     choices: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(max_length=50)] = ()
-    """Ids of other deployments that people may choose on the chat page, for a conversation or for one
-    more answer, in place of `deployment`; its parameters are sent to them as well. Empty: the model is
-    fixed. Programs, the gateway and DIAL Core always get `deployment`."""
+    """Ids of other deployments that users can choose on the chat page, for a conversation or
+    another answer, instead of `deployment`; they get the same parameters. Empty: users cannot
+    change the model. Gateway clients and DIAL Core always get `deployment`.
+    """
     system_prompt: SystemPrompt = CustomSystemPrompt(content="", variables={})
-    """What the model is told about its task before every conversation. Left out: nothing but what
-    contexts, skills and features add."""
+    """The model's instructions for every conversation. Left out: only the texts of contexts, skills
+    and features.
+    """
     max_iterations: int = 15
-    """How often the model may be asked for one answer; each round of tools takes one call. An
-    answer that needs more ends with an error. 1 or more; -1: no limit. Left out:
-    `DEFAULT_AGENT_MAX_ITERATIONS` of the installation, which is 15 unless it is set."""
+    """The limit of model calls for one answer: 1 or more, or -1 for no limit. Each round of tool
+    calls takes one. An answer that needs more ends with an error. Left out:
+    `DEFAULT_AGENT_MAX_ITERATIONS` of the installation, which is 15 by default.
+    """
     propagate_stages: bool = True
-    """Show the stages that the model tells of itself, where the deployment is an application. The
-    stages of tools are not affected."""
+    """Show the stages that the model itself reports, if the deployment is an application. The
+    stages of tools are not affected.
+    """
     client: ClientPermissions = ClientPermissions()
-    """What a program may bring that calls the application by itself. DIAL Core's callers have the
-    rules of DIAL instead."""
+    """The parts of a request that a program may add when it calls the application directly. For
+    callers of DIAL Core, DIAL's own rules apply.
+    """
     context: ContextLimits = ContextLimits()
-    """What happens to a conversation that becomes too long for the model. It has no effect where the
-    window of the model is not known."""
+    """The handling of a conversation that becomes too long for the model. It has no effect if the
+    model's context window is unknown.
+    """
     attachment_strategy: AttachmentStrategy | None = None
-    """How the model gets what users attach. Null: it is shown the pictures and told of the rest;
-    otherwise it asks for what it wants to see."""
+    """The delivery of users' attachments to the model. Null: it gets images, and a list of other files. With
+    a strategy, it requests the files that it needs.
+    """
     tool_discovery: ToolDiscovery | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Let the model search for tools instead of listing them all. Null: all are listed."""
 
@@ -114,7 +129,7 @@ class Orchestrator(Node):
         return limit
 
 
-NO_LIMIT = "is no number of model calls; write 1 or more, or -1 for no limit"
+NO_LIMIT = "is not a valid number of model calls; use 1 or more, or -1 for no limit"
 
 
 def is_limit(iterations: int) -> bool:

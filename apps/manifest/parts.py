@@ -1,42 +1,47 @@
-"""The parts of a manifest that a capability has to serve."""
+"""The parts of a manifest that need a capability."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from apps.manifest.kinds.internal import InternalToolSet
+from apps.manifest.kinds.predefined import PredefinedToolSet
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import Orchestrator
 from apps.manifest.prompts import CustomSystemPrompt, PredefinedSystemPrompt
-from apps.manifest.tools import AnyTool, InternalTool, PredefinedTool
-from apps.manifest.toolsets import InternalToolSet, PredefinedToolSet, ToolSet, WrittenToolSet
+from apps.manifest.toolsets.kinds import ToolSet
+from apps.manifest.toolsets.shared_fields import WrittenToolSet
+from apps.manifest.toolsets.tools import AnyTool, InternalTool, PredefinedTool
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """`name` is the kind of part, such as `tool_sets.mcp`, `path` its place in the manifest."""
+class ManifestPart:
+    """A part of a manifest. `name` is the kind of part, such as `tool_sets.mcp`; `path` is its
+    position in the manifest.
+    """
 
     name: str
     path: str
 
 
-def parts_in_use(manifest: Manifest) -> tuple[Part, ...]:
-    """The parts in the order of the manifest, without those that are disabled or null."""
+def parts_in_use(manifest: Manifest) -> tuple[ManifestPart, ...]:
+    """Return the parts in the order of the manifest, without disabled parts and null ones."""
     return tuple(_parts(manifest))
 
 
-def _parts(manifest: Manifest) -> Iterator[Part]:
+def _parts(manifest: Manifest) -> Iterator[ManifestPart]:
     yield from _orchestrator_parts(manifest.orchestrator)
     for index, context in enumerate(manifest.contexts):
-        yield Part(f"contexts.{context.type}", f"contexts[{index}]")
+        yield ManifestPart(f"contexts.{context.type}", f"contexts[{index}]")
     for index, toolset in enumerate(manifest.tool_sets):
         yield from _toolset_parts(toolset, f"tool_sets[{index}]")
     for index, skill in enumerate(manifest.skills or ()):
-        yield Part(f"skills.{skill.type}", f"skills[{index}]")
+        yield ManifestPart(f"skills.{skill.type}", f"skills[{index}]")
     for index, _ in enumerate(manifest.hooks or ()):
-        yield Part("hooks", f"hooks[{index}]")
+        yield ManifestPart("hooks", f"hooks[{index}]")
     for name, switch in FEATURES.items():
         feature = getattr(manifest.features, name, None)
         if feature is not None and (not switch or getattr(feature, switch)):
-            yield Part(f"features.{name}", f"features.{name}")
+            yield ManifestPart(f"features.{name}", f"features.{name}")
 
 
 FEATURES = {
@@ -56,37 +61,39 @@ FEATURES = {
     "notes": "enabled",
     "tool_access_filter": "enabled",
 }
-"""The features that are parts, each with the field that switches it on where it is not null."""
+"""These features are parts. Each maps to the field that enables it, or to "" if it is enabled
+unless null.
+"""
 
 
-def _orchestrator_parts(orchestrator: Orchestrator) -> Iterator[Part]:
+def _orchestrator_parts(orchestrator: Orchestrator) -> Iterator[ManifestPart]:
     prompt, path = orchestrator.system_prompt, "orchestrator.system_prompt"
     is_resolved = isinstance(prompt, PredefinedSystemPrompt) and prompt.content is not None
     if not isinstance(prompt, CustomSystemPrompt) and not is_resolved:
-        yield Part(f"{path}.{prompt.type}", path)
+        yield ManifestPart(f"{path}.{prompt.type}", path)
     if orchestrator.attachment_strategy is not None:
-        yield Part("orchestrator.attachment_strategy", "orchestrator.attachment_strategy")
+        yield ManifestPart("orchestrator.attachment_strategy", "orchestrator.attachment_strategy")
     if orchestrator.tool_discovery is not None and orchestrator.tool_discovery.enabled:
-        yield Part("orchestrator.tool_discovery", "orchestrator.tool_discovery")
+        yield ManifestPart("orchestrator.tool_discovery", "orchestrator.tool_discovery")
 
 
-def _toolset_parts(toolset: ToolSet, path: str) -> Iterator[Part]:
-    # An internal toolset is no part itself: each of its tools has a capability of its own.
+def _toolset_parts(toolset: ToolSet, path: str) -> Iterator[ManifestPart]:
+    # An internal toolset is not a part itself: each of its tools has a capability of its own.
     if isinstance(toolset, PredefinedToolSet):
-        yield Part("tool_sets.predefined", path)
+        yield ManifestPart("tool_sets.predefined", path)
         return
     if not toolset.enabled:
         return
     if not isinstance(toolset, InternalToolSet):
-        yield Part(f"tool_sets.{toolset.type}", path)
+        yield ManifestPart(f"tool_sets.{toolset.type}", path)
     if isinstance(toolset, WrittenToolSet):
         yield from _tool_parts(toolset.tools, path)
 
 
-def _tool_parts(tools: Sequence[AnyTool], path: str) -> Iterator[Part]:
+def _tool_parts(tools: Sequence[AnyTool], path: str) -> Iterator[ManifestPart]:
     for index, tool in enumerate(tools):
         if isinstance(tool, PredefinedTool) and tool.enabled:
-            yield Part("tools.predefined-tool", f"{path}.tools[{index}]")
+            yield ManifestPart("tools.predefined-tool", f"{path}.tools[{index}]")
         elif isinstance(tool, InternalTool) and tool.enabled:
             name = tool.open_ai_tool.function.name
-            yield Part(f"tool_sets.internal.{name}", f"{path}.tools[{index}]")
+            yield ManifestPart(f"tool_sets.internal.{name}", f"{path}.tools[{index}]")

@@ -1,4 +1,4 @@
-"""Problems of a document: a message, and the place that it is about."""
+"""Problems of a document, each with a message and a path."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 ROOT = "$"
-"""The path of the whole document."""
+"""Problems of the whole document have this path."""
 MOST_PROBLEMS = 100
 
 _plain = re.compile(r"[A-Za-z_][\w-]*", re.ASCII).fullmatch
@@ -16,7 +16,9 @@ _LONGEST_KEY = 80
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`path` is a place such as `tool_sets[2].tools[0].name`; `message` says what to write there."""
+    """A mistake in a document. `path` is a position such as `tool_sets[2].tools[0].name`; `message`
+    explains the problem and how to fix it.
+    """
 
     path: str
     message: str
@@ -26,15 +28,15 @@ class Problem:
 
 
 class DocumentInvalid(Exception):
-    """`problems` has one entry for each mistake of a document."""
+    """Raised if a document is invalid. `problems` has one entry for each mistake."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__("; ".join(map(str, problems)))
         self.problems = problems
 
 
-def cut(problems: list[Problem]) -> tuple[Problem, ...]:
-    """At most `MOST_PROBLEMS`, and then one more with the number of the others."""
+def cut_problems(problems: list[Problem]) -> tuple[Problem, ...]:
+    """Return up to `MOST_PROBLEMS`, then one more with the number of the remaining ones."""
     rest = len(problems) - MOST_PROBLEMS
     if rest <= 0:
         return tuple(problems)
@@ -42,8 +44,8 @@ def cut(problems: list[Problem]) -> tuple[Problem, ...]:
     return (*shown, Problem(shown[-1].path, f"and {rest} more problems after this one"))
 
 
-def join(path: str, part: str | int) -> str:
-    """The path of a member. Unusual keys are quoted, very long ones are cut."""
+def join_path(path: str, part: str | int) -> str:
+    """Return the path of a member. Unusual keys are quoted, very long ones are cut."""
     if isinstance(part, int):
         return f"{path}[{part}]"
     if len(part) > _LONGEST_KEY:
@@ -53,6 +55,6 @@ def join(path: str, part: str | int) -> str:
     return f"{path}.{part}" if path else part
 
 
-def write(place: Iterable[str | int]) -> str:
-    """The path of a place that is given as keys and indexes."""
-    return reduce(join, place, "") or ROOT
+def write_path(place: Iterable[str | int]) -> str:
+    """Return the path of a place that is given as keys and indexes."""
+    return reduce(join_path, place, "") or ROOT

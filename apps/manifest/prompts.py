@@ -1,4 +1,4 @@
-"""System prompts: written in the manifest, taken from a template, or kept in DIAL."""
+"""System prompts: written in the manifest, taken from a template, or stored in DIAL."""
 
 import re
 from collections.abc import Mapping
@@ -10,40 +10,42 @@ from apps.manifest.nodes import Node
 
 
 class CustomSystemPrompt(Node):
-    """A prompt that is written here."""
+    """A prompt that is written in the manifest."""
 
     type: Literal["custom"] = "custom"
-    """Says that the prompt is written here."""
+    """The prompt is written in the manifest."""
     content: str
-    """The prompt. `{name}` stands for the variable of that name; other braces stay as they are."""
+    """The prompt. `{name}` is replaced by the variable of that name; other braces remain."""
     variables: dict[str, str]
-    """What the names in braces stand for: `{"team": "Depot North"}`; `{}` for none."""
+    """Values for the names in braces: `{"team": "Depot North"}`; `{}` for none."""
 
 
 class PredefinedSystemPrompt(Node):
     """A prompt of the predefined content."""
 
     type: Literal["predefined"] = "predefined"
-    """Says that the prompt is part of the predefined content."""
+    """The prompt is part of the predefined content."""
     template: str = Field(min_length=1)
-    """Name of a predefined prompt, such as `gpt_prompt`. An application that names one that there is
-    not cannot be used."""
+    """Name of a predefined prompt, such as `gpt_prompt`. An application with an unknown prompt
+    cannot be used.
+    """
     content: str | None = None
-    """Filled in from the template; do not write it."""
+    """QuickApps fills it in from the template; do not write it."""
 
 
 class DialSystemPrompt(Node):
-    """A prompt that is kept in DIAL Core."""
+    """A prompt that is stored in DIAL Core."""
 
     type: Literal["dial"] = "dial"
-    """Says that the prompt is kept in DIAL Core."""
+    """Marks a prompt that is stored in DIAL Core."""
     path: str
-    """Path of the prompt with its bucket, `prompts/<bucket>/<path>`. It is read for each request with
-    the rights of the caller."""
+    """Path of the prompt with its bucket, `prompts/<bucket>/<path>`. Each request reads it with the
+    permissions of the caller.
+    """
     variables: dict[str, str] | None = None
-    """What names in braces in the prompt stand for, as in a `custom` prompt."""
+    """Values for the names in braces in the prompt, as in a `custom` prompt."""
     content: str | None = None
-    """Filled in from DIAL; do not write it."""
+    """QuickApps fills it in from DIAL; do not write it."""
 
 
 SystemPrompt = Annotated[
@@ -53,8 +55,8 @@ SystemPrompt = Annotated[
 ToolSystemPrompt = Annotated[CustomSystemPrompt | DialSystemPrompt, Field(discriminator="type")]
 
 
-def fill(text: str, variables: Mapping[str, str]) -> str:
-    """Replace `{name}` for the given names; other braces stay, also those in values."""
+def fill_text(text: str, variables: Mapping[str, str]) -> str:
+    """Replace `{name}` for the given names. Other braces remain, including those in values."""
     if not variables:
         return text
     names = "|".join(map(re.escape, variables))

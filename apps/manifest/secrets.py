@@ -1,7 +1,6 @@
-"""A credential as a manifest holds it: typed in, or the name of a secret that is kept elsewhere.
+"""A credential in a manifest: the text itself, or the name of a secret that is stored elsewhere.
 
-Neither is written out by `repr`, a dump or an error; what it says is asked for by name, where the
-request is built.
+`repr`, dumps and errors show neither. The value is read by name where the request is built.
 """
 
 import re
@@ -13,18 +12,20 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 SECRET = "$secret"  # noqa: S105 - a key of documents
-"""`{"$secret": "name"}` stands for the secret of that name."""
+"""`{"$secret": "name"}` is replaced by the secret with that name."""
 HIDDEN = "$hidden"
-"""`{"$hidden": "…"}` stands for a credential that is not shown; see `apps.catalog.masking`."""
+"""`{"$hidden": "…"}` stands for a stored credential that is not shown; see
+`apps.catalog.credentials.masking`.
+"""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 FOREIGN = "foreign"
-"""In the context of a validation: the document is not this installation's own."""
+"""The validation context has this key if the document does not belong to this installation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """One of the two is set: the text itself, or the name of the secret that has it."""
+    """A credential. Either its text or the name of its secret is set."""
 
     text: str = field(default="", repr=False)
     secret: str = ""
@@ -32,7 +33,8 @@ class Credential:
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.with_info_plain_validator_function(
-            read_credential, serialization=core_schema.plain_serializer_function_ser_schema(dumped)
+            read_credential,
+            serialization=core_schema.plain_serializer_function_ser_schema(dump_credential),
         )
 
     @classmethod
@@ -43,7 +45,7 @@ class Credential:
 
 
 def read_credential(value: Any, info: ValidationInfo) -> Credential:
-    """Raises `PydanticCustomError`, which does not repeat the value."""
+    """Validate a credential. Raises `PydanticCustomError`, which does not repeat the value."""
     if isinstance(value, Credential):
         return value
     if isinstance(value, str):
@@ -51,11 +53,11 @@ def read_credential(value: Any, info: ValidationInfo) -> Credential:
     if isinstance(value, dict) and HIDDEN in value:
         raise PydanticCustomError(
             "credential_hidden",
-            "is a credential that is not shown, and none is stored here that it could stand for; "
-            "type it again, or name a secret",
+            "is a placeholder for a hidden credential, but none is stored here; enter it "
+            "again, or refer to a secret",
         )
     if not isinstance(value, dict) or SECRET not in value:
-        raise PydanticCustomError("credential_type", "expected a string or a secret")
+        raise PydanticCustomError("credential_type", "expected a string or a reference to a secret")
     return _reference(value, is_foreign=bool((info.context or {}).get(FOREIGN)))
 
 
@@ -64,7 +66,7 @@ def _reference(value: dict[str, Any], *, is_foreign: bool) -> Credential:
     if len(value) > 1 or not isinstance(name, str) or not NAME.fullmatch(name):
         raise PydanticCustomError(
             "secret_reference",
-            'does not name a secret; write {example} with a name of letters, digits, "-" and "_"',
+            'does not refer to a secret; use {example} with a name of letters, digits, "-" and "_"',
             {"example": '{"$secret": "name"}'},
         )
     if is_foreign:
@@ -73,13 +75,13 @@ def _reference(value: dict[str, Any], *, is_foreign: bool) -> Credential:
 
 
 FOREIGN_REFERENCE = (
-    "names a secret of this installation, and only applications that are kept here may; "
-    "type the credential"
+    "refers to a secret of this installation, which only its own applications may use; "
+    "enter the credential itself"
 )
 
 
-def dumped(credential: Credential) -> dict[str, str] | str:
-    """What a dump shows in its place: not enough to read it back."""
+def dump_credential(credential: Credential) -> dict[str, str] | str:
+    """Return the replacement in a dump, from which the credential cannot be recovered."""
     if credential.secret:
         return {SECRET: credential.secret}
     return {HIDDEN: ""} if credential.text else ""
@@ -94,7 +96,7 @@ def is_hidden(value: object) -> bool:
 
 
 def reads_as_credential(name: str) -> bool:
-    """Whether a constant of that name is one: of a header, or of a query."""
+    """Return True if a constant with this name is a credential, in a header or in a query."""
     return bool(_CREDENTIAL_NAME.search(name))
 
 

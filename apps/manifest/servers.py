@@ -1,20 +1,20 @@
-"""The servers that a document sends its credentials to."""
+"""The servers to which a document sends its credentials."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from apps.manifest.places import Keys, value_at
-from apps.manifest.toolsets import has_host
+from apps.manifest.json_places import Keys, value_at
 
 ADDRESSES = frozenset({"url", "base_url", "method_url", "token_url"})
 
 
 def servers_of(document: Any, keys: Keys) -> frozenset[str]:
-    """Where the credential at a place is sent, as far as the document says.
+    """Return the servers that receive the credential at a place, as far as the document shows.
 
-    Origins, and `predefined …` and `registered …` for what is written elsewhere. All of a toolset
-    counts as one.
+    The result contains origins, and `predefined …` and `registered …` for servers that are declared
+    elsewhere. All servers of a toolset count as one.
     """
     if keys[:1] == ("tool_sets",) and len(keys) > 1:
         document = value_at(document, keys[:2])
@@ -36,7 +36,9 @@ def servers_of(document: Any, keys: Keys) -> frozenset[str]:
 
 
 def origins(addresses: Sequence[tuple[str, str]]) -> set[str]:
-    """The servers of addresses by their keys; below a base, those without a host are on its own."""
+    """Return the servers of URLs by their keys. A URL without a host is on the server of its base
+    URL.
+    """
     has_base = any(key == "base_url" and url for key, url in addresses)
     return {
         origin_of(url)
@@ -46,7 +48,9 @@ def origins(addresses: Sequence[tuple[str, str]]) -> set[str]:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port where it is not the usual one, in lower case; "/" for this server."""
+    """Return scheme, host and port (unless it is the default port) in lower case; "/" for this
+    server.
+    """
     if url.startswith("/"):
         return "/"
     try:
@@ -60,7 +64,24 @@ def origin_of(url: str) -> str:
     return f"{scheme}://{host}" if is_usual else f"{scheme}://{host}:{port}"
 
 
+def host_and_port(url: str) -> str:
+    """Return only host and port, because other parts of a URL may contain a secret."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "an address that cannot be read"
+    return f"{parts.hostname}{port}" if parts.hostname else "this installation"
+
+
+_scheme = re.compile(r"\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+
+
+def has_host(url: str) -> bool:
+    return bool(_scheme.match(url))
+
+
 def query_pairs(url: str) -> list[str]:
-    """The pairs of an address's query, as they are written."""
+    """Return the key-value pairs in a URL's query, as they are written."""
     query = url.partition("#")[0].partition("?")[2]
     return [pair for pair in query.split("&") if pair]

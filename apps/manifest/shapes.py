@@ -1,6 +1,6 @@
-"""The shape of a document, read off the models: which model an object at a place is meant to be.
+"""The shape of a document, derived from the models: which model each object in it is meant to be.
 
-Errors and warnings are about the document as it was written, which a validated manifest no longer
+Errors and warnings describe the document as it was written, which a validated manifest no longer
 shows.
 """
 
@@ -10,13 +10,13 @@ import types
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Annotated, Any, Literal, Union
 
 from pydantic import BaseModel, Discriminator, Tag
 from pydantic.fields import FieldInfo
 
-from apps.manifest.problems import join
+from apps.manifest.problems import join_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several models; `tag` reads from a value which one it is meant to be."""
+    """One of several models. `tag` returns the model that a value is meant for."""
 
     models: dict[object, Shape]
     tag: Callable[[Any], object]
@@ -43,55 +43,55 @@ class Mixed:
 
 
 Shape = type[BaseModel] | Items | Values | Choice | Mixed | None
-"""None: a plain value, or one that is not looked into."""
+"""This is the shape of a value. None means a plain value, or one that is not examined."""
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
-    """An object of a document, and the model that it is meant to be; the root's path is empty."""
+class ShapeVisit:
+    """An object of a document, and the model that it is meant to be. The path of the root is empty."""
 
     path: str
     model: type[BaseModel]
     value: dict[str, Any]
 
 
-def visits(document: dict[str, Any], model: type[BaseModel]) -> Iterator[Visit]:
-    """Every object of a document that has a model, in the order of the document."""
+def visits(document: dict[str, Any], model: type[BaseModel]) -> Iterator[ShapeVisit]:
+    """Yield every object of a document that has a model, in the order of the document."""
     rest: list[tuple[str, Shape, Any]] = [("", model, document)]
     while rest:
         path, shape, value = rest.pop()
         if isinstance(shape, type) and isinstance(value, dict):
-            yield Visit(path, shape, value)
+            yield ShapeVisit(path, shape, value)
         rest += reversed(list(_members(path, shape, value)))
 
 
 def _members(path: str, shape: Shape, value: Any) -> Iterator[tuple[str, Shape, Any]]:
     if isinstance(shape, Choice):
-        yield path, chosen(shape, value), value
+        yield path, choose_shape(shape, value), value
     elif isinstance(shape, Items) and isinstance(value, list):
         for index, item in enumerate(value):
-            yield join(path, index), shape.of, item
+            yield join_path(path, index), shape.of, item
     elif isinstance(value, dict) and shape is not None:
         for key, item in value.items():
             if (inner := inside(shape, key)) is not None:
-                yield join(path, key), inner, item
+                yield join_path(path, key), inner, item
 
 
 def inside(shape: Shape, key: str) -> Shape:
-    """The shape of a member of an object."""
+    """Return the shape of a member of an object."""
     if isinstance(shape, type):
         return fields(shape).get(key)
     return shape.of if isinstance(shape, Values) else None
 
 
-def chosen(shape: Choice, value: Any) -> Shape:
-    """The model that a value is meant to be, None if its tag is unknown."""
+def choose_shape(shape: Choice, value: Any) -> Shape:
+    """Return the model that a value is meant to be, or None if its tag is unknown."""
     tag = shape.tag(value) if isinstance(value, dict) else None
     is_known = isinstance(tag, str | None) and tag in shape.models
     return shape.models[tag] if is_known else None
 
 
-@cache
+@lru_cache(maxsize=1000)
 def fields(model: type[BaseModel]) -> dict[str, Shape]:
     return {
         name: shape_of(field.annotation, field.discriminator)
@@ -146,6 +146,6 @@ def _tag(member: Any) -> str:
 
 def _tags(member: type[BaseModel], discriminator: str) -> tuple[object, ...]:
     annotation = member.model_fields[discriminator].annotation
-    # A literal of nothing but None is its own type, not a Literal any more.
+    # Python turns `Literal[None]` into None itself.
     is_literal = typing.get_origin(annotation) is Literal
     return typing.get_args(annotation) if is_literal else (None,)

@@ -1,29 +1,30 @@
-"""Files of notes: they stand among the files of the notes' owner, and texts name them by their path.
+"""The files of notes. They are stored among the files of the notes' owner, and texts refer to them
+by their path.
 
-`files/user-7/notes/plan.png` in a text is `attachments/plan.png` in a folder of notes.
+`files/user-7/notes/plan.png` in a text is `attachments/plan.png` in an exported folder.
 """
 
 import re
 
-from apps.workspace.local.paths import ROOT, write_path
+from apps.workspace.local.files.paths import ROOT, write_path
 
 FOLDER = "notes/"
-"""Where in the owner's files they are."""
+"""Attachments of notes are stored in this folder of the owner's files."""
 EXPORTED = "attachments/"
 
 
-def path_of(owner: str, name: str) -> str:
-    """The path of the file with that name, as a text has it."""
+def attachment_path(owner: str, name: str) -> str:
+    """Return the path of the file with that name in the form that texts use."""
     return write_path(owner, f"{FOLDER}{name}")
 
 
 def paths_in(owner: str, text: str) -> list[str]:
-    """The files of the workspace that a text names, each once."""
+    """Return the workspace files that a text refers to, each once."""
     return list(dict.fromkeys(found[0] for found in stored_path(owner).finditer(text)))
 
 
 def stored_path(owner: str) -> re.Pattern[str]:
-    """Up to what ends an address in Markdown; paths are percent-encoded."""
+    """Return a pattern for paths. A path is percent-encoded and ends like a URL in Markdown."""
     return re.compile(rf"(?<![\w/]){ROOT}/{re.escape(owner)}/{FOLDER}([^\s()<>\[\]\"'`]+)")
 
 
@@ -37,5 +38,5 @@ _exported = re.compile(
 
 
 def imported_text(owner: str, text: str) -> str:
-    """The text with links into the folder of attachments turned into paths of stored files."""
+    """Return the text with links into the folder of attachments replaced by paths of stored files."""
     return _exported.sub(lambda found: f"{found['before']}{ROOT}/{owner}/{FOLDER}", text)

@@ -1,4 +1,4 @@
-"""What is wrong with a note: links that lead nowhere, code that does not end, a broken front matter."""
+"""Finds mistakes in a note: broken links, unclosed code, invalid front matter."""
 
 import re
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
-from apps.manifest.front_matter import FrontMatterInvalid, read_front_matter
+from apps.manifest.markdown.front_matter import FrontMatterInvalid, read_front_matter
 from apps.notes.attachments import FOLDER, paths_in
-from apps.notes.content import key_of
+from apps.notes.content import title_key
 from apps.notes.links import links_in
 from apps.notes.models import Note
 from apps.notes.note_lists import existing
+from apps.workspace.local.files.paths import find_place
 from apps.workspace.local.models import StoredFile
-from apps.workspace.local.paths import find_place
 
 MOST = 100
 
@@ -23,13 +23,13 @@ _begun = re.compile(r"\[\[(?![^\[\]\n]*\]\])")
 
 @dataclass(frozen=True, slots=True)
 class NoteProblem:
-    """`line` is counted from 1, 0 where the note as a whole is meant."""
+    """A mistake in a note. `line` is counted from 1; it is 0 for the note as a whole."""
 
     line: int
     text: str
 
 
-def problems_of(note: Note) -> list[NoteProblem]:
+def check_note(note: Note) -> list[NoteProblem]:
     found = [
         *front_matter_problems(note.text),
         *fence_problems(note.text),
@@ -41,7 +41,9 @@ def problems_of(note: Note) -> list[NoteProblem]:
 
 
 def front_matter_problems(text: str) -> Iterator[NoteProblem]:
-    """A text that begins like a file with front matter, which a file of this note would have anyway."""
+    """Yield a problem for a text that begins with front matter, because the file of a note has one
+    already.
+    """
     if not re.match(r"-{3,}[ \t]*\n\s*[A-Za-z][\w-]*:", text):
         return
     try:
@@ -67,7 +69,7 @@ def fence_problems(text: str) -> Iterator[NoteProblem]:
     if begun is not None:
         yield NoteProblem(
             begun[0],
-            gettext("The code block that begins here does not end; write {begun} below it.").format(
+            gettext("The code block that begins here never ends; add {begun} below it.").format(
                 begun=begun[1]
             ),
         )
@@ -78,17 +80,17 @@ def begun_links(text: str) -> Iterator[NoteProblem]:
     for number, line in enumerate(text.split("\n"), 1):
         is_code ^= _fence.match(line) is not None
         if not is_code and _begun.search(re.sub(r"`[^`]*`", "", line)):
-            yield NoteProblem(number, gettext("A link begins with [[ and does not end with ]]."))
+            yield NoteProblem(number, gettext("A link that begins with [[ must end with ]]."))
 
 
 def broken_links(note: Note) -> Iterator[NoteProblem]:
     titles = list(dict.fromkeys(link.title for link in links_in(note.text)))
     there = existing(note.owner, titles)
     for title in titles:
-        if key_of(title) not in there:
+        if title_key(title) not in there:
             yield NoteProblem(
                 line_of(note.text, title),
-                gettext("There is no note {title}, to which a link leads.").format(
+                gettext("A link leads to {title}, but no such note exists.").format(
                     title=repr(title)
                 ),
             )

@@ -1,4 +1,4 @@
-"""What a note says, checked: title, text, tags and fields."""
+"""The validated content of a note: title, text, tags and fields."""
 
 import re
 import unicodedata
@@ -19,7 +19,7 @@ from apps.notes.limits import (
 from apps.notes.models import Note, NoteVersion
 
 OWN_NAMES = frozenset({"title", "text", "tags", "fields", "created", "modified"})
-"""They are no names of fields: files and tools use them for what every note has."""
+"""Fields cannot have these names, which files and tools use for the data of every note."""
 
 _name = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
 _marks = frozenset("[]|")
@@ -33,22 +33,26 @@ class NoteContent:
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
-def key_of(title: str) -> str:
-    """What is compared of titles and tags: case, width and runs of spaces do not count."""
-    return " ".join(unicodedata.normalize("NFKC", storable(title)).casefold().split())
+def title_key(title: str) -> str:
+    """Return the form in which titles and tags are compared: ignoring case, character width and
+    repeated spaces.
+    """
+    return " ".join(unicodedata.normalize("NFKC", storable_text(title)).casefold().split())
 
 
-def storable(text: str) -> str:
-    """Without what PostgreSQL refuses even to look for: NUL, and half characters, which models write."""
+def storable_text(text: str) -> str:
+    """Return the text without characters that PostgreSQL rejects even in a search: NUL, and
+    unpaired surrogates, which models may write.
+    """
     return text.replace("\0", "").encode(errors="ignore").decode()
 
 
-def content_of(row: Note | NoteVersion) -> NoteContent:
+def note_content(row: Note | NoteVersion) -> NoteContent:
     return NoteContent(row.title, row.text, tuple(row.tags), dict(row.fields))
 
 
-def checked(content: NoteContent) -> NoteContent:
-    """The content as it is stored. Raises `NoteRefused`."""
+def check_content(content: NoteContent) -> NoteContent:
+    """Return the content in the form that is stored. Raises `NoteRefused` if it is invalid."""
     return NoteContent(
         checked_title(content.title),
         checked_text(content.text),
@@ -58,18 +62,16 @@ def checked(content: NoteContent) -> NoteContent:
 
 
 def checked_title(title: str, field: str = "title") -> str:
-    """On one line, without spaces around. Raises `NoteRefused`."""
+    """Return the title on one line, stripped. Raises `NoteRefused` if it is invalid."""
     line = " ".join(title.split())
-    if not key_of(line):
-        raise NoteRefused(field, "it is empty; write what the note is about.")
-    if len(line) > LONGEST_TITLE or len(key_of(line)) > 3 * LONGEST_TITLE:
-        raise NoteRefused(
-            field, f"it has {len(line)} characters; at most {LONGEST_TITLE} are possible."
-        )
+    if not title_key(line):
+        raise NoteRefused(field, gettext("it is empty; enter a title."))
+    if len(line) > LONGEST_TITLE or len(title_key(line)) > 3 * LONGEST_TITLE:
+        raise NoteRefused(field, too_long(len(line), LONGEST_TITLE))
     if any(letter in _marks or is_control(letter) for letter in line):
         raise NoteRefused(
             field,
-            gettext("{line} has one of [ ] | or a control character; leave these out.").format(
+            gettext("{line} contains one of [ ] | or a control character; remove these.").format(
                 line=repr(line[:60])
             ),
         )
@@ -77,53 +79,64 @@ def checked_title(title: str, field: str = "title") -> str:
 
 
 def checked_text(text: str) -> str:
-    """With line ends as in files. Raises `NoteRefused`."""
+    """Return the text with the line ends of files. Raises `NoteRefused` if it is invalid."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     if len(plain) > LONGEST_TEXT:
         raise NoteRefused(
             "text",
-            f"it has {len(plain):,} characters; at most {LONGEST_TEXT:,} are possible. "
-            "Part it into several notes.",
+            gettext(
+                "it has {count} characters; the limit is {limit}. Split it into several notes."
+            ).format(count=f"{len(plain):,}", limit=f"{LONGEST_TEXT:,}"),
         )
     if "\0" in plain or any("\ud800" <= letter <= "\udfff" for letter in plain):
-        raise NoteRefused("text", "it has characters that are no text; leave them out.")
+        raise NoteRefused("text", gettext("it contains invalid characters; remove them."))
     return plain
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Each once. Raises `NoteRefused`."""
-    found = {key_of(tag): checked_title(tag, "tags") for tag in tags if tag.strip()}
+    """Return the tags without duplicates. Raises `NoteRefused` if it is invalid."""
+    found = {title_key(tag): checked_title(tag, "tags") for tag in tags if tag.strip()}
     if len(found) > MOST_TAGS:
-        raise NoteRefused("tags", f"there are {len(found)}; at most {MOST_TAGS} are possible.")
+        raise NoteRefused("tags", too_many(len(found), MOST_TAGS))
     return tuple(found.values())
 
 
 def checked_fields(fields: Mapping[str, str]) -> dict[str, str]:
-    """Raises `NoteRefused`."""
+    """Return the fields. Raises `NoteRefused` if it is invalid."""
     if len(fields) > MOST_FIELDS:
-        raise NoteRefused("fields", f"there are {len(fields)}; at most {MOST_FIELDS} are possible.")
+        raise NoteRefused("fields", too_many(len(fields), MOST_FIELDS))
     for name, value in fields.items():
         check_field(name, value)
     return dict(fields)
 
 
 def check_field(name: str, value: str) -> None:
-    """Raises `NoteRefused`."""
+    """Check one field. Raises `NoteRefused` if it is invalid."""
     place = f"fields.{name[:LONGEST_NAME]}"
     if not _name.fullmatch(name) or len(name) > LONGEST_NAME:
         raise NoteRefused(
             place,
-            f"a name has at most {LONGEST_NAME} letters, digits and . _ - "
-            "and begins with a letter; write another one.",
+            gettext(
+                "a name begins with a letter and has up to {limit} letters, digits and . _ -; "
+                "choose another name."
+            ).format(limit=LONGEST_NAME),
         )
     if name in OWN_NAMES:
-        raise NoteRefused(place, "every note has that already; choose another name.")
+        raise NoteRefused(place, gettext("every note already has this field; choose another name."))
     if len(value) > LONGEST_VALUE:
-        raise NoteRefused(
-            place, f"it has {len(value):,} characters; at most {LONGEST_VALUE:,} are possible."
-        )
+        raise NoteRefused(place, too_long(len(value), LONGEST_VALUE))
     if any(is_control(letter) and letter not in "\n\t" for letter in value):
-        raise NoteRefused(place, "it has control characters; leave them out.")
+        raise NoteRefused(place, gettext("it contains control characters; remove them."))
+
+
+def too_long(count: int, limit: int) -> str:
+    return gettext("it has {count} characters; the limit is {limit}.").format(
+        count=f"{count:,}", limit=f"{limit:,}"
+    )
+
+
+def too_many(count: int, limit: int) -> str:
+    return gettext("there are {count}; the limit is {limit}.").format(count=count, limit=limit)
 
 
 def is_control(letter: str) -> bool:

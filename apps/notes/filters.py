@@ -1,6 +1,6 @@
-"""The language of searches: words, `tag:x`, `title:x`, `field:x=y`, `modified>2026-11-01`, and `-` before
-any of them for the opposite. A note has to fit all of them. Of TiddlyWiki's filters, those are read
-that say the same: `[tag[x]]`, `[title[x]]`, `[search[x]]`, `[[x]]`, and `!` for the opposite.
+"""The search language: words, `tag:x`, `title:x`, `field:x=y`, `modified>2026-11-01`, and `-`
+before any of them to negate it. A note must match all of them. The equivalent filters of TiddlyWiki
+are supported: `[tag[x]]`, `[title[x]]`, `[search[x]]`, `[[x]]`, and `!` to negate.
 """
 
 import re
@@ -17,9 +17,9 @@ from django.utils.translation import gettext
 
 from apps.datetimes import read_datetime
 from apps.errors import NoteRefused
-from apps.notes.content import key_of, storable
+from apps.notes.content import storable_text, title_key
 from apps.notes.models import NoteTag
-from apps.notes.words import containing
+from apps.notes.word_index import containing
 
 LONGEST = 1_000
 MOST_TERMS = 20
@@ -28,7 +28,7 @@ UNDERSTOOD = (
     "- before any of them, [tag[x]], [title[x]], [search[x]]"
 )
 EVERYTHING = frozenset({"all[tiddlers]", "all[]", "is[tiddler]", "!is[system]", "!is[shadow]"})
-"""Steps of TiddlyWiki's filters that every note here fits."""
+"""These steps of TiddlyWiki's filters match every note."""
 
 _value = r'(?:"(?P<{0}_quoted>[^"]*)"|(?P<{0}>\S+))'
 _term = re.compile(
@@ -49,7 +49,7 @@ _step = re.compile(r"(?P<not>!)?(?P<operator>[\w:-]*)\[(?P<operand>[^\[\]]*)\]")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One condition; `name` is that of a field, `value` None where any will do."""
+    """A condition of a filter. `name` is the name of a field; `value` is None if any value matches."""
 
     kind: str
     value: str | None
@@ -58,20 +58,26 @@ class Term:
 
 
 def condition(filter: str) -> Q:
-    """What notes have to be; of "" they all are. Raises `NoteRefused`."""
+    """Return the condition as a query; "" matches all notes. Raises `NoteRefused` if the filter is
+    invalid.
+    """
     terms = parse(filter)
     return reduce(and_, map(condition_of, terms), Q())
 
 
 def parse(filter: str) -> list[Term]:
-    """Raises `NoteRefused`."""
-    text = storable(filter).strip()
+    """Parse a filter. Raises `NoteRefused` if the filter is invalid."""
+    text = storable_text(filter).strip()
     if len(text) > LONGEST:
-        raise refused(f"it has {len(text):,} characters; at most {LONGEST:,} are possible.")
-    # Any text can be read: what is no condition is a word.
+        raise refusal_error(f"it has {len(text):,} characters; the limit is {LONGEST:,}.")
+    # Any text is valid: whatever is not a condition is a word.
     found = [term for part in _term.finditer(text) for term in terms_of(part)]
     if len(found) > MOST_TERMS:
-        raise refused(f"it has {len(found)} conditions; at most {MOST_TERMS} are possible.")
+        raise refusal_error(
+            gettext("it has {count} conditions; the limit is {limit}.").format(
+                count=len(found), limit=MOST_TERMS
+            )
+        )
     return found
 
 
@@ -82,30 +88,30 @@ def terms_of(part: re.Match[str]) -> Iterator[Term]:
     elif part["steps"] is not None:
         yield from steps_of(part["steps"], is_not=is_not)
     elif part["key"] is not None:
-        yield Term(part["key"], given(part, "value"), is_not=is_not)
+        yield Term(part["key"], parse_part(part, "value"), is_not=is_not)
     elif part["name"] is not None:
-        yield Term("field", given(part, "field"), part["name"], is_not)
+        yield Term("field", parse_part(part, "field"), part["name"], is_not)
     elif part["sign"] is not None:
         yield Term(f"modified{part['sign']}", part["moment"], is_not=is_not)
     else:
         yield Term("word", part["phrase"] or part["word"], is_not=is_not)
 
 
-def given(part: re.Match[str], name: str) -> str | None:
+def parse_part(part: re.Match[str], name: str) -> str | None:
     quoted = part[f"{name}_quoted"]
     plain: str | None = part[name]
     return plain if quoted is None else quoted
 
 
 def steps_of(written: str, *, is_not: bool) -> Iterator[Term]:
-    """The steps of a filter of TiddlyWiki. Raises `NoteRefused` for others than are understood."""
+    """Yield the steps of a TiddlyWiki filter. Raises `NoteRefused` for unsupported steps."""
     for step in _step.finditer(written):
         if step[0] in EVERYTHING:
             continue
         kind = {"tag": "tag", "title": "exact", "": "exact", "search": "word"}.get(step["operator"])
         if kind is None or is_not:
-            raise refused(
-                gettext("{step} is not understood. Write {understood}.").format(
+            raise refusal_error(
+                gettext("Unknown: {step}. Use {understood}.").format(
                     step=repr(step[0][:60]), understood=UNDERSTOOD
                 )
             )
@@ -121,11 +127,11 @@ def positive(term: Term) -> Q:
     value = term.value or ""
     match term.kind:
         case "tag":
-            return Q(pk__in=NoteTag.objects.filter(key=key_of(value)).values("note"))
+            return Q(pk__in=NoteTag.objects.filter(key=title_key(value)).values("note"))
         case "title":
-            return Q(key__contains=key_of(value))
+            return Q(key__contains=title_key(value))
         case "exact":
-            return Q(key=key_of(value))
+            return Q(key=title_key(value))
         case "field":
             return field_condition(term.name, term.value)
         case "word":
@@ -137,12 +143,14 @@ def positive(term: Term) -> Q:
 def field_condition(name: str, value: str | None) -> Q:
     found = KeyTextTransform(name, "fields")
     is_there = Q(IsNull(found, False))
-    # Without it, the opposite of the comparison would be unknown where there is no such field.
+    # Otherwise the negated comparison would be unknown for notes without such a field.
     return is_there if value is None else is_there & Q(Exact(found, value))
 
 
 def moment_condition(sign: str, written: str) -> Q:
-    """A day counts as a whole: `>` is after its end, `<` before its beginning, in UTC."""
+    """Return the condition. A day counts as a whole, in UTC: `>` means after its end, `<` before
+    its beginning.
+    """
     begin, end = moments(written)
     match sign:
         case ">":
@@ -156,7 +164,9 @@ def moment_condition(sign: str, written: str) -> Q:
 
 
 def moments(written: str) -> tuple[datetime, datetime]:
-    """Where a day begins and ends, or one moment twice. Raises `NoteRefused`."""
+    """Return the beginning and end of a day, or the same moment twice. Raises `NoteRefused` if the
+    filter is invalid.
+    """
     try:
         if len(written) <= 10:
             day = read_datetime(written)
@@ -164,12 +174,12 @@ def moments(written: str) -> tuple[datetime, datetime]:
         moment = read_datetime(written)
         return moment, moment + timedelta(microseconds=1)
     except ValueError:
-        raise refused(
+        raise refusal_error(
             gettext(
-                "{written} is not a date from 1900 to 2199. Write one such as 2026-11-01 or 2026-11-01T14:30."
+                "{written} isn’t a date from 1900 to 2199. Use the form 2026-11-01 or 2026-11-01T14:30."
             ).format(written=repr(written[:40]))
         ) from None
 
 
-def refused(text: str) -> NoteRefused:
+def refusal_error(text: str) -> NoteRefused:
     return NoteRefused("filter", text)

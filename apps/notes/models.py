@@ -1,6 +1,7 @@
-"""Rows of notes: what they say now, every version of it, and what makes them findable.
+"""Rows of notes: the current content, every version, and the data for searches.
 
-The database indexes titles and texts. Before changing the table of `Note`, see `apps.notes.words`.
+The database indexes titles and texts. Before changing the table of `Note`, see
+`apps.notes.word_index`.
 """
 
 from django.conf import settings
@@ -13,13 +14,14 @@ from apps.notes.limits import LONGEST_KEY, LONGEST_TITLE
 
 
 class Note(models.Model):
-    """A note as it is now, the same as its newest version.
+    """A note in its current state, which equals its newest version.
 
-    - `owner`: whose workspace it is in (`user-7`, `team-3`).
-    - `key`: the title without regard to case and spaces; no two notes of a workspace have the same.
-    - `number`: that of the newest version.
-    - `is_by_agent`, `is_untrusted`: as of the newest version.
-    - `deleted_at`: a note that is deleted can be brought back, unless its title was taken meanwhile.
+    - `owner`: the owner of the workspace (`user-7`, `team-3`).
+    - `key`: the title without regard to case and spaces. Two notes of a workspace cannot have the
+      same key.
+    - `number`: the number of the newest version.
+    - `is_by_agent`, `is_untrusted`: as in the newest version.
+    - `deleted_at`: a deleted note can be restored, unless its title was used again in the meantime.
     """
 
     owner = models.CharField(max_length=100)
@@ -46,23 +48,26 @@ class Note(models.Model):
         indexes = (models.Index(fields=("owner", "-modified_at"), name="notes_by_change"),)
 
     def __str__(self) -> str:
-        return f"note {self.pk}"  # never its title, which may come into a log
+        return (
+            f"note {self.pk}"  # The text never contains the title, because it may appear in a log.
+        )
 
 
 class NoteVersion(models.Model):
-    """What a note said at a time, and who made it say that. It is never changed.
+    """A version of a note, and its author. It is never changed.
 
-    - `user`: who wrote it, or for whom an agent did.
-    - `application`: the slug of the agent, `conversation` where it wrote, "" if that is not known.
-    - `is_untrusted`: the agent had read what strangers wrote.
+    - `user`: the user who wrote it, or on whose behalf an agent wrote it.
+    - `application`: the slug of the agent. `conversation`: the conversation in which the agent
+      wrote it. Both are "" if they are unknown.
+    - `is_untrusted`: the agent had read content from third parties.
     """
 
     class Action(models.TextChoices):
         CREATED = "created", gettext_lazy("Created")
         CHANGED = "changed", gettext_lazy("Changed")
         RENAMED = "renamed", gettext_lazy("Renamed")
-        RELINKED = "relinked", gettext_lazy("Links followed a new title")
-        RESTORED = "restored", gettext_lazy("Brought back")
+        RELINKED = "relinked", gettext_lazy("Links updated")
+        RESTORED = "restored", gettext_lazy("Restored")
         DELETED = "deleted", gettext_lazy("Deleted")
         IMPORTED = "imported", gettext_lazy("Imported")
 
@@ -92,7 +97,7 @@ class NoteVersion(models.Model):
 
 
 class NoteTag(models.Model):
-    """A tag of a note that is not deleted; `key` as of titles."""
+    """A tag of a note that is not deleted. `key` is compared like the key of a title."""
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="tag_rows")
     key = models.CharField(max_length=LONGEST_KEY, db_index=True)
@@ -106,7 +111,7 @@ class NoteTag(models.Model):
 
 
 class NoteLink(models.Model):
-    """A title that the text of a note leads to, whether there is such a note or not."""
+    """A title that the text of a note links to. The linked note need not exist."""
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="link_rows")
     key = models.CharField(max_length=LONGEST_KEY, db_index=True)
@@ -119,7 +124,9 @@ class NoteLink(models.Model):
 
 
 class NoteVector(models.Model):
-    """The embedding of a note by `model`, as it was in version `number`: 32 bits for each number."""
+    """The embedding of version `number` of a note, computed by `model`, with 32 bits for each
+    number.
+    """
 
     note = models.OneToOneField(Note, on_delete=models.CASCADE, related_name="vector_row")
     number = models.PositiveIntegerField()

@@ -1,20 +1,27 @@
-"""Whose notes somebody works with: those of the team that they work in, else their own."""
+"""Workspaces of notes, one for each user and each team: their owner, size and deletion."""
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db import models
+from django.db.models import Count, Func, IntegerField, Sum
 
 from apps.accounts.buckets import bucket_of
 from apps.accounts.caller import Caller
 from apps.accounts.models import Team
 from apps.errors import NoteRefused
-from apps.notes.content import key_of
+from apps.notes.attachments import FOLDER
+from apps.notes.content import title_key
+from apps.notes.models import Note, NoteVersion
+from apps.workspace.local.files import files
 
 OWN = "notes"
-"""The name of a person's own notes; in a team, another name of the team's."""
+"""A user's own notes have this name. In a team, it is an alias for the team's notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteSpace:
-    """A workspace of notes: `owner` as its rows have it, `name` as people and models say it."""
+    """A workspace of notes. `owner` is the one in its rows; `name` is shown to users and models."""
 
     owner: str
     name: str = OWN
@@ -24,28 +31,75 @@ class NoteSpace:
         return tuple(dict.fromkeys((self.name, OWN)))
 
     def named(self, name: str) -> "NoteSpace":
-        """This workspace, if that is one of its names; "" is. Raises `NoteRefused`."""
-        if key_of(name) in ("", *map(key_of, self.names)):
+        """Return this workspace if it has that name, or if the name is "". Raises `NoteRefused`."""
+        if title_key(name) in ("", *map(title_key, self.names)):
             return self
         known = " or ".join(f"'{one}'" for one in self.names)
         raise NoteRefused(
-            "workspaceName", f"there are no notes named {name[:100]!r} here; write {known}."
+            "workspaceName", f"there are no notes named {name[:100]!r} here; use {known}."
         )
 
 
 def space_of(caller: Caller) -> NoteSpace | None:
-    """The notes of a person or of their team, also for a key that the person made.
+    """Return the notes of the user's current team, else their own notes; including for a key that
+    the user created.
 
-    None for a key that somebody else made, and for a caller without an account: a visitor, a key of
-    the installation, DIAL Core.
+    Return None for a key that another user created, and for a caller without an account: a visitor,
+    a key of the installation, DIAL Core.
     """
     if caller.kind not in ("user", "key") or caller.person is None:
         return None
     if caller.team is None:
         return NoteSpace(bucket_of(caller.person))
-    team = Team.objects.select_related("group").filter(pk=caller.team).first()
+    team = Team.objects.filter(pk=caller.team).first()
     return None if team is None else NoteSpace(owner_of_team(team.pk), str(team))
 
 
 def owner_of_team(team: int) -> str:
     return f"team-{team}"
+
+
+class SpaceSize(NamedTuple):
+    """The size of a workspace. `notes` includes deleted ones, and `size` is the number of bytes in
+    all versions' texts.
+    """
+
+    owner: str
+    notes: int
+    size: int
+
+
+class OctetLength(Func):
+    function = "OCTET_LENGTH"
+    output_field = IntegerField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        # Older versions of SQLite have no function for it.
+        template = "LENGTH(CAST(%(expressions)s AS BLOB))"
+        return self.as_sql(compiler, connection, template=template, **context)
+
+
+def largest_spaces(most: int) -> list[SpaceSize]:
+    """Return the largest workspaces first."""
+    versions = NoteVersion.objects.order_by().values("note__owner")
+    sizes = versions.annotate(size=Sum(OctetLength("text"))).order_by("-size", "note__owner")
+    found = dict(sizes.values_list("note__owner", "size")[:most])
+    rows = Note.objects.filter(owner__in=found).order_by().values("owner")
+    counts = dict(rows.annotate(count=Count("pk")).values_list("owner", "count"))
+    return [SpaceSize(owner, counts.get(owner, 0), size or 0) for owner, size in found.items()]
+
+
+def delete_notes_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
+    """Delete the notes of a user whose account was deleted."""
+    delete_all(bucket_of(instance.pk))
+
+
+def delete_of_team(sender: object, instance: models.Model, **kwargs: Any) -> None:
+    """Delete the notes of a deleted team."""
+    delete_all(owner_of_team(instance.pk))
+
+
+def delete_all(owner: str) -> None:
+    """Delete the notes of an owner, with all versions, and the files of the notes."""
+    Note.objects.filter(owner=owner).delete()
+    files.delete_below(owner, FOLDER)

@@ -1,7 +1,8 @@
-"""Every change of a note: one transaction, which writes the note, its version, and what finds it.
+"""Changes of notes. Each is one transaction, which writes the note, its version, and the data for
+searches.
 
-A change is of the version that its author saw. If there is a newer one, nothing is written and
-`NoteChanged` is raised, so that two who write at once lose nothing. All functions raise `NoteRefused`.
+A change applies to the version that its author saw. If there is a newer one, nothing is written and
+`NoteChanged` is raised, so that concurrent writers lose nothing. All functions raise `NoteRefused`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,23 +17,23 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from apps.errors import NoteChanged, NoteMissing, NoteRefused
-from apps.notes.content import NoteContent, checked, content_of, key_of
+from apps.notes.content import NoteContent, check_content, note_content, title_key
 from apps.notes.limits import MOST_NOTES, MOST_VERSIONS
 from apps.notes.links import linked_keys, with_links_to
 from apps.notes.models import Note, NoteLink, NoteTag, NoteVersion
 
 ATTEMPTS = 5
 AT_ONCE = 500
-"""New notes of one statement."""
+"""One statement creates at most this many notes."""
 Action = NoteVersion.Action
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who writes: the person of `user_id`, or an agent on their behalf.
+    """The author of a change: the user with `user_id`, or an agent on the user's behalf.
 
-    `application` is the agent's slug, `conversation` the id of where it writes. `is_untrusted`: it
-    has read what strangers wrote.
+    `application` is the agent's slug, and `conversation` the id of its conversation.
+    `is_untrusted`: the agent had read untrusted content.
     """
 
     user_id: int | None
@@ -43,13 +44,13 @@ class Author:
 
 
 def notes_of(owner: str) -> QuerySet[Note]:
-    """The notes of one workspace that are not deleted."""
+    """Return the notes of one workspace that are not deleted."""
     return Note.objects.filter(owner=owner, deleted_at=None)
 
 
-def find(owner: str, title: str) -> Note:
-    """Raises `NoteMissing`."""
-    found = notes_of(owner).filter(key=key_of(title)).first()
+def find_note(owner: str, title: str) -> Note:
+    """Return the note. Raises `NoteMissing`."""
+    found = notes_of(owner).filter(key=title_key(title)).first()
     if found is None:
         raise NoteMissing("title", f"there is no note {title[:200]!r}.")
     return found
@@ -65,10 +66,15 @@ def create(
     created_at: datetime | None = None,
     modified_at: datetime | None = None,
 ) -> Note:
-    """A new note, as old as it says or of now."""
-    content, now = checked(content), timezone.now()
+    """Create a note, with the given times or the current one."""
+    content, now = check_content(content), timezone.now()
     if notes_of(owner).count() >= MOST_NOTES:
-        raise NoteRefused("", f"there is room for {MOST_NOTES:,} notes; delete some first.")
+        raise NoteRefused(
+            "",
+            gettext("the limit of {limit} notes is reached; delete some first.").format(
+                limit=f"{MOST_NOTES:,}"
+            ),
+        )
     note = Note(
         owner=owner,
         created_at=created_at or now,
@@ -83,7 +89,7 @@ def create(
 
 @dataclass(frozen=True, slots=True)
 class NewNote:
-    """A checked note that there is not yet, as old as it says."""
+    """A validated note that does not exist yet, with its times."""
 
     content: NoteContent
     created_at: datetime
@@ -92,11 +98,16 @@ class NewNote:
 
 @transaction.atomic
 def create_all(owner: str, new: Sequence[NewNote], author: Author, action: str) -> None:
-    """As `create`, for many of which none has the title of another one."""
+    """Create several notes as `create` does. No two may have the same title."""
     now = timezone.now()
     if notes_of(owner).count() + len(new) > MOST_NOTES:
-        raise NoteRefused("", f"there is room for {MOST_NOTES:,} notes; delete some first.")
-    for batch in batched(new, AT_ONCE):
+        raise NoteRefused(
+            "",
+            gettext("the limit of {limit} notes is reached; delete some first.").format(
+                limit=f"{MOST_NOTES:,}"
+            ),
+        )
+    for batch in batch_notes(new, AT_ONCE):
         rows = [
             Note(
                 owner=owner,
@@ -111,13 +122,13 @@ def create_all(owner: str, new: Sequence[NewNote], author: Author, action: str) 
                 Note.objects.bulk_create(rows)
         except IntegrityError as error:
             raise NoteRefused(
-                "title", "one of the titles was taken meanwhile; try again."
+                "title", gettext("one of the titles was used in the meantime; try again.")
             ) from error
         NoteVersion.objects.bulk_create(version_of(row, author, action, now) for row in rows)
         index(rows)
 
 
-def batched(rows: Sequence[NewNote], size: int) -> Iterator[Sequence[NewNote]]:
+def batch_notes(rows: Sequence[NewNote], size: int) -> Iterator[Sequence[NewNote]]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
@@ -129,9 +140,9 @@ def change(
     action: str = Action.CHANGED,
     modified_at: datetime | None = None,
 ) -> Note:
-    """Make the note say this; the same as before is no change."""
-    content = checked(content)
-    if content == content_of(note) and note.deleted_at is None:
+    """Change the content of a note. The same content as before is not a change."""
+    content = check_content(content)
+    if content == note_content(note) and note.deleted_at is None:
         return note
     return write(note, content, author, action, modified_at=modified_at)
 
@@ -139,54 +150,59 @@ def change(
 def change_newest(
     owner: str, title: str, edit: Callable[[NoteContent], NoteContent], author: Author
 ) -> Note:
-    """Apply an edit to the newest version, again if somebody else was quicker."""
+    """Apply an edit to the newest version. If another writer was faster, apply it again."""
     for _ in range(ATTEMPTS - 1):
-        note = find(owner, title)
+        note = find_note(owner, title)
         try:
-            return change(note, edit(content_of(note)), author)
+            return change(note, edit(note_content(note)), author)
         except NoteChanged:
             continue
-    note = find(owner, title)
-    return change(note, edit(content_of(note)), author)
+    note = find_note(owner, title)
+    return change(note, edit(note_content(note)), author)
 
 
 @transaction.atomic
 def rename(note: Note, title: str, author: Author) -> tuple[Note, int]:
-    """The note under another title, and in how many other notes links follow."""
+    """Rename a note, and update links to it. Return the note, and the number of other notes with
+    updated links.
+    """
     old = note.title
-    content = replace(content_of(note), title=title, text=with_links_to(note.text, old, title))
+    content = replace(note_content(note), title=title, text=with_links_to(note.text, old, title))
     note = change(note, content, author, action=Action.RENAMED)
     return note, follow(note, old, author)
 
 
 def follow(note: Note, old: str, author: Author) -> int:
-    """Let links to the old title of a note lead to its title of now; in how many other notes."""
-    others = notes_of(note.owner).filter(link_rows__key=key_of(old)).exclude(pk=note.pk)
+    """Update links to the old title of a note; return the number of other notes with updated links."""
+    others = notes_of(note.owner).filter(link_rows__key=title_key(old)).exclude(pk=note.pk)
     changed = 0
     for other in others.select_for_update(of=("self",)):
         text = with_links_to(other.text, old, note.title)
         if text != other.text:
-            write(other, replace(content_of(other), text=text), author, Action.RELINKED)
+            write(other, replace(note_content(other), text=text), author, Action.RELINKED)
             changed += 1
     return changed
 
 
 def delete(note: Note, author: Author) -> Note:
-    """Take the note away; `restore` brings it back."""
-    return write(note, content_of(note), author, Action.DELETED, deleted_at=timezone.now())
+    """Delete the note. `restore` can undo this."""
+    return write(note, note_content(note), author, Action.DELETED, deleted_at=timezone.now())
 
 
 @transaction.atomic
 def restore(note: Note, number: int, author: Author) -> Note:
-    """Make the note say again what it said in a version; a deleted one comes back."""
+    """Restore the content of a version, including of a deleted note."""
     version = note.versions.filter(number=number).first()
     if version is None:
-        raise NoteMissing("version", f"there is no version {number} of this note any more.")
-    old, content, was_deleted = note.title, content_of(version), note.deleted_at is not None
-    if content == content_of(note) and not was_deleted:
+        raise NoteMissing(
+            "version",
+            gettext("version {number} of this note no longer exists.").format(number=number),
+        )
+    old, content, was_deleted = note.title, note_content(version), note.deleted_at is not None
+    if content == note_content(note) and not was_deleted:
         return note
     restored = write(note, content, author, Action.RESTORED)
-    if not was_deleted and key_of(old) != key_of(restored.title):
+    if not was_deleted and title_key(old) != title_key(restored.title):
         follow(restored, old, author)
     return restored
 
@@ -201,7 +217,7 @@ def write(
     modified_at: datetime | None = None,
     deleted_at: datetime | None = None,
 ) -> Note:
-    """The next version, if the note still is as `note` says."""
+    """Write the next version, if the stored note is still the same as `note`."""
     now = timezone.now()
     values: dict[str, Any] = {
         **columns(content, author),
@@ -214,7 +230,9 @@ def write(
     if not written:
         raise NoteChanged(
             "",
-            gettext("The note was changed meanwhile. Read it again, and change what it says now."),
+            gettext(
+                "The note was changed in the meantime. Read it again, and edit the current version."
+            ),
         )
     newest = Note.objects.get(pk=note.pk)
     record(newest, author, action, now)
@@ -224,7 +242,7 @@ def write(
 def columns(content: NoteContent, author: Author) -> dict[str, Any]:
     return {
         "title": content.title,
-        "key": key_of(content.title),
+        "key": title_key(content.title),
         "text": content.text,
         "tags": list(content.tags),
         "fields": dict(content.fields),
@@ -235,18 +253,21 @@ def columns(content: NoteContent, author: Author) -> dict[str, Any]:
 
 @contextmanager
 def unique(title: str) -> Iterator[None]:
-    """Turn the database's refusal of a title that is taken into a sentence."""
+    """Turn the database's error for a duplicate title into a sentence."""
     try:
         with transaction.atomic():
             yield
     except IntegrityError as error:
         raise NoteRefused(
-            "title", f"there is a note {title!r} already; choose another title."
+            "title",
+            gettext("a note {title} already exists; choose another title.").format(
+                title=repr(title)
+            ),
         ) from error
 
 
 def record(note: Note, author: Author, action: str, now: datetime) -> None:
-    """Write down the version, and what finds the note."""
+    """Write the version and the data for searches."""
     version_of(note, author, action, now).save(force_insert=True)
     note.versions.filter(number__lte=note.number - MOST_VERSIONS).delete()
     note.tag_rows.all().delete()
@@ -274,10 +295,10 @@ def version_of(note: Note, author: Author, action: str, now: datetime) -> NoteVe
 
 
 def index(notes: Iterable[Note]) -> None:
-    """Write the tags and links of notes that have none yet."""
+    """Write the tags and links of notes that do not have them yet."""
     rows = list(notes)
     NoteTag.objects.bulk_create(
-        NoteTag(note=note, key=key_of(name), name=name) for note in rows for name in note.tags
+        NoteTag(note=note, key=title_key(name), name=name) for note in rows for name in note.tags
     )
     NoteLink.objects.bulk_create(
         NoteLink(note=note, key=key) for note in rows for key in linked_keys(note.text)

@@ -1,37 +1,46 @@
-"""Calls that ask the person of a run that nobody keeps: they wait in the state of the answer.
+"""Questions to the user in a run that is not stored: the calls wait in the state of the answer.
 
-The state carries them signed, with the application, its manifest, the caller and the end of the time
-to answer. The next message answers.
+The state contains them signed, with the application, its manifest, the caller and the time limit.
+The next message is the answer.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 from django.core import signing
+from msgspec import structs
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Emit, TextDelta
-from apps.agent.ledger import Interaction, InteractionKind, Ledger, Unkept
-from apps.agent.messages import Message, to_dict
+from apps.agent.events import Emit
+from apps.agent.ledger import NO_LEDGER, InteractionKind, InteractionRequest, Ledger, UnstoredLedger
+from apps.agent.messages import ModelMessage, from_dict, to_dict
 from apps.agent.progress import Progress
-from apps.capabilities.questions.text import question_answer, question_card
-from apps.capabilities.wrappers.approval_text import approval_answer, approval_card
+from apps.capabilities.questions.answers import question_answer, question_card
+from apps.capabilities.wrappers.approval import approval_answer, approval_card
 from apps.capabilities.wrappers.numbered_cards import NumberedCard
 from apps.catalog.resolved_application import ResolvedApplication
+from apps.runs.requests import RunRequest
+from apps.runs.turns import as_parts
+from apps.workspace.dial.headers import read_chain
 
 PENDING = "pending_calls"
-"""The key of the state."""
+"""The state contains the waiting calls under this key."""
 SALT = "quickapps.pending-calls"
 DAY = 86_400.0
-"""The time to answer where the manifest sets none: a message may be read the next morning."""
+"""A caller has this many seconds to answer if the manifest sets no time. A message may be read only
+the next morning.
+"""
 LONGEST = 30 * DAY
-"""The time to answer where the manifest sets no limit: so long it is kept what was answered."""
+"""A caller has this many seconds to answer if the manifest sets no limit, because answered calls
+are stored for that long.
+"""
 
 CARDS: Mapping[InteractionKind, Callable[[Mapping[str, Any]], NumberedCard]] = {
     "approval": approval_card,
@@ -41,11 +50,26 @@ ANSWERS: Mapping[InteractionKind, Callable[..., dict[str, Any]]] = {
     "approval": approval_answer,
     "question": question_answer,
 }
+_waiting = re.compile(r"Waiting for your answer until [0-9: -]{19} UTC\.\s*\Z")
+
+LONGEST_LINE = 100
+
+NOT_BROUGHT = "the client did not send back the state of the last answer"
+CHANGED = "the state of the last answer was changed"
+FOREIGN = "the question belongs to another application or user"
+OUTDATED = "the application has been changed since then"
+LATE = "the time to answer had run out"
+REPLAYED = "it was already answered"
+
+Claim = Callable[[str, float], Awaitable[bool]]
+"""This function records that the calls with an id, which expire at a given time, are answered. It
+returns False if they already were.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Who may answer, and where."""
+    """The user and the application that an answer must come from."""
 
     application: str
     manifest: str
@@ -56,26 +80,26 @@ def scope_of(application: ResolvedApplication, caller: Caller) -> Scope:
     return Scope(application.slug, application.digest, f"{caller.kind}:{caller.bucket}")
 
 
-class AskingLedger(Unkept):
-    """The ledger of a run whose client can be asked with the answer.
+class AskingLedger(UnstoredLedger):
+    """The ledger of a run that asks its client with the answer.
 
-    `answered` is the answer to the first of the calls that the run begins with. `asked` is what the
-    answer ends with.
+    `answered` is the answer to the first of the calls that the run begins with. `asked` is the
+    question with which the answer ends.
     """
 
     can_ask: Set[InteractionKind] = frozenset(CARDS)
 
-    def __init__(self, answered: Interaction | None = None) -> None:
+    def __init__(self, answered: InteractionRequest | None = None) -> None:
         self.answered = answered
-        self.asked: Interaction | None = None
+        self.asked: InteractionRequest | None = None
 
-    def interaction(self, key: str, kind: InteractionKind) -> Interaction | None:
-        """The calls that a run begins with belong to its turn 0."""
+    def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None:
+        """Return a question. The calls that a run begins with belong to its turn 0."""
         given = self.answered
         is_answered = given is not None and given.kind == kind and key.startswith("t:0:0:")
         return given if is_answered else None
 
-    def ask(self, interaction: Interaction) -> None:
+    def ask(self, interaction: InteractionRequest) -> None:
         self.asked = interaction
 
 
@@ -86,18 +110,21 @@ def ask_person(
     progress: Progress,
     emit: Emit,
 ) -> dict[str, Any]:
-    """End the text of the answer with what is asked, if anything is; the state that goes with it."""
+    """Append the question, if any, to the text of the answer; return the state for it."""
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
-    if asked is None or progress.waiting is None:
+    if asked is None or progress.conversation.waiting is None:
         return {}
     due = time.time() + seconds_for(asked)
     text = f"{CARDS[asked.kind](asked.asked).markdown}\n\n{waiting_line(due)}"
-    emit(TextDelta(progress.lead + text))
-    progress.say(text)
-    return {PENDING: signed(scope_of(application, caller), progress.waiting, asked, due)}
+    progress.answer.append(text, emit)
+    return {
+        PENDING: sign_state(
+            scope_of(application, caller), progress.conversation.waiting, asked, due
+        )
+    }
 
 
-def seconds_for(asked: Interaction) -> float:
+def seconds_for(asked: InteractionRequest) -> float:
     if not asked.is_time_set:
         return DAY
     return LONGEST if asked.seconds is None else min(asked.seconds, LONGEST)
@@ -109,7 +136,7 @@ def waiting_line(due: float) -> str:
     )
 
 
-def signed(scope: Scope, waiting: Message, asked: Interaction, due: float) -> str:
+def sign_state(scope: Scope, waiting: ModelMessage, asked: InteractionRequest, due: float) -> str:
     content = {
         "id": uuid4().hex,
         "application": scope.application,
@@ -121,3 +148,101 @@ def signed(scope: Scope, waiting: Message, asked: Interaction, due: float) -> st
         "asked": asked.asked,
     }
     return signing.dumps(content, salt=SALT, compress=True)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingCalls:
+    """The calls that wait for an answer. Those of the `message` are as the model wrote them; the
+    first one asks.
+    """
+
+    id: str
+    due: float
+    message: ModelMessage
+    asked: InteractionRequest
+
+
+async def take_answer(
+    request: RunRequest, application: ResolvedApplication, caller: Caller, claim: Claim
+) -> tuple[RunRequest, Ledger]:
+    """Return the request and its ledger. If the message answers waiting calls, the request begins
+    with them.
+
+    An invalid answer denies all of them, and the model gets the reason.
+    """
+    if read_chain(
+        caller.client.headers
+    ):  # The model of another application must not approve calls.
+        return request, NO_LEDGER
+    token = pending_token(request.messages)
+    if token is None:
+        return request, AskingLedger()
+    waiting = read_token(token, scope_of(application, caller))
+    if isinstance(waiting, WaitingCalls) and not await claim(waiting.id, waiting.due):
+        waiting = REPLAYED
+    if isinstance(waiting, str):
+        return with_note(request, waiting), AskingLedger()
+    said, asked, calls = request.messages[-1], waiting.asked, waiting.message.tool_calls
+    given = ANSWERS[asked.kind](asked.asked, said.text, request.form_answer)
+    # A reason that the user gives is passed to the model before any other call is made.
+    made = calls[:1] if "reason" in given else calls
+    answered = replace(asked, answer=given, answered_by=caller.bucket)
+    unanswered = replace(waiting.message, tool_calls=made)
+    return structs.replace(request, unanswered=unanswered), AskingLedger(answered)
+
+
+def pending_token(messages: Sequence[ModelMessage]) -> Any:
+    """Return the token that the last answer left for the last message; "" if it asked but no token
+    was sent back, None if it did not ask.
+    """
+    if len(messages) < 2 or messages[-1].role != "user" or messages[-2].role != "assistant":
+        return None
+    last = messages[-2]
+    token = last.state.get(PENDING)  # Sealed state is never text.
+    return "" if token is None and _waiting.search(last.text[-LONGEST_LINE:]) else token
+
+
+def read_token(token: Any, scope: Scope) -> WaitingCalls | str:
+    """Return the calls, or the reason why they must not be made."""
+    if token == "":
+        return NOT_BROUGHT
+    try:
+        content = signing.loads(str(token), salt=SALT)
+    except signing.BadSignature:
+        return CHANGED
+    if (content["application"], content["caller"]) != (scope.application, scope.caller):
+        return FOREIGN
+    if content["manifest"] != scope.manifest:
+        return OUTDATED
+    if content["due"] <= time.time():
+        return LATE
+    return waiting_calls(content)
+
+
+def read_question(state: Mapping[str, Any]) -> WaitingCalls | None:
+    """Return the waiting calls in the state of an answer, so that a door can show them.
+
+    None if there are none, or if the state was changed. It does not check who may answer.
+    """
+    try:
+        content = signing.loads(str(state.get(PENDING, "")), salt=SALT)
+    except signing.BadSignature:
+        return None
+    return waiting_calls(content)
+
+
+def waiting_calls(content: Mapping[str, Any]) -> WaitingCalls:
+    asked = InteractionRequest("", content["kind"], content["asked"])
+    return WaitingCalls(content["id"], content["due"], from_dict(content["message"]), asked)
+
+
+def with_note(request: RunRequest, reason: str) -> RunRequest:
+    """Return the request with a note for the model before its last message."""
+    note = (
+        f"[The last answer asked the user something. What follows does not count as the answer: "
+        f"{reason}. The tool calls that waited for it were denied and not made.]"
+    )
+    last = request.messages[-1]
+    content = last.content
+    noted = f"{note}\n\n{content}" if isinstance(content, str) else (*as_parts(note), *content)
+    return structs.replace(request, messages=(*request.messages[:-1], replace(last, content=noted)))

@@ -1,6 +1,6 @@
-"""The capabilities of an application, open for the length of one run.
+"""Opens the capabilities of an application for the duration of one run.
 
-A failure to open one becomes an issue, shown in a stage; a failure to close one is only logged.
+A failure to open one becomes an issue, shown in a stage. A failure to close one is only logged.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from apps.capabilities.discovery.capability import internal_tools
 from apps.capabilities.registry import Contribution, Open, Opening
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InitializationIssue
-from apps.manifest.chat_place import ChatPlace
 from apps.manifest.manifest import Manifest
+from apps.manifest.markdown.chat_place import ChatPlace
 from apps.manifest.names import sanitize
-from apps.manifest.toolsets import label_of
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +34,7 @@ _place = re.compile(r"tool_sets\[(\d{1,9})\]")
 class OpenCapabilities(msgspec.Struct, frozen=True):
     """The contributions of all capabilities, joined in their order.
 
-    `instructions` are texts for the prompt, each with the name of its capability.
+    `instructions` contains texts for the prompt, each with the name of its capability.
     """
 
     contribution: Contribution
@@ -50,10 +49,10 @@ STEPS: dict[str, attrgetter[Any]] = {
         *("recoveries", "tidying", "completions"),
     )
 }
-"""The parts of a contribution that are joined in their order."""
+"""These lists of a contribution are joined in the order of the capabilities."""
 
 Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
-"""The name of an open capability, and its context manager."""
+"""This contains the name of an open capability and its context manager."""
 
 
 @asynccontextmanager
@@ -83,7 +82,7 @@ async def open_one(
     closing: list[Manager], name: str, opener: Open, opening: Opening
 ) -> Contribution:
     manager = opener(opening)
-    if isinstance(manager, nullcontext):  # most have nothing to close
+    if isinstance(manager, nullcontext):  # Most capabilities have nothing to close.
         at_once: Contribution = manager.enter_result
         return at_once
     contribution = await manager.__aenter__()
@@ -94,7 +93,7 @@ async def open_one(
 async def attempt(
     name: str, work: Awaitable[Contribution], issues: list[InitializationIssue]
 ) -> Contribution:
-    """The contribution of a capability; an empty one, and a new issue, if it fails."""
+    """Return the contribution of a capability. If it fails, return an empty one and add an issue."""
     try:
         return await work
     except InitializationIssue as issue:
@@ -106,9 +105,9 @@ async def attempt(
 
 
 async def close_all(closing: list[Manager], error: BaseException | None) -> None:
-    """Close the capabilities, the last one first, also when a cancellation interrupts that.
+    """Close the capabilities, the last one first, even if a cancellation interrupts that.
 
-    `error` ended the run. Failures to close change nothing about it.
+    `error` ended the run. Failures to close a capability do not change it.
     """
     raised = (None, None, None) if error is None else (type(error), error, error.__traceback__)
     while closing:
@@ -140,8 +139,8 @@ def join(
                 where = f"{tool.toolset}: " if tool.toolset else ""
                 issues.append(
                     InitializationIssue(
-                        f"{where}Two tools are named '{tool.spec.name}'; only the first is used. "
-                        "Rename one of them or its toolset."
+                        f"{where}Two tools are named '{tool.spec.name}'; only the first is "
+                        "used. Rename one of them or its toolset."
                     )
                 )
             else:
@@ -167,9 +166,10 @@ def join(
 
 
 def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
-    """Hide the manifest's tools that the place does not name, by themselves or by their toolset.
+    """Hide the manifest's tools that the place lists neither by name nor by toolset.
 
-    Tools of no toolset, such as those of memory and skills, stay. Hooks can call hidden ones.
+    Tools without a toolset, such as the tools for memory and skills, remain. Hooks can call hidden
+    tools.
     """
     if place.tools is None:
         return
@@ -182,12 +182,12 @@ def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
         plain = sanitize(tool.full_name)
         if tool.full_name and plain in place.tools and plain not in names:
             continue
-        if label_of(manifest.tool_sets[int(at[1])]) not in place.tools:
+        if manifest.tool_sets[int(at[1])].label not in place.tools:
             tools.hidden[name] = tools.listed.pop(name)
 
 
 def show_issues(issues: Sequence[InitializationIssue], emit: Emit) -> None:
-    """Show every issue under its section; the stage is failed if one of them is hard."""
+    """Show every issue under its section. The stage is failed if one of them is hard."""
     if not issues:
         return
     emit(StageOpened(ISSUES_STAGE, "Initialization issues"))
@@ -210,10 +210,12 @@ def issue_text(issue: InitializationIssue) -> str:
 
 
 def naming_toolset(issue: InitializationIssue, manifest: Manifest) -> InitializationIssue:
-    """The issue with the name of the toolset whose place in the manifest its message begins with."""
+    """Return the issue with the name of the toolset that its message refers to by its place in the
+    manifest.
+    """
     place = _place.match(issue.message)
     toolsets = manifest.tool_sets[int(place[1]) :][:1] if place else ()
-    label = "".join(map(label_of, toolsets))
+    label = "".join(toolset.label for toolset in toolsets)
     if not label:
         return issue
     return InitializationIssue(

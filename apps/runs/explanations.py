@@ -1,10 +1,11 @@
-"""What a person is told of a failure of the model's service, or of another one."""
+"""Explains errors to users: failures of the model's service, and other errors."""
 
 from typing import NamedTuple
 
-from django.utils.translation import gettext_noop
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop
 
-from apps.errors import GENERIC, ModelFailed, ServiceFailed
+from apps.errors import GENERIC, ModelFailed, QuickAppError, ServiceFailed, filled
 
 LONGEST_UPSTREAM_TEXT = 500
 
@@ -134,10 +135,12 @@ def service_explanation(error: ServiceFailed) -> Explanation:
 
 
 def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
-    """By the service's own text, else by its code, its status, or how the stream broke."""
+    """Explain a failure by the service's own text, else by its code, by its status, or by how the
+    stream ended.
+    """
     said = error.display.strip()
     if said:
-        return Explanation(shortened(said))
+        return Explanation(shorten_text(said))
     if error.code in BY_CODE:
         return BY_CODE[error.code]
     if status is not None and status >= 500:
@@ -149,7 +152,16 @@ def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
     return BY_REASON.get(error.reason, Explanation(GENERIC))
 
 
-def shortened(text: str) -> str:
+def shorten_text(text: str) -> str:
     if len(text) <= LONGEST_UPSTREAM_TEXT:
         return text
     return text[: LONGEST_UPSTREAM_TEXT - 1] + "…"
+
+
+def error_text(error: QuickAppError) -> str:
+    """Return the error's text in the reader's language; in English, that is `str(error)`."""
+    values = {
+        name: gettext(one) if isinstance(one, str) else number_format(one, force_grouping=True)
+        for name, one in error.values.items()
+    }
+    return filled(gettext(error.template), values)

@@ -1,7 +1,7 @@
-"""Tool calls of earlier answers, which travel in the state of the assistant's messages.
+"""Tool calls of earlier answers, which clients send back in the state of the assistant's messages.
 
-They are not in the client's messages: an answer leaves them in its state under
-`tool_execution_history`, and the next request puts them back in their place.
+The client's messages do not contain them. An answer stores them in its state under
+`tool_execution_history`, and the next request restores them.
 """
 
 import logging
@@ -12,7 +12,19 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from apps.agent.messages import Message, from_dict, to_dicts, with_model_parts
+from apps.agent.ledger import Ledger, Step
+from apps.agent.messages import (
+    ModelMessage,
+    ToolCall,
+    from_dict,
+    to_dicts,
+    with_model_parts,
+    written_state,
+)
+from apps.agent.progress import Progress
+from apps.agent.steps.results import write_record
+from apps.agent.tools import ToolResult
+from apps.capabilities.registry import Tidy
 
 logger = logging.getLogger(__name__)
 
@@ -21,14 +33,18 @@ SEALED = "sealed"
 INDEX = "index"
 KEY = b'"index":'
 LONGEST_ERROR = 200
+OPEN = "open"
+"""The step with this key contains the messages of the first model call."""
+SAVED = "saved"
+"""The step with this key contains the changes of capabilities since then."""
 
 
-def expand(messages: Iterable[Message]) -> list[Message]:
-    """Put the stored tool calls before the answers that they led to, grouped as they were."""
+def expand(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
+    """Insert the stored tool calls before the answers that they led to, in their original groups."""
     return [item for message in messages for item in expand_one(message)]
 
 
-def expand_one(message: Message) -> Iterator[Message]:
+def expand_one(message: ModelMessage) -> Iterator[ModelMessage]:
     if message.role != "assistant":
         yield with_model_parts(message)
         return
@@ -36,14 +52,16 @@ def expand_one(message: Message) -> Iterator[Message]:
     stored = state.pop(HISTORY, None)
     if isinstance(stored, list):
         if stored and isinstance(stored[0], Mapping) and "tool_call" in stored[0]:
-            logger.warning("A conversation carries the old form of %s; it is still read.", HISTORY)
+            logger.warning(
+                "A conversation contains the old format of %s, which is still supported.", HISTORY
+            )
             stored = [written for pair in stored for written in from_old_form(pair)]
         yield from read_stored(stored)
     yield with_model_parts(replace(message, state=state) if state != message.state else message)
 
 
 def from_old_form(pair: Any) -> Iterator[dict[str, Any]]:
-    """The two messages of one `{tool_call, tool_execution_result}`."""
+    """Yield the two messages of one `{tool_call, tool_execution_result}`."""
     call = pair.get("tool_call") if isinstance(pair, Mapping) else None
     if not isinstance(call, Mapping):
         return
@@ -53,8 +71,8 @@ def from_old_form(pair: Any) -> Iterator[dict[str, Any]]:
     yield {"role": "tool", "content": str(content or ""), "tool_call_id": call.get("id")}
 
 
-def newest_state(messages: Sequence[Message]) -> Mapping[str, Any]:
-    """The state of the last answer: what capabilities left for the next one."""
+def newest_state(messages: Sequence[ModelMessage]) -> Mapping[str, Any]:
+    """Return the state of the last answer, which capabilities left for the next one."""
     for message in reversed(messages):
         if message.role == "assistant" and (message.state or message.model_state):
             return message.state
@@ -62,11 +80,11 @@ def newest_state(messages: Sequence[Message]) -> Mapping[str, Any]:
 
 
 def new_tool_messages(
-    messages: Sequence[Message], given: Sequence[Message]
+    messages: Sequence[ModelMessage], given: Sequence[ModelMessage]
 ) -> list[dict[str, Any]]:
-    """The written tool calls and results after the last question that the client did not bring.
+    """Return the tool calls and results after the last question that the client did not send.
 
-    Calls are compared by their ids too, because a history step may have rewritten a message.
+    Calls are also compared by their ids, because a history step may have rewritten a message.
     """
     known = {id(message) for message in given}
     brought = {call.id for message in since_question(given) for call in message.tool_calls}
@@ -77,19 +95,19 @@ def new_tool_messages(
     )
 
 
-def since_question(messages: Sequence[Message]) -> Sequence[Message]:
+def since_question(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
     asked = (i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "user")
     return messages[next(asked, -1) + 1 :]
 
 
-def is_new(message: Message, brought: Collection[str]) -> bool:
+def is_new(message: ModelMessage, brought: Collection[str]) -> bool:
     if message.role == "tool":
         return message.tool_call_id not in brought
     return any(call.id not in brought for call in message.tool_calls)
 
 
-# The stored messages went through other hands, so their shape is checked. Models refuse a
-# conversation in which a call has no result, or a result no call.
+# Clients handled the stored messages, so their shape is checked. Models reject a conversation in
+# which a call has no result, or a result no call.
 
 
 Named = Annotated[str, Meta(min_length=1)]
@@ -127,16 +145,16 @@ class StoredMessage(Struct):
     custom_content: StoredCustomContent | None = None
 
 
-def read_stored(stored: Iterable[Any]) -> Iterator[Message]:
-    """The messages; calls without results, and results without calls, are left out."""
-    groups: list[list[Message]] = []
+def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
+    """Yield the messages without calls that have no result, and without results that have no call."""
+    groups: list[list[ModelMessage]] = []
     for written in stored:
         try:
             msgspec.convert(written, StoredMessage)
         except msgspec.ValidationError as error:
-            # An error may quote the client, who wrote the message.
+            # An error may quote the client, which wrote the message.
             logger.warning(
-                "A stored tool message was left out: %s", ascii(str(error)[:LONGEST_ERROR])
+                "A stored tool message was ignored: %s", ascii(str(error)[:LONGEST_ERROR])
             )
             continue
         message = from_dict(written)
@@ -147,8 +165,8 @@ def read_stored(stored: Iterable[Any]) -> Iterator[Message]:
         yield from complete_part(group)
 
 
-def complete_part(group: list[Message]) -> Iterator[Message]:
-    """Of a message and the results behind it: the calls with results, then their results."""
+def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
+    """Yield a message and the results after it, reduced to calls with results, then their results."""
     asked, *others = group
     wanted = {call.id for call in asked.tool_calls}
     results = {m.tool_call_id: m for m in others if m.tool_call_id in wanted}
@@ -158,13 +176,15 @@ def complete_part(group: list[Message]) -> Iterator[Message]:
         yield from results.values()
 
 
-# DIAL's SDK puts the chunks of a stream together by the key `index`, in a state as well: it sorts
-# lists by it, fills gaps in it, and takes it away. Entries with that key therefore travel as text.
+# DIAL's SDK joins the chunks of a stream by the key `index`, in a state as well: it sorts lists by
+# it, fills gaps in it, and removes it. Therefore entries with that key are sent as text.
 
 
 def seal(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The state, its entries that have an `index` somewhere in one text."""
-    if KEY not in msgspec.json.encode(state):  # nearly always, and faster than looking
+    """Return the state, with all entries that contain the key `index` combined in one text."""
+    if KEY not in msgspec.json.encode(
+        state
+    ):  # This is nearly always the case, and the test is faster than a search.
         return dict(state)
     exposed = {name: value for name, value in state.items() if has_index(value)}
     if not exposed:
@@ -174,7 +194,7 @@ def seal(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unseal(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The state as it was before `seal`, without a sealed part that cannot be read."""
+    """Return the state as it was before `seal`, without a sealed part that is unreadable."""
     if SEALED not in state:
         return state
     rest = {name: value for name, value in state.items() if name != SEALED}
@@ -183,7 +203,7 @@ def unseal(state: Mapping[str, Any]) -> Mapping[str, Any]:
     except (msgspec.DecodeError, TypeError, UnicodeError, RecursionError):
         exposed = None
     if not isinstance(exposed, Mapping):
-        logger.warning("A state came back with a part that cannot be read; it is left out.")
+        logger.warning("A returned state has an unreadable part, which is ignored.")
         return rest
     return {**rest, **exposed}
 
@@ -199,3 +219,36 @@ def has_index(value: Any) -> bool:
         elif isinstance(found, (list, tuple)):
             waiting += found
     return False
+
+
+def next_state(
+    given: Sequence[ModelMessage], progress: Progress, tidying: Sequence[Tidy]
+) -> dict[str, Any]:
+    """Return the state that the next request has to send back."""
+    conversation: Sequence[ModelMessage] = progress.conversation.messages
+    for tidy in tidying:
+        conversation = tidy(conversation)
+    state: dict[str, Any] = {HISTORY: new_tool_messages(conversation, given)}
+    for message in progress.conversation.added:
+        if not message.tool_calls:
+            state |= written_state(replace(message, state={}) if message.state else message)
+    return state
+
+
+def recorded_state(ledger: Ledger) -> dict[str, Any]:
+    """Return the state that capabilities had stored for the next request at the last attempt."""
+    for key in (SAVED, OPEN):
+        step = ledger.step(key)
+        if step is not None:
+            return dict(step.result["saved"])
+    return {}
+
+
+async def record_state(
+    ledger: Ledger, saved: Mapping[str, Any], call: ToolCall, result: ToolResult
+) -> ToolResult:
+    """Record what a tool has changed in the state, for later calls. This is a step over results."""
+    written = write_record(saved)
+    if written != recorded_state(ledger):
+        ledger.record(Step(SAVED, "open", "done", result={"saved": written}))
+    return result

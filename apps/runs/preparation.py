@@ -1,70 +1,76 @@
-"""Everything that is known before the model of a run is first asked, and the loop made of it."""
+"""Prepares a run: everything that is known before the first model call, and the loop built from it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from math import inf
 from typing import Any
 
 import msgspec
 from django.conf import settings
-from msgspec import structs
 
-from apps.agent.backoff import Backoff
-from apps.agent.context_fitter import ContextFitter
-from apps.agent.context_window import Window
-from apps.agent.dead_ends import NO_DEAD_ENDS, DeadEnds
+from apps.agent.answers.replies import BACKOFF, ONCE, RetryPolicy
+from apps.agent.context.durations import Durations
+from apps.agent.context.fitter import ContextFitter
+from apps.agent.context.summaries import ContextSummaries, SummaryRequests
+from apps.agent.context.token_estimates import ContextWindow, TokenScale
+from apps.agent.ended_turns import NO_DEAD_ENDS, DeadEnds
 from apps.agent.ledger import Ledger, Step
 from apps.agent.loop import AgentLoop
-from apps.agent.messages import Message, without_thoughts
+from apps.agent.loop_options import (
+    LoopDisplay,
+    LoopLimits,
+    LoopSteps,
+    LoopTools,
+    RequestOptions,
+)
+from apps.agent.messages import ModelMessage, without_thoughts
+from apps.agent.meter import PromptSpan
 from apps.agent.model import Model
-from apps.agent.replies import BACKOFF, ONCE, RetryPolicy
-from apps.agent.sent_request import PromptSpan
-from apps.agent.step_results import RecordedOpening, read_opening, write
-from apps.agent.summaries import SummaryWriter
+from apps.agent.steps.results import RecordedOpening, read_opening, write_record
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.limits import KEEP_RESULT
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import BadRequest, InitializationIssue
 from apps.runs.capabilities import OpenCapabilities, show_issues
-from apps.runs.layers import (
+from apps.runs.history import OPEN, record_state
+from apps.runs.prompt import with_system, without_content_gaps
+from apps.runs.prompt_layers import (
     PromptContext,
     PromptPart,
     compose,
-    joined,
+    join_parts,
     prompt_layers,
     spans_of,
 )
-from apps.runs.model_limits import check_question, within_limits
-from apps.runs.prompt import with_system, without_content_gaps
 from apps.runs.records import log_initialized
 from apps.runs.requests import (
     RunRequest,
     asked_parameters,
     check_client_tools,
+    check_question,
     chosen_parameters,
     limit_issues,
     limit_of,
     model_parameters,
+    tool_issues,
+    within_limits,
     without_own_tools,
 )
-from apps.runs.result_durations import result_durations
-from apps.runs.saved_state import OPEN, record_state
 from apps.workspace.port import DeploymentInfo
 from apps.workspace.services.static_tools import listed_tools
 
 
-class Preparation(msgspec.Struct, frozen=True):
-    """A request to an application whose capabilities are open; `info` is about its model.
+class RunPreparation(msgspec.Struct, frozen=True):
+    """A request to an application whose capabilities are open. `info` describes its model.
 
-    `given` are the messages of the request with the tool calls of earlier answers.
+    `given` contains the messages of the request with the tool calls of earlier answers.
     """
 
     application: ResolvedApplication
     request: RunRequest
-    given: Sequence[Message]
+    given: Sequence[ModelMessage]
     info: DeploymentInfo
     opening: Opening
     opened: OpenCapabilities
@@ -73,10 +79,10 @@ class Preparation(msgspec.Struct, frozen=True):
     def deployment_id(self) -> str:
         return self.application.deployment_id
 
-    async def begin(self, ledger: Ledger) -> tuple[AgentLoop, Sequence[Message]] | None:
-        """The loop, and what the model is first asked with; None if there is no prompt.
+    async def begin(self, ledger: Ledger) -> tuple[AgentLoop, Sequence[ModelMessage]] | None:
+        """Return the loop, and the messages of the first model call; None if there is no prompt.
 
-        A run that goes on asks with the messages that it began with.
+        A resumed run uses the messages that it began with.
         """
         step = ledger.step(OPEN)
         if step is not None:
@@ -92,17 +98,21 @@ class Preparation(msgspec.Struct, frozen=True):
         model = await self.opening.workspace.model(self.deployment_id)
         messages, spans = await self.messages(parts), spans_of(parts)
         if ledger.is_kept:
-            begun = RecordedOpening(tuple(messages), parameters, self.opening.saved, spans)
-            ledger.record(Step(OPEN, "open", "done", result=write(begun)))
+            begun = RecordedOpening(
+                tuple(messages), parameters, self.opening.conversation.saved, spans
+            )
+            ledger.record(Step(OPEN, "open", "done", result=write_record(begun)))
         return self.loop(model, parameters, ledger, spans), messages
 
     async def parameters_and_prompt(
         self,
     ) -> tuple[Mapping[str, Any], Sequence[PromptPart]] | None:
-        """None without a prompt. Shows the issues that all parts of the application have by now."""
+        """Return the parameters and the prompt; None without a prompt. Shows the issues that all
+        parts of the application have by now.
+        """
         orchestrator = self.application.manifest.orchestrator
         wanted, issues = await self.parameters()
-        if issues:  # they show what the deployment can do: only to somebody who may see it
+        if issues:  # These issues reveal what the deployment can do, so only callers who may use it see them.
             await self.opening.workspace.deployment(self.deployment_id)
         prompt = await self.prompt()
         missing = (prompt,) if isinstance(prompt, InitializationIssue) else ()
@@ -113,7 +123,9 @@ class Preparation(msgspec.Struct, frozen=True):
         return None if isinstance(prompt, InitializationIssue) else (wanted, prompt)
 
     async def parameters(self) -> tuple[Mapping[str, Any], tuple[InitializationIssue, ...]]:
-        """Raises `BadRequest` for a request that the model is known not to answer."""
+        """Return the parameters and their issues. Raises `BadRequest` for a request that the model
+        is known not to support.
+        """
         request, own = self.request, self.application.parameters
         wanted, issues = model_parameters(
             own, self.info, request.response_format, asked_parameters(request, self.info)
@@ -124,10 +136,15 @@ class Preparation(msgspec.Struct, frozen=True):
             check_question(self.given, self.info, has_tools=has_tools or bool(request.external))
             fitting, limits = within_limits(wanted, own, request, self.info)
         except BadRequest:
-            # It tells what the deployment can do: only somebody who may see it.
+            # This reveals what the deployment can do, so only callers who may use it see it.
             await self.opening.workspace.deployment(self.deployment_id)
             raise
-        return fitting, (*issues, *limits)
+        count = len(toolbox.listed) + len(request.external) + len(self.static_tools())
+        return fitting, (*issues, *limits, *tool_issues(count, self.info))
+
+    def static_tools(self) -> Sequence[Mapping[str, Any]]:
+        """Return the tools that the model's service runs."""
+        return listed_tools(self.info.defaults, self.info.id)
 
     async def prompt(self) -> Sequence[PromptPart] | InitializationIssue:
         opening = self.opening
@@ -144,10 +161,10 @@ class Preparation(msgspec.Struct, frozen=True):
         except InitializationIssue as issue:
             return issue
 
-    async def messages(self, parts: Sequence[PromptPart]) -> Sequence[Message]:
-        """The conversation with the system prompt in front, after the history steps in their order."""
+    async def messages(self, parts: Sequence[PromptPart]) -> Sequence[ModelMessage]:
+        """Return the conversation after the history steps, with the system prompt at the beginning."""
         contribution = self.opened.contribution
-        messages: Sequence[Message] = with_system(self.given, joined(parts))
+        messages: Sequence[ModelMessage] = with_system(self.given, join_parts(parts))
         for step in contribution.history:
             messages = await step(messages)
         waiting = self.request.unanswered
@@ -167,91 +184,97 @@ class Preparation(msgspec.Struct, frozen=True):
         orchestrator, toolbox = self.application.manifest.orchestrator, self.opened.toolbox
         is_dial = self.opening.caller.kind == "dial"
         first = {"tool_choice": request.tool_choice} if request.tool_choice is not None else {}
-        fitter = self.fitter(model, ledger)
-        loop = AgentLoop(
-            model=model,
-            name=self.deployment_id,
-            tools=toolbox.listed,
-            unlisted=toolbox.unlisted,
-            hidden=toolbox.hidden,
-            external=request.external,
-            parameters=parameters,
-            first_parameters=first,
-            static_tools=listed_tools(self.info.defaults, self.info.id),
-            view=contribution.view,
-            results=contribution.results,
-            recoveries=(*contribution.recoveries, fitter.recover, without_thoughts),
-            max_iterations=limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
-            show_stages=orchestrator.propagate_stages,
-            # Asked twice, an application would run its tools twice.
-            retries=RetryPolicy(
-                ONCE if self.info.is_application else backoff(settings.MODEL_RETRY_SECONDS),
-                # The first heartbeat opens a stream with the status 200.
-                seconds=inf if ledger.is_kept else settings.HEARTBEAT_SECONDS * RETRY_SHARE,
+        results, fitter = contribution.results, self.fitter(model, ledger)
+        if ledger.is_kept:
+            results = (*results, partial(record_state, ledger, self.opening.conversation.saved))
+        return AgentLoop(
+            model,
+            self.deployment_id,
+            LoopTools(
+                toolbox.listed,
+                toolbox.unlisted,
+                toolbox.hidden,
+                request.external,
+                self.static_tools(),
+                toolbox.private,
             ),
-            requires_external=request.requires_client_tool,
-            shows_logprobs=bool(request.parameters.get("logprobs")),
-            batch_seconds=settings.TOOL_BATCH_SECONDS or None,
-            # DIAL's platform goes on until the limit of turns.
-            failed_turns=0 if is_dial else settings.FAILED_TURNS_MOST,
-            dead_ends=NO_DEAD_ENDS if is_dial else dead_ends(),
-            ledger=ledger,
-            taint=self.opening.taint,
-            marks_cache=self.info.features.get("cache") is True,
-            chosen=chosen_parameters(self.application.parameters, request),
-            private=toolbox.private,
-            fitter=fitter,
-            prompt=prompt,
+            RequestOptions(
+                parameters,
+                first,
+                request.requires_client_tool,
+                chosen_parameters(self.application.parameters, request),
+                marks_cache=self.info.features.get("cache") is True,
+                prompt=prompt,
+            ),
+            LoopSteps(
+                contribution.view,
+                results,
+                (*contribution.recoveries, fitter.recover, without_thoughts),
+                fitter,
+            ),
+            LoopLimits(
+                limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
+                self.retries(ledger),
+                settings.TOOL_BATCH_SECONDS or None,
+                # DIAL's platform continues until the limit of turns.
+                failed_turns=0 if is_dial else FAILED_TURNS,
+                dead_ends=NO_DEAD_ENDS if is_dial else dead_ends(),
+            ),
+            LoopDisplay(
+                orchestrator.propagate_stages, logprobs=bool(request.parameters.get("logprobs"))
+            ),
+            ledger,
+            is_resumed,
+            self.opening.taint,
         )
-        if not ledger.is_kept:
-            return loop
-        return structs.replace(
-            loop,
-            results=(*contribution.results, partial(record_state, ledger, self.opening.saved)),
-            is_resumed=is_resumed,
+
+    def retries(self, ledger: Ledger) -> RetryPolicy:
+        return RetryPolicy(
+            # A second call would run the tools of an application twice.
+            ONCE if self.info.is_application else BACKOFF,
+            # The first heartbeat opens a stream with the status 200.
+            seconds=inf if ledger.is_kept else settings.HEARTBEAT_SECONDS * RETRY_SHARE,
         )
 
     def fitter(self, model: Model, ledger: Ledger) -> ContextFitter:
         request, wanted = self.request, self.application.manifest.orchestrator.context
         asked = request.max_prompt_tokens
-        # A client that sets a limit is told which of its messages were discarded.
+        # Report the discarded messages to a client that sets a limit.
         strategy = "trim" if asked is not None and wanted.strategy != "refuse" else wanted.strategy
-        writer = SummaryWriter(model, self.deployment_id, self.info.defaults, self.opening.meter)
+        writer = SummaryRequests(model, self.deployment_id, self.info.defaults, self.opening.meter)
         return ContextFitter(
             self.deployment_id,
-            Window(self.info.context_window, strategy, wanted.at, asked),
-            result_durations(wanted),
-            # Asked for a summary, an application might do more than that.
-            writer=None if self.info.is_application else writer,
-            keep_result=self.opening.known.get(KEEP_RESULT),
-            summaries=request.summaries,
-            correction=request.correction,
-            ledger=ledger,
+            ContextWindow(self.info.context_window, strategy, wanted.at, asked),
+            Durations(wanted.durations),
+            # An application that is asked for a summary might do more than that.
+            ContextSummaries(None if self.info.is_application else writer, request.chat.summaries),
+            self.opening.known.get(KEEP_RESULT),
+            TokenScale(request.chat.correction),
+            ledger,
         )
 
 
 RETRY_SHARE = 2 / 3
-"""Of the time until the first heartbeat, for attempts at the model of a run over the gateway."""
-
-
-@cache
-def backoff(initial_delay: float) -> Backoff:
-    return replace(BACKOFF, initial_delay=initial_delay)
+"""Retries of a gateway run's model may use this share of the time until the first heartbeat."""
+FAILED_TURNS = 2
+"""An answer ends after this many consecutive turns in which all calls failed."""
 
 
 def dead_ends() -> DeadEnds:
-    return DeadEnds(settings.DEAD_END_PHRASES if settings.DEAD_END_CHECK else ())
+    return DeadEnds(settings.DEAD_END_PHRASES)
 
 
-async def prepare(
+async def prepare_run(
     application: ResolvedApplication,
     request: RunRequest,
-    given: Sequence[Message],
+    given: Sequence[ModelMessage],
     opening: Opening,
     opened: OpenCapabilities,
-) -> Preparation:
-    """Raises `BadRequest` for tools of the client that the application cannot have."""
+) -> RunPreparation:
+    """Prepare the run. Raises `BadRequest` for tools of the client that the application cannot
+    have.
+    """
     request = without_own_tools(request, opened.toolbox)
     check_client_tools(request, opened.toolbox)
     info = await opening.workspace.facts(application.deployment_id)
-    return Preparation(application, request, given, info, opening, opened)
+    return RunPreparation(application, request, given, info, opening, opened)

@@ -1,28 +1,28 @@
-"""What a model would be asked first, put together as in a run, without asking it.
+"""Previews the first request to a model, composed as in a run, without sending it.
 
-Hooks are left out, because a preview must not have their effects. All else is that of a run: what
-a run sends for the same question, application and person is the same, byte for byte.
+Hooks are not called, because a preview must not have their effects. Otherwise a run for the same
+question, application and user sends the same request, byte for byte.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from apps.accounts.caller import Caller
+from apps.agent.answers.model_fallbacks import first_of
 from apps.agent.events import Event, StageDelta
-from apps.agent.fallbacks import first_of
 from apps.agent.ledger import NO_LEDGER
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
+from apps.agent.meter import PromptSpan
 from apps.agent.model import WritingModel
-from apps.agent.progress import Progress
-from apps.agent.sent_request import PromptSpan
+from apps.agent.progress import Progress, RunConversation, RunCounts
 from apps.agent.stages import DeferredStages, silent
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import GivenConversation, Opening
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.manifest.chat_place import ChatPlace
+from apps.manifest.markdown.chat_place import ChatPlace
 from apps.runs.capabilities import ISSUES_STAGE, open_capabilities
 from apps.runs.history import expand
-from apps.runs.layers import spans_of
-from apps.runs.preparation import prepare
+from apps.runs.preparation import prepare_run
+from apps.runs.prompt_layers import spans_of
 from apps.runs.requests import RunRequest
 from apps.runs.workspaces import open_workspace
 from apps.workspace.loading.shared_loads import Loading
@@ -33,7 +33,7 @@ HOOKS = "hooks"
 
 @dataclass(frozen=True, slots=True)
 class IssuesFound:
-    """Markdown, as a conversation shows it."""
+    """The issues of the application, as Markdown in the form that a conversation shows."""
 
     text: str
 
@@ -47,7 +47,7 @@ class LayerComposed:
 
 @dataclass(frozen=True, slots=True)
 class RequestAssembled:
-    """`body` is what would be sent, None where another application would be asked."""
+    """The composed request. `body` is what would be sent; None if the model is another application."""
 
     deployment: str
     body: bytes | None
@@ -66,7 +66,7 @@ async def assemble(
     tell: Callable[[AssemblyStep], object],
     open_workspace: OpenWorkspace = open_workspace,
 ) -> None:
-    """Tell the steps in their order; the last is `RequestAssembled`, unless there is no prompt.
+    """Report the steps in order. The last one is `RequestAssembled`, unless there is no prompt.
 
     Raises `QuickAppError`.
     """
@@ -76,19 +76,18 @@ async def assemble(
             tell(IssuesFound(event.text))
 
     application = without_hooks(application)
-    request = RunRequest((Message("user", question),), place=place)
+    request = RunRequest((ModelMessage("user", question),), place=place)
     given = expand(request.messages)
     opening = Opening(
         open_workspace(caller, application).inside(application.slug),
         caller,
         emit,
         loading=Loading(application.loading_rules),
-        messages=given,
-        skills=application.skills,
-        prompts=application.prompts,
+        conversation=GivenConversation(given),
+        predefined=application.predefined,
     )
     async with open_capabilities(application, opening, place) as opened:
-        preparation = await prepare(application, request, given, opening, opened)
+        preparation = await prepare_run(application, request, given, opening, opened)
         chosen = await preparation.parameters_and_prompt()
         if chosen is None:
             return
@@ -97,7 +96,9 @@ async def assemble(
             tell(LayerComposed(part.layer, part.source, part.text))
         model = first_of(await opening.workspace.model(application.deployment_id))
         loop = preparation.loop(model, parameters, NO_LEDGER, spans_of(parts))
-        progress = Progress(base=await preparation.messages(parts), iterations=1)
+        progress = Progress(
+            RunConversation(await preparation.messages(parts)), counts=RunCounts(iterations=1)
+        )
         with DeferredStages() as deferred:
             asked = await loop.request(loop.turn(silent, progress, deferred))
         body = model.write(asked) if isinstance(model, WritingModel) else None

@@ -1,4 +1,4 @@
-"""The layers that every installation has, and the system message that is made of them."""
+"""The prompt layers that every installation has, and the system message that is composed of them."""
 
 import logging
 import re
@@ -8,7 +8,7 @@ from dataclasses import replace
 from django.conf import settings
 
 from apps.accounts.teams import prompt_name
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.catalog.content.prompts import template_variables
 from apps.catalog.resolved_application import CONFIGURATION
 from apps.errors import InitializationIssue, QuickAppError
@@ -18,18 +18,21 @@ from apps.manifest.prompts import (
     CustomSystemPrompt,
     DialSystemPrompt,
     PredefinedSystemPrompt,
-    fill,
+    fill_text,
 )
-from apps.runs.layers import PromptContext, PromptLayer, PromptPart, text_parts
+from apps.runs.prompt_layers import PromptContext, PromptLayer, PromptPart, text_parts
 
 logger = logging.getLogger(__name__)
 
 _variable = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
+PLATFORM_PROMPT = "platform"
 PROMPT_PATH = "orchestrator.system_prompt"
 OF_CAPABILITIES = {"skills": "skills", "memory": "memory"}
-"""The layers of capabilities that have one of their own; the others tell how to use tools."""
+"""These capabilities have a layer of their own. The instructions of the others explain how to use
+tools.
+"""
 TOOLS = "tools"
 OF_THE_PERSON = (
     "The person you talk with has written the following about how you should answer. Follow it where "
@@ -44,23 +47,27 @@ OF_THE_FOLDER = (
 
 
 def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """The predefined prompt `PLATFORM_PROMPT`, if there is one. Raises `InitializationIssue`."""
-    name, application = settings.PLATFORM_PROMPT, context.application
+    """Return the predefined prompt above all applications, if there is one. Raises
+    `InitializationIssue` if a prompt cannot be used.
+    """
+    name, application = PLATFORM_PROMPT, context.application
     if problem := application.broken_prompts.get(name):
         raise InitializationIssue(
-            f"The predefined prompt '{name}', which stands above all applications: {problem}",
+            f"The predefined prompt '{name}' of the platform: {problem}",
             section=CONFIGURATION,
         )
     if not (text := application.layer_prompts.get(name, "")):
         return ()
-    text = fill(text, template_variables(context.caller.locale))
+    text = fill_text(text, template_variables(context.caller.client.locale))
     return text_parts("platform", f"predefined prompt '{name}'", text)
 
 
 def application_parts(
     context: PromptContext,
 ) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]:
-    """The operator's prompt, or the client's where that may replace it, and the inline contexts."""
+    """Return the operator's prompt, or the client's if it may replace that, and the inline
+    contexts.
+    """
     may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
     instead = context.request.instructions if may_replace else ""
     sent = override(context.given, allowed=may_replace) or instead
@@ -71,15 +78,19 @@ def application_parts(
         return with_contexts("system message of the client", sent, contexts)
     if isinstance(prompt, DialSystemPrompt):
         return stored_parts(prompt, context, contexts)
-    return with_contexts(PROMPT_PATH, written_prompt(prompt, context.caller.locale), contexts)
+    return with_contexts(
+        PROMPT_PATH, written_prompt(prompt, context.caller.client.locale), contexts
+    )
 
 
 async def stored_parts(
     prompt: DialSystemPrompt, context: PromptContext, contexts: Sequence[str]
 ) -> Sequence[PromptPart]:
-    """Of a prompt that DIAL Core keeps. Raises `InitializationIssue`."""
+    """Return the parts of a prompt that DIAL Core stores. Raises `InitializationIssue` if a prompt
+    cannot be used.
+    """
     try:
-        text = filled(await context.workspace.prompt(prompt.path), prompt.variables or {})
+        text = fill_variables(await context.workspace.prompt(prompt.path), prompt.variables or {})
     except QuickAppError as error:
         raise InitializationIssue(f"{PROMPT_PATH}: {error}", section=CONFIGURATION) from error
     return with_contexts(PROMPT_PATH, text, contexts)
@@ -101,12 +112,12 @@ def team_parts(
 
 
 async def prompt_of_team(team: int, context: PromptContext) -> Sequence[PromptPart]:
-    """The predefined prompt that the team names. Raises `InitializationIssue` for a broken one."""
+    """Return the team's predefined prompt. Raises `InitializationIssue` for a broken one."""
     name, application = await prompt_name(team), context.application
     if problem := application.broken_prompts.get(name):
         raise InitializationIssue(f"The predefined prompt '{name}' of the team: {problem}")
     text = application.layer_prompts.get(name, "")
-    filled_in = fill(text, template_variables(context.caller.locale))
+    filled_in = fill_text(text, template_variables(context.caller.client.locale))
     return text_parts("team", f"predefined prompt '{name}'", filled_in)
 
 
@@ -125,12 +136,13 @@ def capability_parts(context: PromptContext) -> Sequence[PromptPart]:
 def person_parts(
     context: PromptContext,
 ) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]:
-    read = context.request.own_instructions
+    read = context.request.chat.own_instructions
     return () if read is None else written_by_person(read)
 
 
 async def written_by_person(read: Callable[[], Awaitable[str]]) -> Sequence[PromptPart]:
-    """Behind what all callers of the application share, which a service can then keep."""
+    """Return the user's instructions, which come after the parts that a service can cache for all
+    callers."""
     text = (await read()).strip()
     if not text:
         return ()
@@ -138,14 +150,14 @@ async def written_by_person(read: Callable[[], Awaitable[str]]) -> Sequence[Prom
 
 
 def folder_parts(context: PromptContext) -> Sequence[PromptPart]:
-    text = context.request.folder_instructions
+    text = context.request.chat.folder_instructions
     if not text:
         return ()
     return text_parts("folder", "instructions of the folder", f"{OF_THE_FOLDER}\n\n{text}")
 
 
 def client_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """What an OpenAI client adds where it may not replace the operator's prompt."""
+    """Return the additions of an OpenAI client that may not replace the operator's prompt."""
     added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else context.request.instructions
     return text_parts("client", "system message of the client", added)
 
@@ -161,28 +173,28 @@ CLIENT = PromptLayer("client", client_parts)
 
 
 def written_prompt(prompt: CustomSystemPrompt | PredefinedSystemPrompt, locale: str = "en") -> str:
-    """The prompt of a manifest with its variables filled in."""
+    """Return the prompt of a manifest with its variables filled in."""
     if isinstance(prompt, CustomSystemPrompt):
-        return filled(prompt.content, prompt.variables)
-    return fill(prompt.content or "", template_variables(locale))
+        return fill_variables(prompt.content, prompt.variables)
+    return fill_text(prompt.content or "", template_variables(locale))
 
 
-def filled(text: str, variables: Mapping[str, str]) -> str:
-    """The text with its variables; undefined ones stay, and are logged."""
+def fill_variables(text: str, variables: Mapping[str, str]) -> str:
+    """Return the text with its variables filled in. Undefined variables remain, and are logged."""
     if "{" not in text:
         return text
     undefined = sorted(set(_variable.findall(text)) - variables.keys())
     if undefined:
         logger.warning("The system prompt has undefined variables: %s", ", ".join(undefined))
-    return fill(text, variables)
+    return fill_text(text, variables)
 
 
 def inline_contexts(manifest: Manifest) -> list[str]:
     return [c.content for c in manifest.contexts if isinstance(c, UserDefinedContext)]
 
 
-def override(messages: Sequence[Message], *, allowed: bool) -> str:
-    """The client's own system text if it may replace the operator's, else ""."""
+def override(messages: Sequence[ModelMessage], *, allowed: bool) -> str:
+    """Return the client's own system text if it may replace the operator's, else ""."""
     text = messages[0].text.strip() if messages and messages[0].role == "system" else ""
     if text and not allowed:
         logger.warning("A system message of the client was dropped.")
@@ -190,14 +202,18 @@ def override(messages: Sequence[Message], *, allowed: bool) -> str:
     return text
 
 
-def with_system(messages: Sequence[Message], text: str) -> list[Message]:
-    """The system message in front, in place of others; none for an empty text."""
+def with_system(messages: Sequence[ModelMessage], text: str) -> list[ModelMessage]:
+    """Return the messages with this system message at the beginning, instead of others; with none
+    for an empty text.
+    """
     rest = [message for message in messages if message.role != "system"]
-    return [Message("system", text), *rest] if text else rest
+    return [ModelMessage("system", text), *rest] if text else rest
 
 
-def without_content_gaps(message: Message) -> Message:
-    """The message, with a space for text if it is an assistant's empty one: models refuse those."""
+def without_content_gaps(message: ModelMessage) -> ModelMessage:
+    """Return the message with a space as its text if it is an empty assistant message, which models
+    reject.
+    """
     if message.role == "assistant" and not message.content and not message.tool_calls:
         return replace(message, content=" ")
     return message

@@ -1,4 +1,4 @@
-"""The cost and duration of a run: in the log, in a span, and in a stage."""
+"""Records the cost and duration of a run: in the log, in a span, and in a stage."""
 
 import asyncio
 import logging
@@ -11,9 +11,9 @@ from functools import reduce
 from apps import tracing
 from apps.agent.events import Emit, ModelUsage, StageClosed, StageDelta, StageOpened, Usage
 from apps.agent.ledger import WAITING
-from apps.agent.messages import Message
-from apps.agent.progress import Progress, Timing
-from apps.agent.records import record
+from apps.agent.messages import ModelMessage
+from apps.agent.progress import CallTiming, Progress
+from apps.agent.records import log_event
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.capabilities import OpenCapabilities
 from apps.runs.failures import reference_of
@@ -22,24 +22,26 @@ logger = logging.getLogger(__name__)
 
 TIMINGS_STAGE = "execution-time"
 NAMES = {"tool_calls": "external_tool_calls", WAITING: WAITING}
-"""How a run went, by the finish reasons that do not complete it."""
+"""This maps the finish reasons of incomplete answers to outcomes of a run."""
 
 
 @dataclass(slots=True)
-class Outcome:
+class RequestOutcome:
     name: str = "failed"
     reference: str = ""
 
     def finish(self, reason: str | None) -> None:
-        """`reason` is the model's finish reason, None if it was not asked."""
+        """Record the end. `reason` is the model's finish reason, None if no model was called."""
         if reason is not None:
             self.name = NAMES.get(reason, "completed")
 
 
 @contextmanager
-def recorded(slug: str, messages: Sequence[Message], progress: Progress) -> Iterator[Outcome]:
+def record_run(
+    slug: str, messages: Sequence[ModelMessage], progress: Progress
+) -> Iterator[RequestOutcome]:
     """Log a line before and after the block, and open a span around it."""
-    record(
+    log_event(
         logger,
         "Request received",
         deployment=slug,
@@ -47,7 +49,7 @@ def recorded(slug: str, messages: Sequence[Message], progress: Progress) -> Iter
         attachments=sum(len(message.attachments) for message in messages),
     )
     started = time.monotonic()
-    outcome = Outcome()
+    outcome = RequestOutcome()
     attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": slug}
     try:
         with tracing.span(f"invoke_agent {slug}", attributes) as span:
@@ -65,12 +67,12 @@ def recorded(slug: str, messages: Sequence[Message], progress: Progress) -> Iter
         outcome.reference = reference_of(error)
         raise
     finally:
-        record(
+        log_event(
             logger,
             "Request completed",
             outcome=outcome.name,
-            iterations=progress.iterations,
-            tool_calls=progress.tool_calls,
+            iterations=progress.counts.iterations,
+            tool_calls=progress.counts.tool_calls,
             duration=time.monotonic() - started,
             error_reference=outcome.reference or None,
         )
@@ -78,18 +80,20 @@ def recorded(slug: str, messages: Sequence[Message], progress: Progress) -> Iter
 
 def log_initialized(application: ResolvedApplication, opened: OpenCapabilities) -> None:
     manifest, box = application.manifest, opened.toolbox
-    record(
+    log_event(
         logger,
         "Request initialized",
         tools=len({*box.listed, *box.unlisted, *box.hidden}),
         tool_types=sorted({toolset.type for toolset in manifest.tool_sets}),
-        skills=len(application.skills) + len(manifest.skills or ()),
+        skills=len(application.predefined.skills) + len(manifest.skills or ()),
         contexts=len(manifest.contexts),
     )
 
 
-def show_timings(timings: Sequence[Timing], seconds: float, emit: Emit) -> None:
-    """`seconds` is the time of the whole run, less than the sum of tools that work in parallel."""
+def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> None:
+    """Show the timings in a stage. `seconds` is the time of the whole run, which can be less than
+    the sum for parallel tools.
+    """
     rows = [("Step", "Seconds"), ("---", "---:")]
     rows += [
         (f"Tool `{one.name}`" if one.is_tool else f"Model {one.name}", f"{one.seconds:.3f}")
@@ -102,17 +106,17 @@ def show_timings(timings: Sequence[Timing], seconds: float, emit: Emit) -> None:
 
 
 def total(spent: Iterable[ModelUsage]) -> Usage:
-    """The sum, with one entry for each model in the order in which they first answered."""
+    """Return the sum, with one entry for each model in the order of their first answers."""
     by_model: dict[str, ModelUsage] = {}
     for item in spent:
         known = by_model.get(item.model)
-        by_model[item.model] = item if known is None else added(known, item)
+        by_model[item.model] = item if known is None else add_usage(known, item)
     per_model = tuple(by_model.values())
-    whole = reduce(added, per_model, ModelUsage("", 0, 0))
+    whole = reduce(add_usage, per_model, ModelUsage("", 0, 0))
     return Usage(whole.input, whole.output, per_model, whole.cached, whole.created, whole.reasoning)
 
 
-def added(one: ModelUsage, other: ModelUsage) -> ModelUsage:
+def add_usage(one: ModelUsage, other: ModelUsage) -> ModelUsage:
     return ModelUsage(
         one.model,
         one.input + other.input,

@@ -1,55 +1,57 @@
-"""The request of a run, its check against the application, and the model's parameters."""
+"""The request of a run, its validation against the application and its model, and the model's
+parameters.
+"""
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from apps.agent.messages import Message
-from apps.agent.summaries import Summaries
+from apps.agent.messages import ModelMessage
 from apps.agent.tools import Toolbox, ToolSpec
-from apps.capabilities.found_conversations import SearchConversations
+from apps.capabilities.chat_context import NO_CHAT, ChatContext
 from apps.errors import BadRequest, InitializationIssue
-from apps.manifest.chat_place import ChatPlace
+from apps.manifest.markdown.chat_place import ChatPlace
 from apps.manifest.orchestrator import NO_LIMIT, Orchestrator, is_limit
-from apps.schedules.desk import Desk
+from apps.workspace.fitted_model import NOUNS, unread_kind
 from apps.workspace.port import DeploymentInfo
 
 logger = logging.getLogger(__name__)
 
 OF_THE_PLATFORM = "internal_"
-"""Begins the names of tools that no manifest makes."""
+"""No manifest can define tool names with this prefix."""
 EFFORT = "reasoning_effort"
 COMMON_EFFORTS = ("low", "medium", "high")
 TOOLS = "tools"
 SECTION = "Orchestrator"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 LIMITS = ("max_tokens", "max_completion_tokens")
-"""Two names of one limit, which services refuse to be given together."""
+"""These are two names of the same limit. Services reject requests with both."""
+FORMAT = "response_format"
 
 
 class RunRequest(msgspec.Struct, frozen=True):
-    """The conversation, and what the client wants of this one answer.
+    """A conversation, and the client's options for this answer.
 
-    `external` are the client's own tools by name; `tool_choice` and `response_format` are passed
-    to the model as they came. `parameters` are for the orchestrator's calls alone, and give way to
-    the manifest's. `instructions` go below the operator's prompt, or in its place where the
-    installation allows that. `textual_results` are the names of tools whose results are text in
-    the messages. `requires_client_tool`: `tool_choice` holds until a client's tool was called.
-    `unanswered` has calls of the last answer, which are made before the model is asked.
-    `search_conversations` is for the caller of this request; None: nothing can be searched.
-    `max_prompt_tokens` limits what the model is sent, beside its window. `summaries` are those of
-    the conversation, None where none are kept; `correction` is what its estimates are multiplied by.
-    `place` is where the person is, `schedules` what they have scheduled; None: nothing can be.
-    `effort` is how much the person wishes the model to think: left out where the deployment does not
-    list it. `own_instructions` reads what the person tells every model; None: nothing.
-    `folder_instructions` is what they tell in the conversations of a folder.
+    - `external`: the client's own tools, by name.
+    - `tool_choice`, `response_format` and `parameters`: in the format of a `ModelRequest`, whatever
+      format the client uses. `parameters` apply only to the orchestrator's calls, and those of the
+      manifest override them.
+    - `instructions`: appended to the operator's prompt, or a replacement for it if the installation
+      allows that.
+    - `textual_results`: the names of tools whose results are text in the messages.
+    - `requires_client_tool`: `tool_choice` applies until a client's tool was called.
+    - `unanswered`: calls of the last answer, which are made before the model is called.
+    - `form_answer`: the user's choice in the form of that answer, None without a form.
+    - `max_prompt_tokens`: limits the request to the model, in addition to the model's context
+      window.
+    - `place`: the user's place. `chat`: known only to the chat page.
     """
 
-    messages: tuple[Message, ...]
+    messages: tuple[ModelMessage, ...]
     external: Mapping[str, ToolSpec] = {}
     tool_choice: Any = None
     response_format: Any = None
@@ -57,20 +59,15 @@ class RunRequest(msgspec.Struct, frozen=True):
     instructions: str = ""
     textual_results: Collection[str] = ()
     requires_client_tool: bool = False
-    unanswered: Message | None = None
-    search_conversations: SearchConversations | None = None
+    unanswered: ModelMessage | None = None
+    form_answer: Any = None
     max_prompt_tokens: int | None = None
-    summaries: Summaries | None = None
-    correction: float = 1.0
     place: ChatPlace | None = None
-    schedules: Desk | None = None
-    effort: str = ""
-    own_instructions: Callable[[], Awaitable[str]] | None = None
-    folder_instructions: str = ""
+    chat: ChatContext = NO_CHAT
 
 
 def chosen_tool(choice: Any) -> str:
-    """The name of the tool that a `tool_choice` demands, "" for none."""
+    """Return the name of the tool that a `tool_choice` requires, "" for none."""
     if not isinstance(choice, dict):
         return ""
     function = choice.get("function")
@@ -79,7 +76,7 @@ def chosen_tool(choice: Any) -> str:
 
 
 def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
-    """The request without tools of the platform that the asking application sends as its own."""
+    """Return the request without tools of the platform that a calling application sends as its own."""
     platform = [name for name in request.external if name.startswith(OF_THE_PLATFORM)]
     own = toolbox.names.intersection(platform) if platform else ()
     if not own:
@@ -89,7 +86,7 @@ def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
 
 
 def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
-    """Raises `BadRequest` when the client's wishes cannot be met."""
+    """Raise `BadRequest` if the client's choices cannot be met."""
     if not (request.external or request.textual_results) and request.tool_choice is None:
         return
     if clashes := sorted(request.external.keys() & toolbox.names):
@@ -116,21 +113,24 @@ def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
         )
     if (name := chosen_tool(choice)) and name not in there:
         raise BadRequest(
-            "tool_choice names no tool that there is",
-            f"Cannot enforce tool_choice: no tool is named '{name[:64]}'. Name one that the "
-            "application or the request has, or use tool_choice='auto'.",
+            "tool_choice has an unknown tool",
+            f"Cannot enforce tool_choice: no tool is named '{name[:64]}'. Use a tool of the "
+            "application or the request, or tool_choice='auto'.",
         )
 
 
 def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, Any]:
-    """Those that the client asked for, and the effort that the person chose if there is such a one."""
-    if request.effort not in possible_efforts(info):
+    """Return the parameters that the client requested, and the effort that the user chose if it
+    exists.
+    """
+    if request.chat.effort not in possible_efforts(info):
         return request.parameters
-    return {EFFORT: request.effort, **request.parameters}
+    return {EFFORT: request.chat.effort, **request.parameters}
 
 
 def possible_efforts(info: DeploymentInfo) -> tuple[str, ...]:
-    """Those that the deployment lists, else those that every model knows that thinks."""
+    """Return the efforts that the deployment lists, else the efforts that every reasoning model
+    knows."""
     if info.reasoning_efforts:
         return info.reasoning_efforts
     known = info.supported_parameters
@@ -143,7 +143,7 @@ def model_parameters(
     response_format: Any = None,
     asked: Mapping[str, Any] = NOTHING,
 ) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
-    """The deployment's defaults, overlaid by those that the client `asked` for, by the manifest's
+    """Return the deployment's defaults, overridden by the client's (`asked`), by the manifest's
     `own`, and by the format of this one answer.
 
     A reasoning effort that the deployment does not list is left out, with an issue; a deployment
@@ -167,8 +167,8 @@ def model_parameters(
 
 def effort_issue(effort: Any, info: DeploymentInfo) -> InitializationIssue:
     return InitializationIssue(
-        f"orchestrator.deployment.parameters.{EFFORT}: {info.id!r} does not support {effort!r}, "
-        f"so the model is asked without it. {known_efforts(info)}",
+        f"orchestrator.deployment.parameters.{EFFORT}: {info.id!r} does not support "
+        f"{effort!r}, so it is not sent. {known_efforts(info)}",
         section=SECTION,
         is_hard=False,
     )
@@ -179,7 +179,7 @@ def known_efforts(info: DeploymentInfo) -> str:
 
 
 def limit_of(orchestrator: Orchestrator, default: int) -> int:
-    """How often the model may be called; an invalid limit counts as not written."""
+    """Return the limit of model calls; an invalid limit counts as unset."""
     own = orchestrator.max_iterations
     is_set = "max_iterations" in orchestrator.model_fields_set
     return own if is_set and is_limit(own) else default
@@ -197,6 +197,92 @@ def limit_issues(orchestrator: Orchestrator, default: int) -> tuple[Initializati
 
 
 def chosen_parameters(own: Mapping[str, Any], request: RunRequest) -> frozenset[str]:
-    """The names of the parameters that the manifest or the client has written."""
+    """Return the names of the parameters that the manifest or the client has set."""
     form = ("response_format",) if request.response_format is not None else ()
     return frozenset((*own, *request.parameters, *form))
+
+
+def check_question(
+    messages: Sequence[ModelMessage], info: DeploymentInfo, *, has_tools: bool
+) -> None:
+    """Raise `BadRequest` if the newest question has a part that the model cannot read.
+
+    Such parts of earlier messages are left out. An attached image is for the tools, if there are any.
+    """
+    question = next((m for m in reversed(messages) if m.role == "user"), None)
+    if question is None:
+        return
+    parts = () if isinstance(question.content, str) else question.content
+    kinds = [kind for part in parts if (kind := unread_kind(part, info.can))]
+    if info.can.vision is False and not has_tools:
+        kinds += ["vision" for one in question.attachments if one.type.startswith("image/")]
+    if kinds:
+        noun = NOUNS[kinds[0]]
+        raise BadRequest(
+            f"The model cannot read a {noun}",
+            f"messages: the model of this application, {info.id!r}, cannot read a {noun}. Send "
+            "the question without it, or use an application whose model can.",
+        )
+
+
+def within_limits(
+    wanted: Mapping[str, Any], own: Mapping[str, Any], request: RunRequest, info: DeploymentInfo
+) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
+    """Return the parameters that the model supports, and an issue for each unsupported one from an
+    operator.
+
+    `own` are the manifest's. Raises `BadRequest` for unsupported parameters of the client.
+    """
+    problems = problems_of(wanted, info)
+    if not problems:
+        return dict(wanted), ()
+    asked = request.parameters.keys() - own.keys()
+    if request.response_format is not None:
+        asked.add(FORMAT)
+    for name, problem in problems.items():
+        if name in asked:
+            advice = "Ask for JSON in words instead." if name == FORMAT else "Ask for no more."
+            raise BadRequest(f"{name}: the model of this application {problem}. {advice}")
+    fitting = {**wanted, **dict.fromkeys(problems, info.max_output_tokens)}
+    if FORMAT in problems:
+        del fitting[FORMAT]
+    return fitting, tuple(limit_issue(name, problem, info) for name, problem in problems.items())
+
+
+def tool_issues(count: int, info: DeploymentInfo) -> tuple[InitializationIssue, ...]:
+    """Return an issue if the model is offered more tools than its service accepts."""
+    most = info.tool_limit
+    if most is None or count <= most or info.can.tools is False:
+        return ()
+    text = (
+        f"orchestrator.deployment: {info.id!r} accepts at most {most:,} tools in a request, and this "
+        f"application offers {count:,}, so its service may refuse every request. Use fewer tools "
+        "(allowed_tools of an MCP toolset), or orchestrator.tool_discovery."
+    )
+    return (InitializationIssue(text, section=SECTION, is_hard=False),)
+
+
+def problems_of(wanted: Mapping[str, Any], info: DeploymentInfo) -> dict[str, str]:
+    """Return the unsupported requests, by the names of their parameters."""
+    problems: dict[str, str] = {}
+    if (most := info.max_output_tokens) is not None:
+        for name in LIMITS:
+            limit = wanted.get(name)
+            if type(limit) is int and limit > most:
+                problems[name] = f"has an output limit of {most} tokens"
+    if info.can.structured_output is False and is_schema(wanted.get(FORMAT)):
+        problems[FORMAT] = "does not support a JSON Schema"
+    return problems
+
+
+def is_schema(response_format: Any) -> bool:
+    return isinstance(response_format, Mapping) and response_format.get("type") == "json_schema"
+
+
+def limit_issue(name: str, problem: str, info: DeploymentInfo) -> InitializationIssue:
+    outcome = "asked without it" if name == FORMAT else "asked for no more"
+    return InitializationIssue(
+        f"orchestrator.deployment.parameters.{name}: {info.id!r} {problem}, so it is {outcome}.",
+        section=SECTION,
+        is_hard=False,
+    )

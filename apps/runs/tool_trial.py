@@ -1,14 +1,14 @@
-"""Toolsets opened, and one tool called, as in a run but without one.
+"""Opens toolsets, and calls one tool, as in a run but without a run.
 
 An operator sees the names and schemas for the model, the issues, and the result for the model.
-Nothing is kept here, but a tool stores as it does in a run.
+Nothing is stored here, but a tool may store data as it does in a run.
 """
 
-import copy
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from apps.accounts.caller import Caller
 from apps.agent.calls import ToolOutcome, call_tool
@@ -18,15 +18,13 @@ from apps.agent.progress import Progress
 from apps.agent.stages import silent
 from apps.agent.taint import Taint
 from apps.agent.tools import Invocation, Tool, ToolResult
-from apps.capabilities.discovery.capability import internal_tools, place_of
+from apps.capabilities.discovery.capability import internal_tools, node_path
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.approval import APPROVED
-from apps.catalog.content.installed import installed
-from apps.catalog.models import Application
-from apps.catalog.resolved_application import ResolvedApplication, prepare_application
+from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InitializationIssue
 from apps.runs.capabilities import OpenCapabilities, open_capabilities
-from apps.runs.run import delegated
+from apps.runs.run import run_delegation
 from apps.runs.workspaces import open_workspace
 from apps.workspace.loading.shared_loads import Loading, rules_of
 
@@ -35,11 +33,11 @@ NO_TOOLSET = {"type": "internal", "name": "left out", "enabled": False, "tools":
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """The tools of an open toolset; `others` are tools that any run of the application has.
+class OfferedTools:
+    """The tools of the open toolsets. `others` are the tools of every run of the application.
 
-    `withheld` are names that the model sees only after a search, and `hidden` those that it may not
-    call.
+    `withheld` contains names that the model sees only after a search, and `hidden` names that it
+    cannot call.
     """
 
     tools: tuple[Tool, ...]
@@ -53,62 +51,57 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """One call, the events that it emitted, and the issues of the toolsets."""
+class ToolTrial:
+    """A call, and the events that it emitted."""
 
     outcome: ToolOutcome
     events: tuple[Event, ...] = ()
-    issues: tuple[InitializationIssue, ...] = ()
 
 
-def resolve_saved(application: Application, index: int | None = None) -> ResolvedApplication:
-    """The application as it is saved, enabled or not, with all its toolsets or only one of them.
+def only_toolset(document: Any, index: int) -> Any:
+    """Return the manifest with all toolsets except one left out; the remaining one retains its
+    place.
 
-    Places in the manifest keep their numbers. Raises `ApplicationBroken`, as any run of it would,
-    and LookupError when there is no toolset of that index.
+    Raises LookupError if there is no toolset with that index.
     """
-    whole = prepare_application(application, installed())
-    if index is None:
-        return whole
-    toolsets = application.manifest["tool_sets"]
+    toolsets = document.get("tool_sets") or ()
     if not 0 <= index < len(toolsets):
         raise LookupError(index)
-    alone = copy.copy(application)
     kept = [one if i == index else NO_TOOLSET for i, one in enumerate(toolsets)]
-    alone.manifest = {**application.manifest, "tool_sets": kept}
-    return prepare_application(alone, installed())
+    return {**document, "tool_sets": kept}
 
 
 @asynccontextmanager
-async def opened(
-    application: ResolvedApplication, caller: Caller, emit: Emit
+async def open_for_trial(
+    application: ResolvedApplication, caller: Caller, emit: Emit, demanded: str = ""
 ) -> AsyncIterator[OpenCapabilities]:
     outside = open_workspace(caller)
     workspace = outside.inside(application.slug)
     loading = Loading(rules_of(application.manifest))
-    delegate = partial(delegated, application, outside, caller, Taint(), Progress())
-    skills = application.skills
+    delegate = partial(run_delegation, application, outside, caller, Taint(), Progress())
     opening = Opening(
         workspace,
         caller,
         emit,
         loading=loading,
         delegate=delegate,
-        skills=skills,
-        agents=application.agents,
+        predefined=application.predefined,
+        demanded=demanded,
     )
     async with open_capabilities(application, opening) as found:
         yield found
 
 
-async def offer(application: ResolvedApplication, caller: Caller, index: int | None) -> Offer:
-    """Open the toolsets and list their tools."""
-    async with opened(application, caller, silent) as found:
+async def offer(
+    application: ResolvedApplication, caller: Caller, index: int | None
+) -> OfferedTools:
+    """Open the toolset at `index`, or all of them, and list the tools."""
+    async with open_for_trial(application, caller, silent) as found:
         box = found.toolbox
         every = [*box.listed.values(), *box.unlisted.values(), *box.hidden.values()]
-        own = [tool for tool in every if index is None or is_of(tool, application, index)]
+        own = [tool for tool in every if is_of(tool, application, index)]
         names = {tool.spec.name for tool in own}
-        return Offer(
+        return OfferedTools(
             tuple(own),
             tuple(tool for tool in every if tool.spec.name not in names),
             found.contribution.issues,
@@ -117,25 +110,25 @@ async def offer(application: ResolvedApplication, caller: Caller, index: int | N
         )
 
 
-def is_of(tool: Tool, application: ResolvedApplication, index: int) -> bool:
-    # Many capabilities make internal tools, so their place is looked up in the manifest by name.
+def is_of(tool: Tool, application: ResolvedApplication, index: int | None) -> bool:
+    # Many capabilities provide internal tools, so their place is found in the manifest by name.
     place = tool.toolset or internal_tools(application.manifest).get(tool.spec.name)
-    return place == place_of(index)
+    return place == node_path(index) if index is not None else bool(place)
 
 
-async def call(
+async def try_tool(
     application: ResolvedApplication, caller: Caller, name: str, arguments: str
-) -> Trial:
-    """Call one tool with the arguments as a model writes them: the text of a JSON object."""
+) -> ToolTrial:
+    """Call one tool with arguments in a model's format: the text of a JSON object."""
     events: list[Event] = []
-    async with opened(application, caller, events.append) as found:
+    async with open_for_trial(application, caller, events.append, demanded=name) as found:
         box = found.toolbox
         tool = {**box.hidden, **box.unlisted, **box.listed}.get(name)
         if tool is None:
-            error = f"The application has no tool {name!r} any more, or it could not be opened."
+            error = f"The tool {name!r} no longer exists, or it could not be opened."
             outcome = ToolOutcome(ToolResult(error), "open", error)
         else:
             asked = ToolCall(CALL_ID, name, arguments)
             invocation = Invocation(asked.id, emit=events.append, answers=APPROVED)
             outcome = await call_tool(tool, asked, invocation, found.contribution.results)
-        return Trial(outcome, tuple(events), found.contribution.issues)
+        return ToolTrial(outcome, tuple(events))

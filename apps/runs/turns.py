@@ -1,7 +1,7 @@
-"""A conversation in which user and assistant take turns, which every service accepts.
+"""Rewrites a conversation so that user and assistant take turns, which every service accepts.
 
-Services differ in what they refuse: an assistant that speaks first or last, two messages of one
-role in a row, calls without results.
+Services reject different things: an assistant's message at the beginning or at the end, two
+consecutive messages of one role, calls without results.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from apps.agent.messages import Content, Message
+from apps.agent.messages import Content, ModelMessage
 
 NO_RESULT = "No result was sent for this call."
-BEGIN = Message("user", "Begin.")
-CONTINUE = Message("user", "Continue your last message from exactly where it ends.")
+BEGIN = ModelMessage("user", "Begin.")
+CONTINUE = ModelMessage("user", "Continue your last message from exactly where it ends.")
 
 
-def in_turns(messages: Iterable[Message]) -> list[Message]:
-    """The messages so that every call has its result, user and assistant take turns, and the
-    user or a tool speaks last.
+def in_turns(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
+    """Return the messages so that every call has its result, user and assistant take turns, and the
+    last message comes from the user or a tool.
     """
-    turns: list[list[Message]] = []
-    for message in answered(messages):
+    turns: list[list[ModelMessage]] = []
+    for message in answer_open_calls(messages):
         if turns and is_continued(turns[-1][-1], message):
             turns[-1].append(message)
         else:
             turns.append([message])
-    found = [joined(turn) for turn in turns]
+    found = [join_messages(turn) for turn in turns]
     if not found or found[0].role != "user":
         found.insert(0, BEGIN)
     if found[-1].role == "assistant":
@@ -35,8 +35,8 @@ def in_turns(messages: Iterable[Message]) -> list[Message]:
     return found
 
 
-def answered(messages: Iterable[Message]) -> Iterator[Message]:
-    """The messages, with a `NO_RESULT` behind each unanswered call."""
+def answer_open_calls(messages: Iterable[ModelMessage]) -> Iterator[ModelMessage]:
+    """Yield the messages, with a `NO_RESULT` after each unanswered call."""
     waiting: dict[str | None, None] = {}
     for message in messages:
         if message.role == "tool":
@@ -48,16 +48,16 @@ def answered(messages: Iterable[Message]) -> Iterator[Message]:
     yield from map(without_result, waiting)
 
 
-def without_result(call_id: str | None) -> Message:
-    return Message("tool", NO_RESULT, tool_call_id=call_id)
+def without_result(call_id: str | None) -> ModelMessage:
+    return ModelMessage("tool", NO_RESULT, tool_call_id=call_id)
 
 
-def is_continued(first: Message, second: Message) -> bool:
+def is_continued(first: ModelMessage, second: ModelMessage) -> bool:
     return first.role == second.role != "tool" and not first.tool_calls
 
 
-def joined(turn: Sequence[Message]) -> Message:
-    """One message of several; if their names differ, the names become part of the text."""
+def join_messages(turn: Sequence[ModelMessage]) -> ModelMessage:
+    """Join several messages into one; if their names differ, the names become part of the text."""
     last = turn[-1]
     if len(turn) == 1:
         return last
@@ -72,7 +72,7 @@ def joined(turn: Sequence[Message]) -> Message:
     )
 
 
-def with_name(message: Message) -> Content:
+def with_name(message: ModelMessage) -> Content:
     content = message.content
     if not message.name:
         return content

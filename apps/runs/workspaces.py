@@ -1,23 +1,176 @@
-"""The workspace of a run, which every door opens here."""
+"""Opens the workspace of a run for every door, and provides applications as models in it.
+
+Other runs call such a model. The events of the application's own run become deltas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from channels.db import database_sync_to_async
+from django.core.validators import slug_re
+from django.utils.translation import gettext_noop
 
 from apps.accounts.caller import Caller
+from apps.agent.events import Emit, Event, Finished
+from apps.agent.ledger import WAITING
+from apps.agent.messages import ModelMessage
+from apps.agent.model import ModelRequest, NestedRun
+from apps.agent.progress import Progress
+from apps.agent.streams import stream
+from apps.catalog import access
+from apps.catalog.application_uploads import readable_files
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.runs.nested import find_application, list_applications
+from apps.errors import (
+    ApplicationNotFound,
+    BudgetSpent,
+    CallsItself,
+    DeploymentNotFound,
+    ModelFailed,
+)
+from apps.runs.failures import WITH_LIMITS, failure
+from apps.runs.requests import RunRequest
+from apps.runs.run import RunEnd, run_application
 from apps.workspace.dial.core import configured_core
 from apps.workspace.dial.workspace import DialWorkspace
 from apps.workspace.installed_first import InstalledFirst
-from apps.workspace.local.workspace import LocalWorkspace
-from apps.workspace.port import Workspace
+from apps.workspace.local.workspace import FoundApplication, LocalWorkspace
+from apps.workspace.port import DeploymentInfo, Workspace
+
+DEEPEST = 5
+"""Applications that call each other can form a chain of at most this many, including the outermost.
+Longer chains take too long for users.
+"""
+
+
+async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplication:
+    """Return an application that the caller may use, as a deployment of the workspace.
+
+    Raises `DeploymentNotFound` if there is none, `CallsItself` if the chain of applications is too
+    long or contains it, and `ApplicationBroken` if its manifest is invalid.
+    """
+    # For a caller without access, an application is unknown, even if it is broken.
+    if not slug_re.match(name):
+        raise DeploymentNotFound(name)
+    try:
+        application = await access.find(name, workspace.caller)
+    except ApplicationNotFound:
+        raise DeploymentNotFound(name) from None
+    check_chain((*workspace.chain, application.slug))
+    return FoundApplication(info_of(application), ApplicationModel(application, workspace))
+
+
+async def list_applications(caller: Caller) -> list[str]:
+    """Return the names of the applications that the caller may use."""
+    slugs = access.usable(caller).values_list("slug", flat=True)
+    return list(await database_sync_to_async(list)(slugs))
+
+
+def check_chain(chain: tuple[str, ...]) -> None:
+    """Raise `CallsItself` if the chain is too long."""
+    if chain[-1] in chain[:-1]:
+        raise CallsItself(chain, gettext_noop("An application can’t call itself"))
+    if len(chain) > DEEPEST:
+        raise CallsItself(
+            chain,
+            f"Too many applications call each other; the limit is {DEEPEST}",
+        )
+
+
+def info_of(application: ResolvedApplication) -> DeploymentInfo:
+    return DeploymentInfo(
+        id=application.slug,
+        display_name=application.title,
+        description=application.description,
+        features={"tools": True},
+        is_application=True,
+        is_recorded=True,
+        supported_parameters=frozenset(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationModel(NestedRun):
+    application: ResolvedApplication
+    workspace: LocalWorkspace
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Event], None]:
+        """Stream the answer. Closing the generator cancels the run. Raises `ModelFailed` with a
+        message for users, and `BudgetSpent` if a budget is used up.
+        """
+        caller = self.workspace.caller
+        asked = to_run_request(request)
+        end: list[RunEnd] = []
+
+        async def work(emit: Emit) -> None:
+            end.append(
+                await run_application(
+                    self.application,
+                    asked,
+                    self.workspace,
+                    caller,
+                    emit,
+                    request.ledger,
+                    Progress(meter=request.meter),
+                    request.taint,
+                )
+            )
+
+        try:
+            async with aclosing(stream(work)) as batches:
+                async for batch in batches:
+                    yield batch
+            if any(one.reason == WAITING for one in end):
+                yield [Finished(WAITING)]
+        except BudgetSpent:
+            raise  # No other model may answer in place of one that may not be called.
+        except Exception as error:
+            raise as_model_failure(error) from error
+
+
+def to_run_request(request: ModelRequest) -> RunRequest:
+    """Convert the request of the calling run, whose tools become the client's.
+
+    The other parameters are left out: an application decides itself how its model is called.
+    """
+    return RunRequest(
+        messages=tuple(map(with_own_state, request.messages)),
+        external={spec.name: spec for spec in request.tools},
+        tool_choice=request.parameters.get("tool_choice"),
+        response_format=request.parameters.get("response_format"),
+    )
+
+
+def with_own_state(message: ModelMessage) -> ModelMessage:
+    """Return the message with the application's state where its own run reads it."""
+    own = {**message.state, **message.model_state}
+    return replace(message, state=own, model_state={}) if message.model_state else message
+
+
+def as_model_failure(error: Exception) -> ModelFailed:
+    # The outermost run adds a code that only repeats the status.
+    found = failure(error, WITH_LIMITS)
+    return ModelFailed(
+        found.message,
+        status=found.status,
+        reason="stream",
+        code="" if found.code == str(found.status) else found.code,
+        kind=found.upstream_type,
+        display=found.text,
+        retry_after=found.retry_after,
+    )
 
 
 def open_workspace(caller: Caller, application: ResolvedApplication | None = None) -> Workspace:
-    """DIAL Core's workspace for its own callers, our own for all others.
+    """Return DIAL Core's workspace for its own callers, and our own for all others.
 
-    `application` is the one that will run. Only one of our own may use our own deployments.
+    `application` is about to run. Only our own applications may use our own deployments.
     """
     core = configured_core() if caller.kind == "dial" else None
     if core is None:
-        return LocalWorkspace(caller, find_application, list_applications)
+        return LocalWorkspace(caller, find_application, list_applications, readable_files)
     if application is not None and application.is_ours:
         return InstalledFirst(caller, core)
     return DialWorkspace(caller, core)

@@ -1,5 +1,7 @@
-"""Cron expressions of five fields, and their names such as `@daily`."""
+"""Cron expressions with five fields, and their aliases such as `@daily`."""
 
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -19,41 +21,60 @@ NAMES = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
 }
+SIZES = {"minute": 60, "hour": 24, "day of the month": 31, "month": 12, "day of the week": 7}
+"""Each field has this many values, which limits its steps."""
 ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the expression alone is read
+
+_step = re.compile(r"/(\d+)", re.ASCII)
 
 
 def fields_of(expression: str) -> str:
-    """The five fields of an expression or a name."""
+    """Return the five fields of an expression or an alias."""
     return NAMES.get(expression.strip().lower(), expression)
 
 
 def cron_problem(expression: str) -> str:
-    """Why this is no expression, as a sentence; "" if it is one."""
+    """Return why this is not a valid expression, as a sentence; "" if it is one."""
     if len(expression) > LONGEST:
-        return gettext("It has {count} characters; at most {longest} are read.").format(
+        return gettext("The expression has {count} characters; the limit is {longest}.").format(
             count=len(expression), longest=LONGEST
         )
     parts = fields_of(expression).split()
     if len(parts) != FIELDS:
         return gettext(
-            "Write five fields: minute, hour, day of the month, month, day of the week, such as “0 9 * * MON-FRI”; or one of {names}."
+            "Enter five fields: minute, hour, day of the month, month, day of the week, such "
+            "as “0 9 * * MON-FRI”; or one of {names}."
         ).format(names=", ".join(NAMES))
+    if error := syntax_error(parts):
+        return gettext("{error}. Enter five fields such as “0 9 * * MON-FRI”.").format(error=error)
+    return ""
+
+
+def syntax_error(fields: Sequence[str]) -> str:
+    """Return the reason why the fields are not an expression, in English; "" if they are valid."""
+    for field, (name, size) in zip(fields, SIZES.items(), strict=True):
+        if any(int(step) > size for step in _step.findall(field)):
+            return f"Bad step of the {name}: the limit is {size}"
     try:
-        CronSim(" ".join(parts), ANY_TIME)
+        CronSim(" ".join(fields), ANY_TIME)
+    except AssertionError:  # A step follows a weekday such as 1#2.
+        return "Bad day-of-week"
     except CronSimError as error:
-        return gettext("{error}. Write five fields such as “0 9 * * MON-FRI”.").format(error=error)
+        return str(error)
     return ""
 
 
 def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """The next time in UTC; None if there is none in the next decades."""
+    """Return the next time in UTC; None if there is none in the next decades."""
     times = CronSim(fields_of(expression), after.astimezone(zone))
     found = next(times, None)
     return None if found is None else found.astimezone(UTC)
 
 
 def cron_words(expression: str) -> str:
-    """As a sentence. Its library knows English alone, in which it describes every expression."""
+    """Describe a cron expression as a sentence. The library can describe every expression, but only
+    in English.
+    """
     if get_language() in (None, "en"):
         return CronSim(fields_of(expression), ANY_TIME).explain()
     if (repeat := read_repeat(fields_of(expression))) is not None:

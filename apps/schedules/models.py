@@ -1,4 +1,4 @@
-"""Schedules: messages that are asked by themselves at their times."""
+"""Schedules: messages that are sent automatically at set times."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -15,29 +15,29 @@ from apps.datetime_fields import BoundedDateTimeField
 from apps.schedules.occurrences import (
     LONGEST_SECONDS,
     SHORTEST_SECONDS,
-    Timing,
+    ScheduleTiming,
     just_before,
     next_time,
 )
-from apps.schedules.schedule_problems import problems_of
-from apps.schedules.words import next_words, timing_words
+from apps.schedules.schedule_problems import find_problems
+from apps.schedules.schedule_sentences import next_words, timing_words
 
 LONGEST_NAME = 100
 LONGEST_MESSAGE = 10_000
 LONGEST_REASON = 500
 LIVE = gettext_lazy("the live version")
 MOST_MINUTES = 30 * 24 * 60
-"""The time for an answer of a person, 30 days."""
-NEVER = gettext_noop("It never runs: change its times, or its active hours.")
+"""A user can have at most this many minutes to answer, which is 30 days."""
+NEVER = gettext_noop("It never runs: change its times or its active hours.")
 NO_TIME_LEFT = gettext_noop("It has run for the last time.")
 
 
 class Schedule(models.Model):
-    """A message to an application, at its times, in the name of its owner.
+    """A message to an application at set times, on behalf of its owner.
 
-    `owner` is the bucket in whose conversations it is asked, and `caller` what a run keeps of such a
-    caller. It acts for `user` in `team`: somebody who made it themselves, or a service account.
-    `conversation` is the one that it is asked in; None: a new one, which is kept from then on where
+    `owner` is the bucket whose conversations it uses, and `caller` the data of the caller that a
+    run stores. It acts for `user` in `team`: the user who created it, or a service account.
+    `conversation` is the conversation for the message; None: a new one, which is reused if
     `is_same_conversation`.
     """
 
@@ -48,13 +48,13 @@ class Schedule(models.Model):
         RRULE = "rrule", gettext_lazy("by a recurrence rule")
 
     class Missed(models.TextChoices):
-        SKIP = "skip", gettext_lazy("leave them out")
+        SKIP = "skip", gettext_lazy("skip them")
         ONCE = "once", gettext_lazy("run once for all of them")
-        ALL = "all", gettext_lazy("run for each of them")
+        ALL = "all", gettext_lazy("run each of them")
 
     class Unanswered(models.TextChoices):
         WAIT = "wait", gettext_lazy("wait for the answer")
-        DENY = "deny", gettext_lazy("go on without it after a time")
+        DENY = "deny", gettext_lazy("continue without an answer after a time")
 
     class Maker(models.TextChoices):
         PERSON = "person"
@@ -91,22 +91,21 @@ class Schedule(models.Model):
         null=True,
         blank=True,
         help_text=gettext_lazy(
-            "The number of the version of the application that answers. Empty: the one that is "
-            "live."
+            "The version of the app that answers. Leave empty for the live version."
         ),
     )
     name = models.CharField(gettext_lazy("name"), max_length=LONGEST_NAME)
     message = models.TextField(
         gettext_lazy("message"),
         max_length=LONGEST_MESSAGE,
-        help_text=gettext_lazy("What the application is asked."),
+        help_text=gettext_lazy("The message to the app."),
     )
     is_alarm = models.BooleanField(gettext_lazy("alarm"), default=False, editable=False)
     is_heartbeat = models.BooleanField(gettext_lazy("heartbeat"), default=False, editable=False)
     is_same_conversation = models.BooleanField(
         gettext_lazy("same conversation"),
         default=False,
-        help_text=gettext_lazy("Ask in one conversation, not in a new one each time."),
+        help_text=gettext_lazy("Use one conversation for all runs."),
     )
     conversation = models.UUIDField(null=True, editable=False)
 
@@ -114,7 +113,9 @@ class Schedule(models.Model):
     start_at = BoundedDateTimeField(
         gettext_lazy("from"),
         default=timezone.now,
-        help_text=gettext_lazy("The time, or the begin: it never runs before."),
+        help_text=gettext_lazy(
+            "The time of the run, or the start: the schedule never runs before."
+        ),
     )
     interval_seconds = models.PositiveIntegerField(
         gettext_lazy("interval in seconds"),
@@ -122,7 +123,7 @@ class Schedule(models.Model):
         blank=True,
         validators=[MinValueValidator(SHORTEST_SECONDS), MaxValueValidator(LONGEST_SECONDS)],
         help_text=gettext_lazy(
-            "At least 60. Of a time: after how long it is repeated; empty: it is not."
+            "The time between two runs, at least 60. Leave empty for no repetition."
         ),
     )
     expression = models.CharField(
@@ -130,45 +131,49 @@ class Schedule(models.Model):
         max_length=300,
         blank=True,
         help_text=gettext_lazy(
-            "Such as “0 9 * * MON-FRI”, or FREQ=MONTHLY;BYDAY=-1FR for a recurrence rule."
+            "For example, “0 9 * * MON-FRI”, or FREQ=MONTHLY;BYDAY=-1FR for a recurrence rule."
         ),
     )
     time_zone = models.CharField(
         gettext_lazy("time zone"),
         max_length=64,
         default="UTC",
-        help_text=gettext_lazy("By whose clocks: Europe/Berlin."),
+        help_text=gettext_lazy("For example, Europe/Berlin."),
     )
     active_from = models.TimeField(
         gettext_lazy("active from"),
         null=True,
         blank=True,
-        help_text=gettext_lazy("Runs only between these hours, which may cross midnight."),
+        help_text=gettext_lazy("Runs only between these hours, which can cross midnight."),
     )
     active_until = models.TimeField(gettext_lazy("active until"), null=True, blank=True)
     max_runs = models.PositiveIntegerField(
-        gettext_lazy("most runs"), null=True, blank=True, validators=[MinValueValidator(1)]
+        gettext_lazy("maximum runs"), null=True, blank=True, validators=[MinValueValidator(1)]
     )
     is_deleted_after = models.BooleanField(
         gettext_lazy("delete at the end"),
         default=False,
-        help_text=gettext_lazy("Delete it once it has run for the last time."),
+        help_text=gettext_lazy("Delete the schedule after its last run."),
     )
     missed = models.CharField(
         gettext_lazy("missed times"),
         max_length=4,
         choices=Missed,
         default=Missed.ONCE,
-        help_text=gettext_lazy("While no server ran."),
+        help_text=gettext_lazy(
+            "What to do with times that were missed while no server was running."
+        ),
     )
     missed_most = models.PositiveSmallIntegerField(
-        gettext_lazy("most missed runs"),
+        gettext_lazy("maximum missed runs"),
         default=3,
         validators=[MinValueValidator(1), MaxValueValidator(10)],
-        help_text=gettext_lazy("If it runs for each of them: for the newest ones."),
+        help_text=gettext_lazy(
+            "The newest missed runs that are made up for, if each run has its own conversation."
+        ),
     )
     unanswered = models.CharField(
-        gettext_lazy("when it asks something"),
+        gettext_lazy("if an answer has a question"),
         max_length=4,
         choices=Unanswered,
         default=Unanswered.WAIT,
@@ -177,29 +182,29 @@ class Schedule(models.Model):
         gettext_lazy("minutes to answer"),
         default=60,
         validators=[MinValueValidator(1), MaxValueValidator(MOST_MINUTES)],
-        help_text=gettext_lazy("Then what was to be approved is denied."),
+        help_text=gettext_lazy("After this time, the call is denied."),
     )
     budget_tokens = models.PositiveIntegerField(
-        gettext_lazy("budget tokens"),
+        gettext_lazy("token budget"),
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text=gettext_lazy("Of one run: models are not asked any more once it is used up."),
+        help_text=gettext_lazy("For one run. After that, models are no longer called."),
     )
     budget_money = models.DecimalField(
-        gettext_lazy("budget money"),
+        gettext_lazy("cost budget"),
         max_digits=12,
         decimal_places=6,
         null=True,
         blank=True,
         validators=[MinValueValidator(0)],
-        help_text=gettext_lazy("Of one run, in the currency of the prices below."),
+        help_text=gettext_lazy("For one run, in the currency below."),
     )
     budget_currency = models.CharField(
-        gettext_lazy("budget currency"),
+        gettext_lazy("currency of the budget"),
         max_length=3,
         default="USD",
-        validators=[RegexValidator("^[A-Z]{3}$", gettext_lazy("Such as USD."))],
+        validators=[RegexValidator("^[A-Z]{3}$", gettext_lazy("For example, USD."))],
     )
 
     is_paused = models.BooleanField(gettext_lazy("paused"), default=False)
@@ -210,7 +215,7 @@ class Schedule(models.Model):
     last_run = models.UUIDField(null=True, editable=False)
     last_conversation = models.UUIDField(null=True, editable=False)
     last_problem = models.CharField(max_length=LONGEST_REASON, blank=True, editable=False)
-    # What `apps.schedules.proposals` keeps.
+    # The data of `apps.schedules.proposals`.
     proposal = models.JSONField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -239,13 +244,13 @@ class Schedule(models.Model):
         )
 
     def __str__(self) -> str:
-        # The admin prints this: the name repeats a person's words.
+        # The admin prints this text. The name may contain a user's private words.
         return f"schedule {self.pk}"
 
     @property
-    def timing(self) -> Timing:
+    def timing(self) -> ScheduleTiming:
         is_timed = self.kind in (self.Kind.AT, self.Kind.INTERVAL)
-        return Timing(
+        return ScheduleTiming(
             self.kind,  # type: ignore[arg-type]
             self.start_at,
             self.interval_seconds if is_timed else None,
@@ -261,14 +266,14 @@ class Schedule(models.Model):
 
     @property
     def next_words(self) -> list[str]:
-        """The next times; [] while it is paused."""
+        """Return the next times; [] while it is paused."""
         if self.is_paused or self.next_at is None:
             return []
         return list(next_words(self.timing, self.next_at - timedelta(microseconds=1)))
 
     @property
     def target(self) -> tuple[int, int | None]:
-        """The application and the number of its version that are asked; None: the live one."""
+        """Return the application and the number of its version; None for the live version."""
         return self.application_id, self.pinned_version
 
     @property
@@ -286,8 +291,10 @@ class Schedule(models.Model):
         return self.max_runs is not None and self.run_count >= self.max_runs
 
     def clean(self) -> None:
-        """Checks that its times can be told, and that there is one. Raises `ValidationError`."""
-        found = problems_of(self)
+        """Check that it has times that can be displayed. Raises `ValidationError` if the schedule
+        is invalid.
+        """
+        found = find_problems(self)
         if not found and next_time(self.timing, self.check_from()) is None:
             field = "expression" if self.expression else "start_at"
             found[field] = NEVER
@@ -295,12 +302,12 @@ class Schedule(models.Model):
             raise ValidationError(found)
 
     def check_from(self) -> datetime:
-        # A time that has passed runs at once.
+        # A time in the past runs at once.
         is_once = self.kind == self.Kind.AT and self.start_at is not None
         return just_before(self.start_at, timedelta(seconds=1)) if is_once else timezone.now()
 
     def plan(self, now: datetime) -> None:
-        """Set the next time; without one, pause."""
+        """Set the next time. If there is none, pause."""
         after = just_before(self.start_at) if self.is_first_of_at else now
         self.next_at = None if self.has_ended else next_time(self.timing, after)
         if self.next_at is None:
@@ -308,14 +315,14 @@ class Schedule(models.Model):
 
     @property
     def is_first_of_at(self) -> bool:
-        """Whether it is about a moment, which is not missed although it has passed."""
+        """Return True if it runs at a given moment, which is not missed although it has passed."""
         return self.kind == self.Kind.AT and self.last_at is None
 
     def pause(self, reason: str) -> None:
         self.is_paused, self.pause_reason = True, reason[:LONGEST_REASON]
 
     def stop(self, problem: str) -> None:
-        """Pause for a reason that lasts until somebody does something about it."""
+        """Pause for a reason that remains until a user fixes it."""
         self.pause(problem)
         self.last_problem = self.pause_reason
 

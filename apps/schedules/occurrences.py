@@ -1,4 +1,6 @@
-"""The times of a schedule. Everything here is told the time; nothing asks for it."""
+"""Computes the times of a schedule. The current time is always an argument; nothing here reads a
+clock.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,17 +18,19 @@ Kind = Literal["at", "interval", "cron", "rrule"]
 SHORTEST_SECONDS = 60
 LONGEST_SECONDS = 366 * 24 * 3600
 MOST_LOOKS = 400
-"""Openings of the active hours that are looked at, more than a year of them: with none, a schedule never runs."""
+"""At most this many openings of the active hours are examined, which cover more than a year. If
+there is no time within them, a schedule never runs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """When something runs. Moments are aware.
+class ScheduleTiming:
+    """The times at which a schedule runs. Moments are aware.
 
-    `start`: an `at` is that moment, and again after each `seconds` where they are set; an `interval`
-    counts from it; no kind has a time before it. `expression` is that of `cron` or `rrule`. `opens`
-    and `closes` are the active hours on the clock of the zone, which may cross midnight: what is not
-    within them is left out.
+    `start`: an `at` runs at that moment, and again after each `seconds` if they are set; an
+    `interval` counts from it; no kind runs before it. `expression` is that of `cron` or `rrule`.
+    `opens` and `closes` are the active hours on the zone's clock, which may cross midnight; times
+    outside them are left out.
     """
 
     kind: Kind
@@ -50,8 +54,10 @@ class Timing:
         return local >= self.opens or local < self.closes
 
 
-def next_time(timing: Timing, after: datetime) -> datetime | None:
-    """The first time after a moment; None if there is none any more, or none that a date can have."""
+def next_time(timing: ScheduleTiming, after: datetime) -> datetime | None:
+    """Return the first time after a moment; None if there is none, or none that a date can
+    represent.
+    """
     try:
         found = next_active(timing, after)
     except OverflowError:
@@ -59,8 +65,8 @@ def next_time(timing: Timing, after: datetime) -> datetime | None:
     return found if found is not None and is_within_bounds(found) else None
 
 
-def next_active(timing: Timing, after: datetime) -> datetime | None:
-    """Raises `OverflowError` at the ends of the calendar."""
+def next_active(timing: ScheduleTiming, after: datetime) -> datetime | None:
+    """Return the next time in the active hours. Raises `OverflowError` at the ends of the calendar."""
     for _ in range(MOST_LOOKS):
         found = next_whenever(timing, after)
         if found is None or timing.is_active(found):
@@ -73,14 +79,14 @@ def next_active(timing: Timing, after: datetime) -> datetime | None:
 
 
 def just_before(moment: datetime, by: timedelta = timedelta(microseconds=1)) -> datetime:
-    """The moment itself where the calendar begins."""
+    """Return the moment minus `by`, or the moment itself at the beginning of the calendar."""
     return moment - by if moment - FIRST > by else moment
 
 
-def next_whenever(timing: Timing, after: datetime) -> datetime | None:
-    """As `next_time`, at any hour."""
+def next_whenever(timing: ScheduleTiming, after: datetime) -> datetime | None:
+    """Return the next time like `next_time`, regardless of active hours."""
     if timing.kind == "cron":
-        # The expression names whole minutes after the moment that it is given.
+        # The expression returns whole minutes after the given moment.
         since = max(after, just_before(timing.start))
         return next_cron(timing.expression, timing.zone, since)
     if timing.kind == "rrule":
@@ -89,13 +95,13 @@ def next_whenever(timing: Timing, after: datetime) -> datetime | None:
         return timing.start
     if timing.seconds is None:
         return None
-    # Elapsed time, whatever the clocks do.
+    # Elapsed time, independent of clock changes.
     passed = floor((after - timing.start).total_seconds() / timing.seconds)
     return timing.start + timedelta(seconds=(passed + 1) * timing.seconds)
 
 
-def times_after(timing: Timing, after: datetime) -> Iterator[datetime]:
-    """All times after a moment, as they are asked for."""
+def times_after(timing: ScheduleTiming, after: datetime) -> Iterator[datetime]:
+    """Yield all times after a moment, lazily."""
     while (found := next_time(timing, after)) is not None:
         yield found
         after = found
@@ -103,8 +109,8 @@ def times_after(timing: Timing, after: datetime) -> Iterator[datetime]:
 
 @dataclass(frozen=True, slots=True)
 class DueTimes:
-    """The times that are asked for now, the oldest first; `next` is the following one, None if
-    there is none. `missed` counts the times that nothing is done about.
+    """The times to run now, the oldest first. `next` is the following one, None if there is none.
+    `missed` counts the times that are skipped.
     """
 
     asked: tuple[datetime, ...]
@@ -115,16 +121,18 @@ class DueTimes:
 Missed = Literal["skip", "once", "all"]
 FIRST = datetime.min.replace(tzinfo=UTC)
 GRACE = timedelta(minutes=1)
-"""What is later than this was missed."""
+"""A time that is past by more than this counts as missed."""
 MOST_COUNTED = 100
-"""Missed times that are told from each other, so that years of them cost nothing."""
+"""Missed times are counted up to this number, so that years of them cost nothing."""
 
 
-def due_times(timing: Timing, due: datetime, now: datetime, missed: Missed, most: int) -> DueTimes:
-    """What to do at `now` about the time `due`, and those that came after it.
+def due_times(
+    timing: ScheduleTiming, due: datetime, now: datetime, missed: Missed, most: int
+) -> DueTimes:
+    """Return what to do at `now` for the time `due` and for later times.
 
-    `missed` is about times that nobody was there for: `skip` them, ask `once` for all of them, or
-    for `all`, the newest `most` at most.
+    `missed` applies to times at which no process ran: `skip` them, run `once` for all of them, or
+    run for `all`, up to the newest `most`.
     """
     passed = [due]
     upcoming = next_time(timing, due)

@@ -1,7 +1,7 @@
-"""What an operator wishes to change in somebody's schedule: it is paused until its owner agrees.
+"""An operator's proposal to change a user's schedule, which is paused until its owner agrees.
 
-`Schedule.proposal` keeps the new values as texts, who wishes them, and whether the schedule was paused
-before. Nothing of the schedule itself is changed by then.
+`Schedule.proposal` stores the new values as texts, the name of the operator, and whether the
+schedule was paused before. The schedule's other columns do not change until then.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,9 +12,9 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
-from apps.schedules.desk import check, replan, resume
 from apps.schedules.models import NO_TIME_LEFT, Schedule
-from apps.schedules.words import moment_words
+from apps.schedules.schedule_sentences import moment_words
+from apps.schedules.user_schedules import check_schedule, replan, resume_schedule
 
 TIMES = (
     *("kind", "start_at", "interval_seconds", "expression", "time_zone"),
@@ -25,15 +25,15 @@ LIMITS = (
     *("budget_tokens", "budget_money", "budget_currency"),
 )
 CHANGEABLE = (*TIMES, *LIMITS)
-"""What somebody else may propose: when it runs and how far, not what it asks."""
+"""Others may propose changes to these fields: times and limits, but not the message."""
 WAITS = gettext_noop(
-    "An operator wishes to change it. It goes on once you have agreed or taken that back."
+    "An operator proposes a change. The schedule resumes once you accept or reject it."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """A field by its name for people, as it is and as it would be."""
+class ProposedChange:
+    """A field, by its label, with its current and its proposed value."""
 
     label: str
     before: str
@@ -41,9 +41,9 @@ class Difference:
 
 
 def propose(row: Schedule, wished: Mapping[str, Any], by: str) -> bool:
-    """Keep the changes for the owner, in place of earlier ones; False if there are none.
+    """Store the changes for the owner, replacing earlier ones; False if there are none.
 
-    Raises `ValidationError`.
+    Raises `ValidationError` if the schedule is invalid.
     """
     values = {
         name: value
@@ -54,13 +54,13 @@ def propose(row: Schedule, wished: Mapping[str, Any], by: str) -> bool:
         if row.proposal is not None:
             take_back(row)
         return False
-    check(changed(row, values))
+    check_schedule(change_copy(row, values))
     was_paused = row.is_paused and row.pause_reason != NO_TIME_LEFT
     before = {"was_paused": was_paused, "reason": row.pause_reason if was_paused else ""}
     if row.proposal is not None:
         before = {name: row.proposal[name] for name in before}
     texts = {
-        name: None if value is None else text_of(name, value) for name, value in values.items()
+        name: None if value is None else field_text(name, value) for name, value in values.items()
     }
     row.proposal = {"values": texts, "by": by, **before}
     row.pause(WAITS)
@@ -68,70 +68,72 @@ def propose(row: Schedule, wished: Mapping[str, Any], by: str) -> bool:
     return True
 
 
-def text_of(name: str, value: Any) -> str:
+def field_text(name: str, value: Any) -> str:
     field: Any = Schedule._meta.get_field(name)
     return str(field.value_to_string(Schedule(**{name: value})))
 
 
-def changed(row: Schedule, values: Mapping[str, Any]) -> Schedule:
-    """A copy with other values."""
+def change_copy(row: Schedule, values: Mapping[str, Any]) -> Schedule:
+    """Return a copy with other values."""
     found = copy(row)
     for name, value in values.items():
         setattr(found, name, value)
     return found
 
 
-def proposed(row: Schedule) -> Schedule:
-    """A copy as the schedule would be; without a proposal, as it is."""
+def proposed_schedule(row: Schedule) -> Schedule:
+    """Return a copy with the proposed changes, if there are any."""
     texts = {} if row.proposal is None else row.proposal["values"]
     fields: Any = Schedule._meta
-    return changed(
+    return change_copy(
         row, {name: fields.get_field(name).to_python(text) for name, text in texts.items()}
     )
 
 
 def agree(row: Schedule) -> Schedule:
-    """Change the schedule, which goes on if it was going. Raises `ValidationError`."""
+    """Apply the changes. The schedule continues if it was active. Raises `ValidationError` if the
+    schedule is invalid.
+    """
     if row.proposal is None:
         return row
-    new = proposed(row)
+    new = proposed_schedule(row)
     new.proposal = None
     new.is_paused, new.pause_reason = row.proposal["was_paused"], row.proposal["reason"]
     return replan(new)
 
 
 def take_back(row: Schedule) -> None:
-    """Leave the schedule as it was, which goes on if it was going."""
+    """Discard the changes. The schedule continues if it was active."""
     before, row.proposal = row.proposal or {}, None
     if before.get("was_paused"):
         row.pause(before["reason"])
         row.save()
     else:
-        resume(row)
+        resume_schedule(row)
 
 
-def differences(row: Schedule) -> list[Difference]:
-    """What the owner is asked to agree to; [] without a proposal."""
+def differences(row: Schedule) -> list[ProposedChange]:
+    """Return the changes that the owner is asked to agree to; [] without a proposal."""
     if row.proposal is None:
         return []
-    return list(found_differences(row, proposed(row)))
+    return list(found_differences(row, proposed_schedule(row)))
 
 
-def found_differences(row: Schedule, new: Schedule) -> Iterator[Difference]:
+def found_differences(row: Schedule, new: Schedule) -> Iterator[ProposedChange]:
     names = [name for name in CHANGEABLE if name in (row.proposal or {})["values"]]
     if row.words != new.words:
-        yield Difference(gettext("When it runs"), row.words, new.words)
+        yield ProposedChange(gettext("Times"), row.words, new.words)
         names = [name for name in names if name not in TIMES or name == "start_at"]
-        if new.kind == Schedule.Kind.AT:  # whose time is among the words
+        if new.kind == Schedule.Kind.AT:  # Its time is part of the sentence about the timing.
             names = [name for name in names if name != "start_at"]
     for name in names:
         label = str(Schedule._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
-        before, after = shown(row, name), shown(new, name)
-        if before != after:  # else it is another zone's clock, which the words name
-            yield Difference(label[:1].upper() + label[1:], before, after)
+        before, after = show_field(row, name), show_field(new, name)
+        if before != after:  # Otherwise another zone's clock applies, which the sentence contains.
+            yield ProposedChange(label[:1].upper() + label[1:], before, after)
 
 
-def shown(row: Schedule, name: str) -> str:
+def show_field(row: Schedule, name: str) -> str:
     value = getattr(row, name)
     if value is None or value == "":
         return "none"

@@ -1,6 +1,7 @@
-"""Recurrence rules of calendars (RFC 5545), of whole days and longer.
+"""Recurrence rules of calendars (RFC 5545), for whole days and longer periods.
 
-They are expanded on a clock without a zone: with one, the library names times that do not exist.
+They are expanded on a clock without a zone, because with one, the library returns times that do not
+exist.
 """
 
 import re
@@ -13,13 +14,15 @@ from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 
 from apps.integers import read_integer
-from apps.schedules.wall_clock import moment
+from apps.schedules.wall_clock import utc_moment
 
 LONGEST = 300
 MOST_TIMES_A_DAY = 24
 MOST_INTERVAL = 1_000
 HORIZON = timedelta(days=9 * 366)
-"""A leap day comes after eight years at the latest. A rule without a date would be searched for seconds."""
+"""The search for the next time ends after this period. A leap day comes after eight years at the
+latest. Without a limit, the search for a rule without dates would take seconds.
+"""
 FREQUENCIES = frozenset({"DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
 PARTS = frozenset(
     {
@@ -28,7 +31,7 @@ PARTS = frozenset(
     }
 )
 INSTEAD = {
-    "COUNT": gettext_lazy("Set how often it runs at most instead"),
+    "COUNT": gettext_lazy("Set a limit on how often it runs instead"),
     "BYSECOND": gettext_lazy("Times have whole minutes"),
 }
 STEPS = {"DAILY": timedelta(days=1), "WEEKLY": timedelta(weeks=1)}
@@ -39,31 +42,31 @@ ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the clock here has no zone
 
 
 def parts_of(rule: str) -> dict[str, str]:
-    """The parts by their names, in capitals."""
+    """Return the parts by their names, in capitals."""
     text = rule.strip().upper().removeprefix("RRULE:")
     pairs = (part.partition("=") for part in text.split(";") if part)
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def interval_of(parts: Mapping[str, str]) -> int:
-    """0 if it is out of bounds."""
+    """Return the interval; 0 if it is out of bounds."""
     return read_integer(parts.get("INTERVAL", "1"), MOST_INTERVAL) or 0
 
 
 def rule_problem(rule: str) -> str:
-    """Why this is no rule that is kept, as a sentence; "" if it is one."""
+    """Return the reason why the rule cannot be stored, as a sentence; "" if it can."""
     if len(rule) > LONGEST or "\n" in rule.strip():
-        return gettext("Write one rule, of at most {longest} characters.").format(longest=LONGEST)
+        return gettext("Enter one rule, of at most {longest} characters.").format(longest=LONGEST)
     parts = parts_of(rule)
     if parts.get("FREQ") not in FREQUENCIES:
         return gettext(
-            "Write a rule such as FREQ=MONTHLY;BYDAY=-1FR, with FREQ one of DAILY, WEEKLY, MONTHLY "
-            "and YEARLY. For shorter times choose an interval or a cron expression."
+            "Enter a rule such as FREQ=MONTHLY;BYDAY=-1FR, with FREQ one of DAILY, WEEKLY, "
+            "MONTHLY and YEARLY. For shorter times, choose an interval or a cron expression."
         )
     if problem := part_problem(parts):
         return problem
     try:
-        expanded(rule, ANY_TIME, ANY_TIME)
+        expand_rule(rule, ANY_TIME, ANY_TIME)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
         return gettext("The rule cannot be read: {error}.").format(error=error)
     return ""
@@ -73,54 +76,55 @@ def part_problem(parts: Mapping[str, str]) -> str:
     for name in parts:
         if name not in PARTS:
             return gettext("{problem}: leave out {name}.").format(
-                problem=INSTEAD.get(name, gettext("This is not supported here")), name=name
+                problem=INSTEAD.get(name, gettext("This isn’t supported here")), name=name
             )
     if not interval_of(parts):
         return gettext("INTERVAL: write a number from 1 to {most_interval}.").format(
             most_interval=MOST_INTERVAL
         )
     if not _until.fullmatch(parts.get("UNTIL", "20000101")):
-        return gettext("UNTIL: write a day such as 20271231.")
+        return gettext("UNTIL: enter a day such as 20271231.")
     times = len(parts.get("BYHOUR", "0").split(",")) * len(parts.get("BYMINUTE", "0").split(","))
     if times > MOST_TIMES_A_DAY:
         return gettext(
-            "It names {times} times of a day; at most {most_times_a_day} are kept."
+            "The schedule runs {times} times a day; the limit is {most_times_a_day}."
         ).format(times=times, most_times_a_day=MOST_TIMES_A_DAY)
     return ""
 
 
 def end_of_day(written: str) -> datetime:
-    """Raises `ValueError`."""
+    """Return the end of a day. Raises `ValueError` if the day is invalid."""
     return datetime.strptime(written[:8], "%Y%m%d") + timedelta(hours=23, minutes=59)  # noqa: DTZ007 - as above
 
 
-def expanded(rule: str, start: datetime, horizon: datetime) -> rrule:
-    """The times of a rule until the horizon, without a zone. Raises `ValueError`."""
+def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
+    """Return the times of a rule until the horizon, without a zone. Raises `ValueError`."""
     parts = parts_of(rule)
     until = parts.pop("UNTIL", None)
     end = horizon if until is None else min(horizon, end_of_day(until))
     text = ";".join(f"{name}={value}" for name, value in parts.items())
     found = rrulestr(text, dtstart=start.replace(second=0, microsecond=0))
     if not isinstance(found, rrule):
-        raise ValueError("write one rule")
+        raise ValueError("use one rule")
     return found.replace(until=end)
 
 
 def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """The next time in UTC; None if there is none in the next years. `start` is aware."""
+    """Return the next time in UTC; None if there is none in the next years. `start` is aware."""
     naive = start.astimezone(zone).replace(tzinfo=None)
-    # A night without an hour moves a time past others: begin a day earlier, and compare moments.
+    # A night without an hour moves a time past others, so begin a day earlier and compare moments.
     earlier = (after.astimezone(zone) - timedelta(days=1)).replace(tzinfo=None)
     begin = forward(parts_of(rule), naive, earlier)
-    times = expanded(rule, begin, max(earlier, naive) + HORIZON)
-    found = (moment(one, zone) for one in times.xafter(earlier, inc=True))
+    times = expand_rule(rule, begin, max(earlier, naive) + HORIZON)
+    found = (utc_moment(one, zone) for one in times.xafter(earlier, inc=True))
     return next((one for one in found if one > after and one >= start), None)
 
 
 def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datetime:
-    """A later start of the same times: nothing before it is looked at.
+    """Return a later start with the same times, so that earlier ones are not examined.
 
-    Months and years are few, and the day of their start is part of what they say.
+    Starts of monthly and yearly rules do not change: their times are few, and the day of the start
+    is part of the rule.
     """
     step = STEPS.get(parts["FREQ"])
     if step is None or until <= start:
@@ -130,7 +134,7 @@ def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datet
 
 
 def rule_words(rule: str) -> str:
-    """The rule in words; what has none is said as it is written."""
+    """Return the rule in words; a rule without a description is returned as it is written."""
     parts = parts_of(rule)
     words = [every_words(parts["FREQ"], interval_of(parts))]
     if days := [day_words(one) for one in parts.get("BYDAY", "").split(",") if one]:
@@ -171,7 +175,7 @@ def day_words(written: str) -> str:
 
 
 def ordinal(number: int) -> str:
-    """In English with its ending; other languages put a point, or nothing, behind the number."""
+    """Return the number with its English ending. Other languages use a point, or nothing."""
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number if number < 20 else number % 10, "th")
     return pgettext("as in “the {ordinal} Monday”", "{number}{ending}").format(
         number=number, ending=ending

@@ -1,4 +1,4 @@
-"""Repetitions that people choose without writing an expression: every day, weekday, week or month."""
+"""Repetitions without an expression: every day, weekday, week or month."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 Rhythm = Literal["daily", "weekdays", "weekly", "monthly"]
 DAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 LAST = "L"
-"""The last day of a month, as a cron expression names it."""
+"""This is the last day of a month in a cron expression."""
 
 _simple = re.compile(
     r"(?P<minute>\d{1,2}) (?P<hour>\d{1,2}) (?P<day>\*|L|\d{1,2}) \* (?P<days>\*|MON-FRI|[A-Z]{3}(,[A-Z]{3})*)",
@@ -21,7 +21,9 @@ _simple = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """`days` of a week by their names in `DAYS`, `day` of a month as a number or `LAST`."""
+    """A repetition. `days` are days of the week by their names in `DAYS`; `day` is a day of the
+    month as a number or `LAST`.
+    """
 
     rhythm: Rhythm
     time: time
@@ -30,7 +32,7 @@ class Repeat:
 
     @property
     def expression(self) -> str:
-        """The cron expression."""
+        """Return the cron expression."""
         day = self.day if self.rhythm == "monthly" else "*"
         match self.rhythm:
             case "weekdays":
@@ -43,7 +45,7 @@ class Repeat:
 
 
 def read_repeat(expression: str) -> Repeat | None:
-    """The repetition that a cron expression describes, None for any other expression."""
+    """Return the repetition that a cron expression describes; None for any other expression."""
     found = _simple.fullmatch(" ".join(expression.upper().split()))
     if found is None:
         return None
@@ -62,7 +64,7 @@ def read_repeat(expression: str) -> Repeat | None:
 
 
 def repeat_words(repeat: Repeat) -> str:
-    """The repetition in the reader's language: `Every day at 09:00`."""
+    """Return the repetition in the reader's language: `Every day at 09:00`."""
     at = f"{repeat.time:%H:%M}"
     match repeat.rhythm:
         case "daily":

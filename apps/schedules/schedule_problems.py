@@ -1,4 +1,4 @@
-"""Why a schedule cannot be kept as somebody has written it."""
+"""Finds the reasons why a schedule cannot be stored."""
 
 from __future__ import annotations
 
@@ -19,30 +19,33 @@ if TYPE_CHECKING:
 EXPRESSIONS = {"cron": cron_problem, "rrule": rule_problem}
 
 
-def problems_of(row: Schedule) -> dict[str, str]:
-    """A sentence for each field with a mistake."""
+def find_problems(row: Schedule) -> dict[str, str]:
+    """Return a sentence for each field with a mistake."""
     found: dict[str, str] = {}
     if not row.message.strip():
-        found["message"] = gettext("Write what the application is to be asked.")
+        found["message"] = gettext("Enter the message to the app.")
     if row.time_zone not in zone_names():
-        found["time_zone"] = gettext("There is no such time zone. Write one such as Europe/Berlin.")
-    start: datetime | None = row.start_at  # a form may have left it empty
+        found["time_zone"] = gettext(
+            "This time zone does not exist. Enter one such as Europe/Berlin."
+        )
+    start: datetime | None = row.start_at  # A form may have left it empty.
     if start is None:
-        found["start_at"] = gettext("Write a time.")
+        found["start_at"] = gettext("Enter a time.")
     if row.made_by == row.Maker.MODEL and not (row.budget_tokens or row.budget_money):
-        found["budget_tokens"] = gettext("Write how many tokens one run may use.")
+        found["budget_tokens"] = gettext("Enter the number of tokens that one run may use.")
     found |= version_problems(row)
     return found | expression_problems(row) | hours_problems(row) | interval_problems(row)
 
 
 def version_problems(row: Schedule) -> dict[str, str]:
-    # Without an application the form already says that one has to be chosen.
+    # Without an application, the form already reports that one must be chosen.
     if row.pinned_version is None or row.application_id is None:
         return {}
     if row.application.versions.filter(number=row.pinned_version, withdrawn_at=None).exists():
         return {}
     problem = gettext(
-        "The application has no version {pinned_version}, or it was withdrawn. Write the number of another one, or leave it empty for the live version."
+        "The application has no version {pinned_version}, or it was withdrawn. Enter "
+        "another number, or leave it empty for the live version."
     ).format(pinned_version=row.pinned_version)
     return {"pinned_version": problem}
 
@@ -55,9 +58,9 @@ def expression_problems(row: Schedule) -> dict[str, str]:
 
 def hours_problems(row: Schedule) -> dict[str, str]:
     if (row.active_from is None) != (row.active_until is None):
-        return {"active_until": gettext("Write both hours, or none.")}
+        return {"active_until": gettext("Enter both hours, or none.")}
     if row.active_from is not None and row.active_from == row.active_until:
-        return {"active_until": gettext("Write two different hours.")}
+        return {"active_until": gettext("Enter two different hours.")}
     return {}
 
 
@@ -65,12 +68,14 @@ def interval_problems(row: Schedule) -> dict[str, str]:
     seconds = row.interval_seconds
     if seconds is None and row.kind == row.Kind.INTERVAL:
         return {
-            "interval_seconds": gettext("Write how many seconds are between two runs, at least 60.")
+            "interval_seconds": gettext(
+                "Enter the number of seconds between two runs, at least 60."
+            )
         }
     if seconds is not None and not SHORTEST_SECONDS <= seconds <= LONGEST_SECONDS:
         return {
             "interval_seconds": gettext(
-                "Write {shortest_seconds} to {longest_seconds} seconds."
+                "Enter {shortest_seconds} to {longest_seconds} seconds."
             ).format(shortest_seconds=SHORTEST_SECONDS, longest_seconds=LONGEST_SECONDS)
         }
     return {}

@@ -1,4 +1,4 @@
-"""Times on the clock of a zone, where a night may lack an hour or have one twice."""
+"""Converts times on a zone's clock, which skips or repeats an hour in some nights."""
 
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 zone_of = lru_cache(maxsize=600)(ZoneInfo)
 
 
-def moment(naive: datetime, zone: ZoneInfo) -> datetime:
-    """The moment in UTC when clocks of the zone show this time.
+def utc_moment(naive: datetime, zone: ZoneInfo) -> datetime:
+    """Return the moment in UTC at which clocks of the zone show this time.
 
-    Of a time that they show twice it is the first; of one that they leave out, the moment at which
-    they go on.
+    For an ambiguous time, it is the first moment; for a skipped one, the moment at which the clock
+    continues.
     """
     first = naive.replace(tzinfo=zone, fold=0)
     second = naive.replace(tzinfo=zone, fold=1)
@@ -22,8 +22,9 @@ def moment(naive: datetime, zone: ZoneInfo) -> datetime:
 
 
 def end_of_gap(naive: datetime, zone: ZoneInfo, length: timedelta) -> datetime:
-    """The first moment after a gap of this length that the time is in."""
-    # By the offset after the gap, the time is before its end; by the one before the gap, behind it.
+    """Return the first moment after a gap of this length that contains the time."""
+    # With the offset after the gap, the time is before the gap's end; with the offset before it,
+    # after the end.
     low = naive.replace(tzinfo=zone, fold=1).astimezone(UTC)
     high = low + length
     offset = high.astimezone(zone).utcoffset()
@@ -37,9 +38,9 @@ def end_of_gap(naive: datetime, zone: ZoneInfo, length: timedelta) -> datetime:
 
 
 def opening_after(now: datetime, opens: time, zone: ZoneInfo) -> datetime:
-    """The next moment at which clocks of the zone show a time of the day."""
+    """Return the next moment at which clocks of the zone show a time of the day."""
     local = now.astimezone(zone)
-    today = moment(datetime.combine(local.date(), opens), zone)
+    today = utc_moment(datetime.combine(local.date(), opens), zone)
     if today > now:
         return today
-    return moment(datetime.combine(local.date() + timedelta(days=1), opens), zone)
+    return utc_moment(datetime.combine(local.date() + timedelta(days=1), opens), zone)

@@ -1,12 +1,67 @@
 from django.apps import AppConfig
 
+from apps.admin_pages import AdminPage
+from apps.chores import Chore, Interval
+
 
 class TriggersConfig(AppConfig):
     name = "apps.triggers"
     verbose_name = "Triggers"
+    admin_pages = (
+        AdminPage(
+            "Automate",
+            20,
+            "Webhooks",
+            "webhook",
+            "triggers.webhook",
+            "Addresses at which other services start an application.",
+        ),
+        AdminPage(
+            "Automate",
+            21,
+            "Subscriptions",
+            "notifications",
+            "triggers.subscription",
+            "Addresses that are called when a run ends, fails or waits.",
+            below="Webhooks",
+        ),
+        AdminPage(
+            "Automate",
+            22,
+            "Deliveries",
+            "outgoing_mail",
+            "triggers.delivery",
+            "Each call of a subscriber, with its attempts and the last response.",
+            below="Webhooks",
+        ),
+    )
+    chores = (
+        Chore(
+            "Delete old webhook messages and deliveries", "apps.triggers.old_deliveries.delete_old"
+        ),
+        Chore(
+            "Enqueue overdue deliveries",
+            "apps.triggers.outgoing.attempts.enqueue_overdue",
+            Interval.TEN_MINUTES,
+        ),
+        Chore(
+            "Send due schedules",
+            "apps.triggers.schedules.clock.sweep",
+            Interval.MINUTE,
+            is_async=True,
+        ),
+    )
 
     def ready(self) -> None:
-        from apps.catalog.history import recorder
+        # Models can be imported only after all apps are registered.
+        from apps.catalog.history import change_recorder
+        from apps.live.listeners import run_listeners
+        from apps.schedules import user_schedules
         from apps.triggers.models import SUBSCRIPTION_KIND, WEBHOOK_KIND
+        from apps.triggers.outgoing import deliveries, mail
+        from apps.triggers.schedules import clock
 
-        recorder.connect(WEBHOOK_KIND, SUBSCRIPTION_KIND)
+        change_recorder.connect(WEBHOOK_KIND, SUBSCRIPTION_KIND)
+        run_listeners.connect(deliveries.note_runs)
+        run_listeners.connect(mail.note_runs)
+        user_schedules.planned.connect(clock.note_planned)

@@ -1,7 +1,8 @@
-"""Webhooks that ask applications, and subscriptions to what becomes of runs."""
+"""Webhooks that send messages to applications, and subscriptions to the outcomes of runs."""
 
 import uuid
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -10,10 +11,12 @@ from django.db import models
 from django.utils import timezone
 
 from apps.accounts.models import ServiceAccount
-from apps.catalog.history.kinds import RowKind
+from apps.catalog.history.recorded_models import RowKind
 from apps.catalog.models import Application
-from apps.triggers.webhook_templates import template_problem
-from apps.workspace.local.secrets import SecretField
+from apps.errors import EgressRefused
+from apps.triggers.webhooks.templates import template_problem
+from apps.workspace.egress.guard import Trust, check_written_host
+from apps.workspace.local.secrets.field import SecretField
 from apps.workspace.versions import Versioned
 
 LONGEST_ERROR = 500
@@ -22,9 +25,9 @@ MOST_MINUTES = 60 * 24 * 30
 
 
 class Endpoint(Versioned):
-    """What webhooks and subscriptions have in common: a name, a secret, and whether they work.
+    """Common fields of webhooks and subscriptions: a name, a secret, and whether they are active.
 
-    `problem` says why it does not work at the moment.
+    `problem` is the reason why it does not work at the moment.
     """
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -44,7 +47,7 @@ class Endpoint(Versioned):
 
 
 class Webhook(Endpoint):
-    """An address that asks an application what a program sends to it."""
+    """A URL to which a program sends messages for an application."""
 
     class Check(models.TextChoices):
         SIGNATURE = "signature", "A signature (Standard Webhooks)"
@@ -54,44 +57,46 @@ class Webhook(Endpoint):
         NEW = "new", "A new one each time"
         ONE = "one", "Always the same"
 
-    name = models.CharField(
-        max_length=100, help_text="What sends to it. It stands above each message."
-    )
+    name = models.CharField(max_length=100, help_text="The sender. It is shown above each message.")
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="webhooks")
     account = models.ForeignKey(
         ServiceAccount,
         on_delete=models.CASCADE,
         related_name="webhooks",
         verbose_name="service account",
-        help_text="On whose behalf it asks, with the rights that the account has at that time.",
+        help_text="Runs use this account, with the permissions that it has at that time.",
     )
     check_kind = models.CharField(
-        "checked by",
+        "authentication",
         max_length=10,
         choices=Check,
         default=Check.SIGNATURE,
-        help_text="How a program shows that it may ask.",
+        help_text="How senders authenticate.",
     )
     key_hash = models.CharField(max_length=64, blank=True, editable=False)
     template = models.TextField(
         blank=True,
-        help_text="The message: a JSON-e template with the name body, such as “Order ${body.id}: "
-        "${body.note}”. Empty: the JSON as it came.",
+        help_text=(
+            "A JSON-e template of the message, with the variable body, such as “Order "
+            "${body.id}: ${body.note}”. Leave empty to send the JSON unchanged."
+        ),
     )
     conversation_kind = models.CharField(
         "conversation", max_length=10, choices=Place, default=Place.NEW
     )
     conversation = models.UUIDField(null=True, editable=False)
     requests_per_minute = models.PositiveIntegerField(
-        default=60, validators=[MinValueValidator(1)], help_text="More are answered 429."
+        default=60, validators=[MinValueValidator(1)], help_text="Further requests get 429."
     )
     answer_minutes = models.PositiveIntegerField(
         "minutes for approvals",
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(MOST_MINUTES)],
-        help_text="What needs an approval waits for an operator, and is denied after that time. "
-        "Empty: it waits without an end.",
+        help_text=(
+            "Calls that need approval wait for an operator and are denied after this "
+            "time. Leave empty to wait indefinitely."
+        ),
     )
 
     def clean(self) -> None:
@@ -100,7 +105,9 @@ class Webhook(Endpoint):
 
 
 class WebhookCall(models.Model):
-    """A message that a webhook took: the same `message_id` is the same task."""
+    """A message that a webhook accepted. Messages with the same `message_id` belong to the same
+    task.
+    """
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="calls")
     message_id = models.CharField(max_length=LONGEST_WEBHOOK_ID)
@@ -122,20 +129,26 @@ class WebhookCall(models.Model):
 class RunEvent(models.TextChoices):
     DONE = "run.done", "An answer is done"
     FAILED = "run.failed", "An answer failed"
-    WAITING = "run.waiting", "An answer waits for somebody"
+    WAITING = "run.waiting", "An answer waits for a user"
+
+
+TEXT_NEEDS_PERMISSION = (
+    "Turn this off, or ask for the permission to read the contents of runs: answers would be sent."
+)
 
 
 class Subscription(Endpoint):
-    """An address that is told of runs, signed as Standard Webhooks says.
+    """A URL that receives events of runs, signed with Standard Webhooks.
 
-    After its secret was renewed, `former_secret` signs beside it, so that a receiver can change over.
+    After a rotation of the secret, events are also signed with `former_secret`, so that the
+    receiver can switch.
     """
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.CASCADE,
         related_name="run_subscriptions",
-        help_text="Only of applications that this person edits is anything told.",
+        help_text="Only events of applications that this user can edit are sent.",
     )
     application = models.ForeignKey(
         Application,
@@ -143,16 +156,16 @@ class Subscription(Endpoint):
         null=True,
         blank=True,
         related_name="run_subscriptions",
-        help_text="Empty: all that the owner edits.",
+        help_text="Leave empty for all applications that the owner can edit.",
     )
     url = models.CharField("address", max_length=1000, validators=[URLValidator(("http", "https"))])
-    events = models.JSONField(help_text="What is told.")
+    events = models.JSONField(help_text="The events to send.")
     former_secret = SecretField(blank=True, default="", editable=False)
     former_secret_until = models.DateTimeField(null=True, editable=False)
     has_text = models.BooleanField(
         "with the answer's text",
         default=False,
-        help_text="Else only ids and states leave this server.",
+        help_text="If off, only ids and states are sent.",
     )
 
     def clean(self) -> None:
@@ -161,15 +174,30 @@ class Subscription(Endpoint):
         if not isinstance(events, list) or not events or not known.issuperset(map(str, events)):
             names = ", ".join(sorted(known))
             raise ValidationError({"events": f"Choose at least one of {names}."})
+        self.check_url()
+
+    def check_url(self) -> None:
+        """Raise `ValidationError` for a blocked host in a new URL.
+
+        A stored URL stays valid, so that its subscription can be disabled.
+        """
+        if type(self).objects.filter(pk=self.pk, url=self.url).exists():
+            return
+        try:
+            check_written_host(Trust.OPERATOR, urlsplit(self.url).hostname or "")
+        except EgressRefused as error:
+            raise ValidationError({"url": str(error)}) from error
+        except ValueError:
+            pass  # The field reports it.
 
 
 class Delivery(models.Model):
-    """One event on its way to one address; `uuid` is its `webhook-id` in every attempt."""
+    """An event for one URL. `uuid` is its `webhook-id` in every attempt."""
 
     class Status(models.TextChoices):
-        DUE = "due", "to be sent"
+        DUE = "due", "queued"
         SENT = "sent"
-        DEAD = "dead", "given up"
+        DEAD = "dead", "failed"
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     subscription = models.ForeignKey(
@@ -182,7 +210,8 @@ class Delivery(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.DUE)
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(
-        default=timezone.now, help_text="The next attempt; of one that goes on, when it is lost."
+        default=timezone.now,
+        help_text=("The next attempt; for a running attempt, when it counts as lost."),
     )
     response_status = models.PositiveSmallIntegerField("status of the answer", null=True)
     error = models.CharField("last error", max_length=LONGEST_ERROR, blank=True)
@@ -210,14 +239,13 @@ class Delivery(models.Model):
 
 
 class MailNotice(models.Model):
-    """A message to a person that will be sent unless they look at the conversation before."""
+    """A mail to a user, which is sent unless the user opens the conversation first."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_notices"
     )
     run = models.UUIDField()
     event = models.CharField(max_length=20, choices=RunEvent)
-    attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(db_index=True)
 
     class Meta:
@@ -237,7 +265,7 @@ WEBHOOK_KIND = RowKind(
         *("conversation_kind", "requests_per_minute", "answer_minutes", "is_enabled"),
     ),
     secrets=("secret",),
-    restorable=False,  # what a program has of a deleted one is useless
+    restorable=False,  # The webhooks and subscriptions of a deleted application are useless.
 )
 SUBSCRIPTION_KIND = RowKind(
     Subscription,

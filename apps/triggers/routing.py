@@ -1,7 +1,7 @@
-"""The addresses at which programs begin something."""
+"""Routes the URLs of webhooks to their consumer."""
 
 from django.urls import URLPattern, path
 
-from apps.triggers.webhook_consumer import WebhookConsumer
+from apps.triggers.webhooks.consumer import WebhookConsumer
 
 urlpatterns: list[URLPattern] = [path("hooks/<uuid:uuid>", WebhookConsumer.as_asgi())]

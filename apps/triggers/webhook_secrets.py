@@ -1,4 +1,4 @@
-"""The secrets of webhooks, by which programs show that they may ask, and of subscriptions."""
+"""The secrets of webhooks, which authenticate senders, and of subscriptions, which sign deliveries."""
 
 import base64
 import hashlib
@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from hmac import compare_digest
 
-from django.conf import settings
 from django.utils import timezone
 from standardwebhooks.webhooks import Webhook as Signer
 from standardwebhooks.webhooks import WebhookVerificationError
@@ -16,16 +15,20 @@ from apps.triggers.models import Subscription, Webhook
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
+OVERLAP = timedelta(hours=24)
+"""The previous secret of a subscription signs in addition to the new one for this long after a
+rotation.
+"""
 KEY_HEADER = "x-api-key"
 
 
 def new_secret() -> str:
-    """A signing secret as Standard Webhooks writes it."""
+    """Return a signing secret in the format of Standard Webhooks."""
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
-def renew(webhook: Webhook) -> str:
-    """Give the unsaved row a new secret or key, which it returns; the former one is void."""
+def renew_secret(webhook: Webhook) -> str:
+    """Give the unsaved row a new secret or key, and return it. The old one becomes invalid."""
     if webhook.check_kind == Webhook.Check.SIGNATURE:
         webhook.secret, webhook.key_hash = new_secret(), ""
         return webhook.secret
@@ -35,17 +38,16 @@ def renew(webhook: Webhook) -> str:
 
 
 def renew_signing(subscription: Subscription) -> str:
-    """Give the unsaved row a new secret, which it returns; the former one signs beside it for a time."""
-    if subscription.secret and settings.SUBSCRIPTION_SECRET_OVERLAP_HOURS:
-        overlap = timedelta(hours=settings.SUBSCRIPTION_SECRET_OVERLAP_HOURS)
+    """Give the unsaved row a new secret, and return it. The old one also signs for a time."""
+    if subscription.secret:
         subscription.former_secret = subscription.secret
-        subscription.former_secret_until = timezone.now() + overlap
+        subscription.former_secret_until = timezone.now() + OVERLAP
     subscription.secret = new_secret()
     return subscription.secret
 
 
 def signing_secrets(subscription: Subscription, now: datetime) -> list[str]:
-    """The newest first."""
+    """Return the valid secrets, the newest first."""
     until, former = subscription.former_secret_until, subscription.former_secret
     is_good = former and until is not None and now < until
     return [subscription.secret, former] if is_good else [subscription.secret]
@@ -56,8 +58,8 @@ def hash_of(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def is_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes) -> bool:
-    """`headers` have names in lower case."""
+def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes) -> bool:
+    """Return whether the signature is valid. `headers` have names in lower case."""
     if webhook.check_kind == Webhook.Check.KEY:
         return bool(webhook.key_hash) and compare_digest(
             hash_of(sent_key(headers)), webhook.key_hash
@@ -66,7 +68,10 @@ def is_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes) -> bool:
         return False
     try:
         Signer(webhook.secret).verify(body, dict(headers), json_parse=False)
-    except (WebhookVerificationError, ValueError):  # the second for what is no base64 or no text
+    except (
+        WebhookVerificationError,
+        ValueError,
+    ):  # The second one is for text that is not valid base64 or ASCII.
         return False
     return True
 

@@ -1,24 +1,24 @@
-"""What an operator has attached to an application, as far as its text is stored to be searched."""
+"""The files that an operator attached to an application and whose text is stored for searching."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from apps.documents.chunks import Chunk
+from apps.documents.chunks import TextChunk
 from apps.documents.structure import PagedText
 
-if TYPE_CHECKING:  # as in the port of embeddings: few processes need NumPy
+if TYPE_CHECKING:  # Few processes need NumPy.
     import numpy as np
     from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
 class AttachedDocument:
-    """`number` and `version` name one content of one file, which is at `address`.
+    """A file attached to an application. `number` and `version` identify one content at `address`.
 
-    - `is_searchable`: its text is stored, and the file has not changed since.
-    - `state` is waiting, reading, embedding, ready or failed; `problem` says why it failed, "".
-    - `vectors`: how many of its `chunks` have one of `model`.
+    - `is_searchable`: the text is stored, and the file has not changed since.
+    - `state`: waiting, reading, embedding, ready or failed. `problem`: the reason of a failure.
+    - `vectors`: the number of its `chunks` that have a vector of `model`.
     """
 
     number: int
@@ -36,32 +36,36 @@ class AttachedDocument:
 @dataclass(frozen=True, slots=True)
 class AttachedText:
     text: PagedText
-    chunks: Sequence[Chunk] = field(repr=False)
+    chunks: Sequence[TextChunk] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class PageNames:
-    """What the pages of a document are called, such as slide, "" for one without pages, and their titles."""
+    """The word for a document's pages, such as slide, or "" for a document without pages; and the
+    titles of its pages.
+    """
 
     noun: str
     titles: Mapping[int, str]
 
 
 ChunkPlace = tuple[int, int]
-"""The number of a document, and the position of a chunk in it."""
+"""This contains the number of a document, and the position of a chunk in it."""
 
 
 class CorpusReader(Protocol):
     """The attached files of an application that its caller may read."""
 
     async def is_large(self) -> bool:
-        """Whether it is searched where it is stored, and too large to be read as a whole."""
+        """Return True if the corpus is too large to be read as a whole, so that it is searched
+        where it is stored.
+        """
         ...
 
     async def documents(self) -> Sequence[AttachedDocument]: ...
 
     async def text(self, document: AttachedDocument) -> AttachedText | None:
-        """None if it has changed meanwhile."""
+        """Return the text, or None if the document has changed in the meantime."""
         ...
 
     async def nearest(
@@ -72,19 +76,23 @@ class CorpusReader(Protocol):
         most: int,
         least: float,
     ) -> Mapping[ChunkPlace, float]:
-        """The cosine of chunks with the vector: the `most` highest, from `least` on."""
+        """Return the cosine similarity of chunks with the vector: the `most` highest ones that are
+        not below `least`.
+        """
         ...
 
     async def with_words(
         self, documents: Sequence[int], request: str, most: int
     ) -> Mapping[ChunkPlace, float]:
-        """How well chunks fit the words of a request: the `most` best. Of a large corpus alone."""
+        """Return the `most` chunks that best match the words of a request, with their scores. Only
+        for a large corpus.
+        """
         ...
 
-    async def chunks(self, places: Collection[ChunkPlace]) -> Mapping[ChunkPlace, Chunk]:
-        """Those of the chunks that there are."""
+    async def chunks(self, places: Collection[ChunkPlace]) -> Mapping[ChunkPlace, TextChunk]:
+        """Return the chunks that exist."""
         ...
 
     async def page_names(self, pages: Mapping[int, Collection[int]]) -> Mapping[int, PageNames]:
-        """By the numbers of documents, for those of their pages."""
+        """Return the names by the numbers of documents."""
         ...

@@ -1,4 +1,4 @@
-"""Models that are asked with nothing that they are known not to take."""
+"""Models whose requests leave out everything that the model is known not to support."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.model import Delta, ModelRequest, WritingModel
 from apps.workspace.model_capabilities import ModelCapabilities
 from apps.workspace.text_tools.model import TextToolModel
@@ -16,7 +16,7 @@ PART_KINDS: Mapping[str, str] = {
     "file": "documents",
     "input_audio": "audio_input",
 }
-"""Kinds of content parts, and the capability that each asks for."""
+"""Each kind of content part requires a capability."""
 NOUNS: Mapping[str, str] = {
     "vision": "picture",
     "documents": "document",
@@ -24,12 +24,13 @@ NOUNS: Mapping[str, str] = {
 }
 
 
-def fitted(
+def fit_model(
     model: WritingModel, name: str, can: ModelCapabilities, *, text_tools: bool = True
 ) -> WritingModel:
-    """The model itself, if nothing is known that it cannot do.
+    """Return a model that leaves out what is not supported, or the model itself if nothing is known
+    to be unsupported.
 
-    `text_tools`: without tools of its own, it calls them in its text.
+    `text_tools`: a model without tool support calls tools in its text.
     """
     if can.tools is False:
         model = TextToolModel(model, name, text_tools)
@@ -40,13 +41,15 @@ def fitted(
 
 @dataclass(frozen=True, slots=True)
 class FittedModel:
-    """The parts of messages that the model cannot read are left out, with a line of text."""
+    """Leaves out the parts of messages that the model cannot read, and adds a line of text for
+    each.
+    """
 
     model: WritingModel
     can: ModelCapabilities
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Raises `ModelFailed`."""
+        """Stream the answer. Raises `ModelFailed` if the service fails."""
         return self.model.stream(self.fitted(request))
 
     def write(self, request: ModelRequest) -> bytes:
@@ -55,14 +58,16 @@ class FittedModel:
     def fitted(self, request: ModelRequest) -> ModelRequest:
         messages = [readable(message, self.can) for message in request.messages]
         parameters = request.parameters
-        # Services refuse the field in requests without tools.
+        # Services reject the field in requests without tools.
         if self.can.parallel_tools is False and request.tools:
             parameters = {**parameters, "parallel_tool_calls": False}
         return structs.replace(request, messages=messages, parameters=parameters)
 
 
-def readable(message: Message, can: ModelCapabilities) -> Message:
-    """The message itself, if the model can read all of it."""
+def readable(message: ModelMessage, can: ModelCapabilities) -> ModelMessage:
+    """Return the message without unreadable parts, or the message itself if the model can read all
+    of it.
+    """
     content, attachments = message.content, message.attachments
     kept = tuple(one for one in attachments if can.reads(one.type) is not False)
     lines = [left_out(one) for one in attachments if one not in kept]
@@ -83,7 +88,7 @@ def told_part(part: Mapping[str, Any], can: ModelCapabilities) -> Mapping[str, A
 
 
 def unread_kind(part: Mapping[str, Any], can: ModelCapabilities) -> str:
-    """The capability that the model lacks to read a content part; "" if it lacks none."""
+    """Return the missing capability that a content part requires; "" if none is missing."""
     kind = PART_KINDS.get(str(part.get("type")), "")
     return kind if kind and getattr(can, kind) is False else ""
 

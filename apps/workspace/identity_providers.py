@@ -1,6 +1,6 @@
-"""How services are asked who somebody is: through the guarded way out."""
+"""Requests to identity providers, sent through the guarded client."""
 
-from apps.accounts.social import SocialAdapter
+from apps.accounts.sign_in.social import SocialAdapter
 from apps.workspace.egress.requests_session import GuardedSession
 
 

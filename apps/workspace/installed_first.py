@@ -1,6 +1,7 @@
 """The workspace of an operator's application that DIAL Core calls.
 
-Deployments of this installation come before Core's; everything else of the caller is Core's.
+Deployments of this installation take precedence over Core's. All other resources of the caller
+belong to Core.
 """
 
 from collections.abc import Collection
@@ -12,15 +13,17 @@ from apps.agent.model import Model
 from apps.errors import DeploymentNotFound
 from apps.workspace.dial.workspace import DialWorkspace, FindInfo
 from apps.workspace.embeddings.port import Embedder
-from apps.workspace.local.deployments import find_deployment
-from apps.workspace.local.fallbacks import make_chain
-from apps.workspace.local.personal_models import paid_model
-from apps.workspace.local.providers import make_embedder
+from apps.workspace.local.deployments.fallbacks import make_chain
+from apps.workspace.local.deployments.lookup import find_deployment
+from apps.workspace.local.deployments.personal_keys import paid_model
+from apps.workspace.local.deployments.providers import make_embedder
 from apps.workspace.port import DeploymentInfo
 
 
 class InstalledFirst(DialWorkspace):
-    """For manifests of operators alone: their keys pay for the installed deployments."""
+    """A workspace only for manifests of operators, because the operators' keys pay for the
+    installed deployments.
+    """
 
     async def described(self, deployment_id: str, find: FindInfo) -> DeploymentInfo:
         try:
@@ -35,7 +38,9 @@ class InstalledFirst(DialWorkspace):
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Raises `DeploymentNotFound`, `CallsItself`."""
+        """Return the model. Raises `DeploymentNotFound` if the caller cannot use it, and
+        `CallsItself` if it is in the chain of callers.
+        """
         try:
             found = await find_deployment(deployment_id)
         except DeploymentNotFound:

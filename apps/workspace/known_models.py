@@ -1,7 +1,7 @@
-"""What is publicly known of models, by their names, however a service spells them.
+"""Public facts about models, found by a model's name in any service's spelling.
 
-The facts of `known_models.json` are those that the vendors document. A model that is not there is
-unknown, and so is each capability that depends on the service that runs it.
+The facts in `known_models.json` come from the vendors' documentation. Nothing is known about a
+model that is not listed, or about a capability that depends on the service that runs the model.
 """
 
 import re
@@ -17,7 +17,7 @@ from apps.workspace.model_capabilities import CAPABILITIES, UNKNOWN, ModelCapabi
 
 CATALOGUE = Path(__file__).with_name("known_models.json")
 MOST_CHARACTERS = 200
-"""Of a name; longer ones are no model's."""
+"""A name can have at most this many characters. Longer names do not belong to a model."""
 
 _region = re.compile(r"^(?:(?:us|us-gov|eu|apac|global|regional|jp|au|ca|sa|me)\.)?")
 _vendor = re.compile(
@@ -29,7 +29,8 @@ _ending = re.compile(
     r"|-v\d+(?::\d+)*|[:@][\w.:-]+"
     r"|-(?:instruct|instant|versatile|turbo|chat|it|hf|maas|fp8|awq))$"
 )
-"""A version, a date, a tag, or the form of the weights."""
+"""This matches a suffix of a model's name: a version, a date, a tag, or the format of the weights.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class KnownModel:
 
 @cache
 def read_catalogue() -> tuple[KnownModel, ...]:
-    """The first that fits a name counts."""
+    """Return the known models. The first one that matches a name is used."""
     entries = msgspec.json.decode(CATALOGUE.read_bytes())
     return tuple(
         KnownModel(
@@ -53,7 +54,9 @@ def read_catalogue() -> tuple[KnownModel, ...]:
 
 @lru_cache(maxsize=1000)
 def known_model(name: str) -> ModelCapabilities:
-    """By the name at a service: `gpt-4o`, `us.anthropic.claude-sonnet-4-20250514-v1:0`, …"""
+    """Return the capabilities by the service's name: `gpt-4o`,
+    `us.anthropic.claude-sonnet-4-20250514-v1:0`, …
+    """
     for spelling in spellings(name):
         for known in read_catalogue():
             if known.pattern.fullmatch(spelling):
@@ -62,7 +65,7 @@ def known_model(name: str) -> ModelCapabilities:
 
 
 def spellings(name: str) -> Iterator[str]:
-    """The name without vendors, then with one ending less each time."""
+    """Yield the name without vendors, then with one suffix less each time."""
     if len(name) > MOST_CHARACTERS:
         return
     plain = name.lower().removeprefix("ft:").rpartition("/")[2]
@@ -75,13 +78,13 @@ def spellings(name: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1000)
 def listed_window(name: str, base_url: str) -> int | None:
-    """The context window of a model at the service of that address; None when it is not listed.
+    """Return the context window of a model at the service with that URL; None if it is not listed.
 
-    The address has to be of a known vendor: with others, a model may have another window.
+    The URL must belong to a known vendor, because other services may configure a different window.
     """
     if not is_public_name(urlsplit(base_url).hostname or ""):
         return None
-    # Imported with the first such model, because its data take a moment to read.
+    # Imported with the first such model, because its data take a moment to load.
     from genai_prices.data_snapshot import get_snapshot
 
     for spelling in (name, *spellings(name)):
@@ -94,5 +97,7 @@ def listed_window(name: str, base_url: str) -> int | None:
 
 
 def is_public_name(host: str) -> bool:
-    """Whether a vendor may be there; numbers and names of one word are in a private network."""
+    """Return True if the host may belong to a vendor. IP addresses and single-word names are in a
+    private network.
+    """
     return "." in host and not host.rpartition(".")[2].isdigit()

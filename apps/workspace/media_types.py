@@ -1,15 +1,17 @@
-"""Media types, and the patterns that stand for several of them."""
+"""Compares media types with patterns."""
 
 from collections.abc import Sequence
 
 
 def media_type(content_type: str) -> str:
-    """`text/html` of `text/HTML; charset=utf-8`."""
+    """Return the bare type: `text/html` for `text/HTML; charset=utf-8`."""
     return content_type.partition(";")[0].strip().lower()
 
 
-def matches(content_type: str, patterns: Sequence[str]) -> bool:
-    """Whether one of the patterns (`*/*`, `image/*`, `image/png`) is the type; "" never is."""
+def matches_any(content_type: str, patterns: Sequence[str]) -> bool:
+    """Return True if one of the patterns (`*/*`, `image/*`, `image/png`) matches the type; "" never
+    matches.
+    """
     name = media_type(content_type)
     family, slash, _ = name.partition("/")
     fitting = {"*/*", name, f"{family}/*" if slash else name}

@@ -1,30 +1,33 @@
-"""What a model can do, and the layers of knowledge about it."""
+"""Capabilities of a model, merged from several sources."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from apps.workspace.media_types import matches
+from apps.workspace.media_types import matches_any
 
 ATTACHMENT_KINDS: Mapping[str, str] = {
     "vision": "image/png",
     "documents": "application/pdf",
     "audio_input": "audio/mpeg",
 }
-"""A usual media type of what each capability reads."""
+"""Each capability maps to a common media type that it reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCapabilities:
-    """None is unknown: the model is asked as if nothing were said, and nothing is refused.
+    """The capabilities of a model. None means unknown: the model is called as if it had the
+    capability, and nothing is rejected.
 
-    - `tools`: calls of tools in the API's own form; `parallel_tools`: several in one answer.
-    - `vision`, `documents`, `audio_input`: reads pictures, PDFs, sound in a message.
-    - `audio_output`: answers with sound.
-    - `structured_output`: keeps to a JSON Schema (`response_format` of the type `json_schema`).
-    - `reasoning`: thinks before it answers.
-    - `caching`: its service keeps the beginnings of requests.
-    - `context_window` and `max_output_tokens`: tokens of a conversation, and of an answer.
+    - `tools`: it calls tools in the API's own format. `parallel_tools`: it makes several calls in
+      one answer.
+    - `vision`, `documents`, `audio_input`: it accepts images, PDFs and audio in a message.
+    - `audio_output`: it answers with audio.
+    - `structured_output`: it follows a JSON Schema (`response_format` of the type `json_schema`).
+    - `reasoning`: it reasons before it answers.
+    - `caching`: its service caches the beginnings of requests.
+    - `context_window` and `max_output_tokens`: the limits of a conversation and of an answer, in
+      tokens.
     """
 
     tools: bool | None = None
@@ -40,14 +43,16 @@ class ModelCapabilities:
     max_output_tokens: int | None = None
 
     def over(self, other: "ModelCapabilities") -> Self:
-        """These, with those of `other` where they are unknown."""
+        """Return these capabilities, completed by `other` where they are unknown."""
         found = {name: getattr(self, name) for name in CAPABILITIES}
         return type(self)(
             **{n: getattr(other, n) if value is None else value for n, value in found.items()}
         )
 
     def reads(self, media_type: str) -> bool | None:
-        """Whether it reads a part of that type; None when unknown, and for other types."""
+        """Return True if the model reads a part of that type; None when unknown, and for other
+        types.
+        """
         family = media_type.partition("/")[0].strip().lower()
         kind = media_type.partition(";")[0].strip().lower()
         if family == "image":
@@ -66,24 +71,26 @@ FEATURES: Mapping[str, str] = {
     "parallel_tools": "parallel_tool_calls",
     "caching": "cache",
 }
-"""Capabilities that DIAL's features have, and their names there."""
+"""Each capability maps to the name of its feature in DIAL."""
 
 
 def read_features(features: Mapping[str, Any]) -> ModelCapabilities:
-    """Those that DIAL's features tell, and the `max_output_tokens` among them."""
+    """Return the capabilities that DIAL's features imply, including `max_output_tokens`."""
     told = {name: features.get(feature) for name, feature in FEATURES.items()}
     flags = {name: flag for name, flag in told.items() if isinstance(flag, bool)}
     if features.get("reasoning_efforts"):
         flags["reasoning"] = True
-    return ModelCapabilities(**flags, max_output_tokens=tokens(features.get("max_output_tokens")))
+    return ModelCapabilities(
+        **flags, max_output_tokens=token_limit(features.get("max_output_tokens"))
+    )
 
 
-def tokens(value: Any) -> int | None:
-    """A limit; None for anything but a count."""
+def token_limit(value: Any) -> int | None:
+    """Return a limit; None if the value is not a count."""
     return value if type(value) is int and 0 < value < 2**31 else None
 
 
 def read_types(types: Sequence[str]) -> ModelCapabilities:
-    """What the types of attachments say that a model takes; of the others they say nothing."""
-    reads = {name: matches(kind, types) or None for name, kind in ATTACHMENT_KINDS.items()}
+    """Return the capabilities that the attachment types imply; missing types imply nothing."""
+    reads = {name: matches_any(kind, types) or None for name, kind in ATTACHMENT_KINDS.items()}
     return ModelCapabilities(**reads)

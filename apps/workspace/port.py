@@ -1,8 +1,8 @@
 """The workspace of a run: models, files, prompts, skills and toolsets, for one caller.
 
-`LocalWorkspace` serves them from our own database and storage, `DialWorkspace` from DIAL Core.
-Methods raise `Unsupported` for features that a workspace lacks and, unless they say otherwise,
-`ServiceFailed` when its service cannot be asked.
+`LocalWorkspace` provides them from our own database and storage, `DialWorkspace` from DIAL Core.
+Methods raise `Unsupported` for features that a workspace lacks and, unless documented otherwise,
+`ServiceFailed` if a call to its service fails.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,35 +12,45 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from apps.agent.model import Model
 from apps.workspace.corpora import CorpusReader
 from apps.workspace.embeddings.port import Embedder
-from apps.workspace.media_types import matches
+from apps.workspace.media_types import matches_any
 from apps.workspace.model_capabilities import UNKNOWN, ModelCapabilities
 from apps.workspace.stored_files import Files
 
-if TYPE_CHECKING:  # it imports NumPy, which costs every process memory and which few need
+if (
+    TYPE_CHECKING
+):  # It imports NumPy, which takes memory in every process, and few processes need it.
     from apps.workspace.memories.port import MemoryStore
 
 KeyUse = Literal["platform", "person", "person_first"]
-"""Whose keys services are asked with: the installation's; the caller's, if they have one; or, where
-the service refuses that one, the installation's."""
+"""This is the owner of the keys for services: `platform`, the installation; `person`, the caller;
+`person_first`, the caller, and the installation if the service rejects the caller's key.
+"""
 DeploymentKind = Literal["chat", "embedding", "image"]
 
 
 @dataclass(frozen=True, slots=True)
 class DeploymentInfo:
-    """Description of a deployment.
+    """The description of a deployment.
 
     - `features`: DIAL's flags (`tools`, `url_attachments`, …).
-    - `reasoning_efforts`: the supported ones, () when unknown.
-    - `can`: what a model can do; unknown of an application. `context_window` is its own.
-    - `text_tools`: a model without tools calls them in its text, instead of being asked without.
-    - `defaults`: request parameters that apply unless the request has its own.
-    - `files`: a file of the caller is sent by its path, only as bytes, or not at all.
-    - `configuration_schema`: JSON Schema of the request's `custom_fields.configuration`, {} for none.
-    - `kind`: an image model answers with pictures; an embedding model is asked for no completion.
-    - `is_application`: never asked twice, because its tools might do their work twice.
-    - `is_recorded`: an application here, whose steps are recorded with those of the run that asks it.
-    - `supported_parameters`: request parameters that change its answer, None when unknown.
-    - `fallbacks`: ids of the deployments that answer, in this order, while it cannot.
+    - `reasoning_efforts`: the supported efforts, () if they are unknown.
+    - `can`: the capabilities of a model, unknown for an application. `context_window` is the
+      deployment's own.
+    - `text_tools`: a model without tool support writes its calls as text, instead of getting no
+      tools.
+    - `defaults`: request parameters that apply unless the request sets them.
+    - `files`: the caller's files are sent by path, only as bytes, or not at all.
+    - `configuration_schema`: the JSON Schema of the request's `custom_fields.configuration`, {} for
+      none.
+    - `kind`: an image model answers with images, and an embedding model gets no completion
+      requests.
+    - `is_application`: requests are never retried, because the application's tools might do their
+      work twice.
+    - `is_recorded`: an application of this installation, whose steps are recorded with the steps of
+      the calling run.
+    - `supported_parameters`: request parameters that change its answer, None if they are unknown.
+    - `tool_limit`: a request can contain at most this many tools, None if the limit is unknown.
+    - `fallbacks`: the ids of the deployments that answer, in this order, while it is unavailable.
     """
 
     id: str
@@ -57,6 +67,7 @@ class DeploymentInfo:
     is_application: bool = False
     is_recorded: bool = False
     supported_parameters: frozenset[str] | None = field(default=None, compare=False)
+    tool_limit: int | None = field(default=None, compare=False)
     fallbacks: tuple[str, ...] = ()
     can: ModelCapabilities = field(default=UNKNOWN, compare=False)
     text_tools: bool = True
@@ -66,9 +77,9 @@ class DeploymentInfo:
         return self.can.max_output_tokens
 
     def reads(self, media_type: str) -> bool | None:
-        """Whether attachments of a type are sent to it; None when unknown."""
+        """Return True if attachments of a type are sent to it; None when unknown."""
         if self.input_attachment_types:
-            return matches(media_type, self.input_attachment_types)
+            return matches_any(media_type, self.input_attachment_types)
         return self.can.reads(media_type)
 
 
@@ -76,8 +87,8 @@ class DeploymentInfo:
 class StoredSkill:
     """A skill stored as a folder. `text` is its SKILL.md, front matter included.
 
-    `files` are the readable text files beside it, by relative path; `problem` says why files are
-    missing from the list, "" for none.
+    `files` are the readable text files next to it, by relative path; `problem` is the reason why
+    files are missing from the list, "" for none.
     """
 
     text: str
@@ -87,7 +98,7 @@ class StoredSkill:
 
 @dataclass(frozen=True, slots=True)
 class McpEndpoint:
-    """The MCP server of a toolset or an application, with the headers that give access."""
+    """The MCP server of a toolset or an application, with the headers for access."""
 
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
@@ -97,30 +108,39 @@ class McpEndpoint:
 
 
 SignIn = Literal["success", "denied", "error", "timeout", "unavailable"]
-"""Outcome of a request to sign in; `unavailable`: there is nobody to ask."""
+"""This is the outcome of a request to sign in. `unavailable` means that there is no user to ask."""
 
 
 class Workspace(Protocol):
-    """A deployment is a model, or an application that the caller may use."""
+    """The resources of a caller. A deployment is a model, or an application that the caller may
+    use.
+    """
 
     def inside(self, application: str, keys: KeyUse = "platform") -> "Workspace":
-        """The workspace for a run of that application, which may not be called again inside it."""
+        """Return the workspace for a run of that application, which cannot be called again within
+        the run.
+        """
         ...
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
-        """Raises `DeploymentNotFound`, `CallsItself`."""
+        """Return the description of a deployment. Raises `DeploymentNotFound` if the caller cannot
+        use it, and `CallsItself` if it is in the chain of callers.
+        """
         ...
 
     async def facts(self, deployment_id: str) -> DeploymentInfo:
-        """The technical facts needed to ask a deployment: features, limits, defaults.
+        """Return the technical facts that are needed to call a deployment: features, limits,
+        defaults.
 
-        They may come from another caller's request, so they prove no access; texts and the
-        configuration schema may be missing. Raises as `deployment`.
+        They may come from another caller's request, so they do not prove access; texts and the
+        configuration schema may be missing. Raises the same errors as `deployment`.
         """
         ...
 
     async def assumed(self, deployment_id: str) -> DeploymentInfo:
-        """Facts of a deployment that are known without asking a service. Raises as `deployment`."""
+        """Return the facts about a deployment that are known without a request. Raises the same
+        errors as `deployment`.
+        """
         ...
 
     async def model(
@@ -130,64 +150,76 @@ class Workspace(Protocol):
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """The deployment, ready to be asked.
+        """Return the deployment as a model.
 
-        `headers` names the caller's headers that are forwarded to DIAL and our own applications,
-        None for all. `idle_seconds` limits the silence of the service, None for the time-out of
-        tools. Raises `DeploymentNotFound`, `CallsItself`.
+        `headers` lists the caller's headers that are forwarded to DIAL and our own applications,
+        None for all. `idle_seconds` limits how long the service may send nothing, None for the
+        timeout of tools. Raises `DeploymentNotFound` if the caller cannot use it, and `CallsItself`
+        if it is in the chain of callers.
         """
         ...
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
-        """A deployment that embeds texts; None for the installation's default.
+        """Return a deployment that embeds texts; `deployment_id` is None for the installation's
+        default.
 
-        Raises `DeploymentNotFound`, also for a deployment of another kind.
+        Raises `DeploymentNotFound`, including for a deployment of another kind.
         """
         ...
 
     async def usable_deployments(self) -> Collection[str] | None:
-        """The ids of all deployments that the caller may use; None when unknown."""
+        """Return the ids of all deployments that the caller may use; None if they are unknown."""
         ...
 
     async def memories(self, *, is_shared: bool = False) -> "MemoryStore | None":
-        """What the application of this run remembers of its caller; None for one of whom nothing is.
+        """Return the application's memories of this run's caller; None for a caller without
+        memories.
 
-        `is_shared`: what all applications that share their memories remember, if the caller agreed.
+        `is_shared`: return the memories that all applications with shared memories use, if the
+        caller enabled that.
         """
         ...
 
     def corpus(self) -> CorpusReader | None:
-        """What is attached to the application of this run; None where nothing of it is stored."""
+        """Return the files attached to the application of this run; None if none of them is stored."""
         ...
 
     async def prompt(self, path: str) -> str:
-        """The text of a stored prompt. Raises `Unsupported`, `FileRefused`."""
+        """Return the text of a stored prompt. Raises `Unsupported` without DIAL Core, and
+        `FileRefused` if the caller cannot read it.
+        """
         ...
 
     async def skill(self, path: str) -> StoredSkill:
-        """A stored skill, `skills/{bucket}/{name}`. Raises `Unsupported`, `FileRefused`."""
+        """Return a stored skill, `skills/{bucket}/{name}`. Raises `Unsupported` without DIAL Core,
+        and `FileRefused` if the caller cannot read it.
+        """
         ...
 
     async def skill_file(self, path: str, file: str) -> str:
-        """The text of one of the files of a skill. Raises `Unsupported`, `FileRefused`."""
+        """Return the text of a file in a skill. Raises `Unsupported` without DIAL Core, and
+        `FileRefused` if the caller cannot read it.
+        """
         ...
 
     @property
     def files(self) -> Files: ...
 
     async def mcp_endpoint(self, deployment_id: str) -> McpEndpoint:
-        """A toolset, or an application that has the feature `mcp`.
+        """Return the MCP endpoint of a toolset, or of an application with the feature `mcp`.
 
-        Raises `DeploymentNotFound`, `Unsupported`.
+        Raises `DeploymentNotFound` if the caller cannot use it, and `Unsupported` if it has none.
         """
         ...
 
     async def sign_in(self, toolset_ids: Sequence[str]) -> Mapping[str, SignIn]:
-        """Ask the person to sign in to all of these at once; outcome by id. Raises nothing."""
+        """Ask the user to sign in to all of these at once, and return the outcome by id. This never
+        raises.
+        """
         ...
 
     async def sign_in_to_service(self, scope: str) -> SignIn:
-        """Ask the person to sign in to a service that an MCP server needs. Raises nothing."""
+        """Ask the user to sign in to a service that an MCP server needs. This never raises."""
         ...
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:

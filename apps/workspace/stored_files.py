@@ -1,4 +1,4 @@
-"""Files of a workspace: what is told of them, and what can be done with them."""
+"""Metadata of a workspace's files, and the operations on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,9 +10,10 @@ from apps.errors import FileMissing
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """`path` is `files/{bucket}/{name}`, each segment percent-encoded; `size` in bytes.
+    """Metadata of a file. `path` is `files/{bucket}/{name}` with each segment percent-encoded;
+    `size` is in bytes.
 
-    The times are None when the storage does not tell them.
+    The times are None if the storage does not provide them.
     """
 
     path: str
@@ -23,14 +24,14 @@ class FileInfo:
     created_at: datetime | None = None
 
 
-def version_of(info: FileInfo) -> str:
-    """Tells one content of a file from another."""
+def file_version(info: FileInfo) -> str:
+    """Return a value that changes with the content of a file."""
     return info.etag or f"{info.size} {info.updated_at}"
 
 
 @dataclass(frozen=True, slots=True)
 class FolderInfo:
-    """`path` is `files/{bucket}/{name}/`."""
+    """A folder. `path` is `files/{bucket}/{name}/`."""
 
     path: str
 
@@ -42,27 +43,33 @@ class FileContent:
 
 
 class Files(Protocol):
-    """Files of a workspace by path; another owner's file counts as missing.
+    """Files of a workspace by path. Another owner's file counts as missing.
 
     All methods raise `FileRefused`, in particular `FileMissing` and `FileChanged`.
     """
 
     async def home(self) -> str:
-        """The folder for files that an application makes for its caller; it ends with a slash."""
+        """Return the folder for files that an application creates for its caller; it ends with a
+        slash.
+        """
         ...
 
     async def is_own(self, path: str) -> bool:
-        """Whether the caller, or an operator for everybody, has put the file or folder there."""
+        """Return True if the caller stored the file or folder, or an operator stored it for
+        everybody.
+        """
         ...
 
     async def info(self, path: str) -> FileInfo: ...
 
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
-        """Refuses more than `limit` bytes, None for the installation's limit."""
+        """Return the content. Rejects more than `limit` bytes; None means the installation's limit."""
         ...
 
     async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
-        """Create or replace the file of that name (plain, not percent-encoded) at home."""
+        """Create or replace the file with that name (plain, not percent-encoded) in the home
+        folder.
+        """
         ...
 
     async def write(
@@ -74,27 +81,29 @@ class Files(Protocol):
         etag: str | None = None,
         is_new: bool = False,
     ) -> FileInfo:
-        """Create or replace. Raises `FileChanged` unless it is still `etag`, or still missing."""
+        """Create or replace a file. Raises `FileChanged` unless it still has `etag`, or still does
+        not exist.
+        """
         ...
 
     async def list(self, folder: str, *, is_deep: bool = False) -> Sequence[FileInfo | FolderInfo]:
-        """The entries of a folder, by path: files and folders, or all files below it."""
+        """Return the entries of a folder, by path: files and folders, or all files below it."""
         ...
 
     async def copy(self, source: str, destination: str, *, overwrite: bool = False) -> None:
-        """Raises `FileChanged` when there is a destination that may not be overwritten."""
+        """Copy a file. Raises `FileChanged` if the destination exists and may not be overwritten."""
         ...
 
     async def move(self, source: str, destination: str, *, overwrite: bool = False) -> None:
-        """Raises `FileChanged` when there is a destination that may not be overwritten."""
+        """Move a file. Raises `FileChanged` if the destination exists and may not be overwritten."""
         ...
 
     async def delete(self, path: str) -> None: ...
 
 
 def missing(path: str) -> FileMissing:
-    return FileMissing(f"There is no file {shown(path)} that you may use.")
+    return FileMissing(f"The file {display_path(path)} does not exist, or you have no access.")
 
 
-def shown(path: str) -> str:
+def display_path(path: str) -> str:
     return ascii(path if len(path) <= 200 else f"{path[:200]}…")

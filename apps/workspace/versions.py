@@ -1,15 +1,32 @@
-"""Rows with a version that each save increases, for caches and concurrent editors to compare."""
+"""Rows with a version that each save increases, so that caches and concurrent editors can compare
+it.
+"""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.db import models, router, transaction
 from django.db.models import F
 
+Watch = Callable[[Any], AbstractContextManager[None]]
+"""This context manager surrounds the save of a row."""
+watches: dict[type[models.Model], Watch] = {}
+"""This maps models to watches. Packages that depend on this one register theirs when they are
+ready.
+"""
+
+
+def watch_versions(row: models.Model) -> AbstractContextManager[None]:
+    watch = watches.get(type(row))
+    return nullcontext() if watch is None else watch(row)
+
 
 class Versioned(models.Model):
-    """`version` grows in the database, so concurrent saves give two versions.
+    """A row with a version. The database increases `version`, so concurrent saves result in two
+    versions.
 
-    A save is a transaction: records of a change are written together with it or not at all.
+    A save is a transaction, so records about a change are written together with it or not at all.
     """
 
     version = models.PositiveIntegerField(default=0, editable=False)
@@ -24,7 +41,7 @@ class Versioned(models.Model):
             kwargs["update_fields"] = {*kwargs["update_fields"], "version"}
         database = kwargs.get("using") or router.db_for_write(type(self), instance=self)
         try:
-            with transaction.atomic(database):
+            with transaction.atomic(database), watch_versions(self):
                 super().save(*args, **kwargs)
         except BaseException:
             self.version = before

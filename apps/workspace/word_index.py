@@ -1,10 +1,11 @@
-"""Indexes of the words in columns of a table, made in the database itself, which keeps them in step.
+"""Indexes of the words in columns of a table. The database itself updates them.
 
-SQLite: a table of trigrams (FTS5) that triggers fill. A migration that makes Django copy the indexed
-table on SQLite loses the triggers, so it has to call `drop` and `create` again.
-PostgreSQL: an index on an expression, of words in lower case.
+SQLite: a table of trigrams (FTS5) that triggers fill. A migration that makes Django copy the
+indexed table on SQLite loses the triggers, so it has to call `drop` and `create` again. PostgreSQL:
+a table with the lower-case words of each row, which triggers also fill. A column instead of a table
+would rewrite the indexed table.
 """
-# ruff: noqa: S608 - all that is put into these statements are names that modules here give
+# ruff: noqa: S608 - these statements contain only names from modules of this project
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,43 +14,76 @@ from typing import Any
 
 from django.db import connection
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.models import BooleanField, Q
 from django.db.models.expressions import RawSQL
 
+BATCH = 1_000
+"""One transaction indexes at most this many rows, so that others can write in between."""
 INDEXED_CHARACTERS = 100_000
-"""Of one row, on PostgreSQL: all its different words have to fit into one megabyte."""
+"""At most this many characters of a row are indexed on PostgreSQL, because all its different words
+have to fit into one megabyte.
+"""
 SHORTEST = 3
-"""Characters that make a trigram."""
+"""A trigram has this many characters."""
 MARKS = r"""!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~"""
-"""They part words; PostgreSQL would keep addresses and paths whole, and find no word inside."""
+"""These characters separate words. PostgreSQL would treat addresses and paths as single words."""
 
 _unspaced = re.compile(
     r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
     r"\U00020000-\U0003ffff]"
 )
-"""Scripts that put no spaces between words, or that PostgreSQL takes for one word: Thai, Chinese …
-Hebrew and Arabic write articles and prepositions as the beginning of the word."""
+"""These scripts have no spaces between words, or PostgreSQL does not split their words: Thai,
+Chinese and others. In Hebrew and Arabic, articles and prepositions are the beginning of the word.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class WordIndex:
-    """The index `name` over text `columns` of a table whose key is `id`."""
+    """An index `name` over text `columns` of a table whose key is `id`."""
 
     name: str
     table: str
     columns: Sequence[str]
 
     def create(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
-        """A step of a migration, as `drop` is."""
+        """Create the index. Like `drop`, this is a step of a migration."""
         self.execute({"sqlite": self.sqlite(), "postgresql": self.postgresql()}, schema_editor)
 
     def drop(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
         triggers = [f"DROP TRIGGER IF EXISTS {self.name}_{name}" for name in self.triggers()]
         dropped = {
             "sqlite": (*triggers, f"DROP TABLE {self.name}"),
-            "postgresql": (f"DROP INDEX {self.name}",),
+            "postgresql": (
+                f"DROP FUNCTION IF EXISTS {self.vectors}_fill() CASCADE",
+                f"DROP TABLE IF EXISTS {self.vectors}",
+            ),
         }
         self.execute(dropped, schema_editor)
+
+    def store_vectors(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
+        """Replace PostgreSQL's old index on an expression while other transactions write.
+
+        This is a step of a non-atomic migration. An interrupted step can be run again.
+        """
+        if schema_editor.connection.vendor != "postgresql":
+            return
+        for statement in self.filled_table():
+            schema_editor.execute(statement, params=None)
+        with schema_editor.connection.cursor() as cursor:
+            cursor.execute(f"SELECT coalesce(min(id), 0), coalesce(max(id), -1) FROM {self.table}")
+            first, last = cursor.fetchone()
+            for start in range(first, last + 1, BATCH):
+                cursor.execute(
+                    f"INSERT INTO {self.vectors} SELECT id, {self.words()} FROM {self.table} "
+                    f"WHERE id >= {start} AND id < {start + BATCH} ON CONFLICT DO NOTHING"
+                )
+        for statement in (
+            f"DROP INDEX CONCURRENTLY IF EXISTS {self.vectors}_words",
+            f"CREATE INDEX CONCURRENTLY {self.vectors}_words ON {self.vectors} USING gin (words)",
+            f"DROP INDEX CONCURRENTLY IF EXISTS {self.name}",
+        ):
+            schema_editor.execute(statement, params=None)
 
     def execute(
         self, statements: Mapping[str, Sequence[str]], schema_editor: BaseDatabaseSchemaEditor
@@ -69,7 +103,45 @@ class WordIndex:
         )
 
     def postgresql(self) -> Sequence[str]:
-        return (f"CREATE INDEX {self.name} ON {self.table} USING gin ({self.words()})",)
+        """Return the statements for a table that is not written to yet."""
+        return (
+            *self.filled_table(),
+            f"INSERT INTO {self.vectors} SELECT id, {self.words()} FROM {self.table}",
+            f"CREATE INDEX {self.vectors}_words ON {self.vectors} USING gin (words)",
+        )
+
+    def filled_table(self) -> Sequence[str]:
+        new, old = self.listed("new."), self.listed("old.")
+        function = f"{self.vectors}_fill"
+        return (
+            f"CREATE TABLE IF NOT EXISTS {self.vectors} "
+            "(id bigint PRIMARY KEY, words tsvector NOT NULL)",
+            f"""
+            CREATE OR REPLACE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF tg_op = 'TRUNCATE' THEN
+                    TRUNCATE {self.vectors};
+                ELSIF tg_op = 'DELETE' THEN
+                    DELETE FROM {self.vectors} WHERE id = old.id;
+                ELSIF tg_op = 'INSERT' OR row({new}) IS DISTINCT FROM row({old}) THEN
+                    INSERT INTO {self.vectors} VALUES (new.id, {self.words("new.")})
+                    ON CONFLICT (id) DO UPDATE SET words = excluded.words;
+                END IF;
+                RETURN NULL;
+            END $$
+            """,
+            f"DROP TRIGGER IF EXISTS {self.vectors}_row ON {self.table}",
+            f"CREATE TRIGGER {self.vectors}_row AFTER INSERT OR DELETE OR UPDATE OF {self.listed()} "
+            f"ON {self.table} FOR EACH ROW EXECUTE FUNCTION {function}()",
+            f"DROP TRIGGER IF EXISTS {self.vectors}_all ON {self.table}",
+            f"CREATE TRIGGER {self.vectors}_all AFTER TRUNCATE "
+            f"ON {self.table} FOR EACH STATEMENT EXECUTE FUNCTION {function}()",
+        )
+
+    @property
+    def vectors(self) -> str:
+        """Return the table of PostgreSQL. Its old index has the `name`."""
+        return f"{self.name}_stored"
 
     def triggers(self) -> dict[str, str]:
         index, columns = self.name, self.listed()
@@ -87,32 +159,57 @@ class WordIndex:
     def listed(self, prefix: str = "") -> str:
         return ", ".join(f"{prefix}{column}" for column in self.columns)
 
-    def words(self) -> str:
-        """The expression that PostgreSQL indexes and searches."""
-        text = " || ' ' || ".join(self.columns)
+    def words(self, prefix: str = "") -> str:
+        """Return the expression for the words of a row, without their positions, because words are
+        searched one by one.
+        """
+        text = " || ' ' || ".join(f"{prefix}{column}" for column in self.columns)
         marks = MARKS.replace("'", "''")
         return (
-            f"to_tsvector('simple', translate(left({text}, {INDEXED_CHARACTERS}), "
-            f"'{marks}', '{' ' * len(MARKS)}'))"
+            f"strip(to_tsvector('simple', translate(left({text}, {INDEXED_CHARACTERS}), "
+            f"'{marks}', '{' ' * len(MARKS)}')))"
         )
 
     def rows_with(self, word: str) -> RawSQL:
-        """The keys of all rows with a word that `is_indexed`, in upper or lower case.
+        """Return the keys of all rows with a word for which `is_indexed` is true, ignoring case.
 
-        SQLite finds it anywhere, PostgreSQL where a word begins with it.
+        SQLite finds it anywhere in a word, PostgreSQL only at the beginning of a word.
         """
+        return RawSQL(*self.lookup(word))  # noqa: S611 - the word is a parameter
+
+    def has_word(self, word: str) -> Q:
+        """Limit the given rows to those with the word, checking row by row.
+
+        Otherwise PostgreSQL would, for a frequent word, read all rows of the installation that
+        contain it.
+        """
+        if connection.vendor != "postgresql":
+            return Q(pk__in=self.rows_with(word))
+        vector = f"SELECT words @@ to_tsquery('simple', %s) FROM {self.vectors}"
+        of_row = f"({vector} WHERE {self.vectors}.id = {self.table}.id)"
+        quoted = [f"'{word}':*"]
+        return Q(RawSQL(of_row, quoted, BooleanField()))  # noqa: S611 - the word is a parameter
+
+    def count_rows_with(self, word: str, most: int) -> int:
+        """Count these rows, up to `most`."""
+        statement, parameters = self.lookup(word)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT count(*) FROM ({statement} LIMIT %s) AS found", [*parameters, most]
+            )
+            return int(cursor.fetchone()[0])
+
+    def lookup(self, word: str) -> tuple[str, list[str]]:
+        """Return the statement for the keys of the rows with the word, and its parameters."""
         if connection.vendor == "postgresql":
-            matching = self.words().replace("%", "%%")
-            statement = f"SELECT id FROM {self.table} WHERE {matching} @@ to_tsquery('simple', %s)"
-            quoted = f"'{word}':*"
-        else:
-            statement = f"SELECT rowid FROM {self.name} WHERE {self.name} MATCH %s"
-            quoted = '"' + word.replace('"', '""') + '"'
-        return RawSQL(statement, [quoted])  # noqa: S611 - the word is a parameter
+            statement = f"SELECT id FROM {self.vectors} WHERE words @@ to_tsquery('simple', %s)"
+            return statement, [f"'{word}':*"]
+        quoted = '"' + word.replace('"', '""') + '"'
+        return f"SELECT rowid FROM {self.name} WHERE {self.name} MATCH %s", [quoted]
 
 
 def is_indexed(word: str) -> bool:
-    """Whether an index can find the word; where it cannot, texts have to be read."""
+    """Return True if an index can find the word; otherwise texts have to be read."""
     if len(word) < SHORTEST or connection.vendor not in ("sqlite", "postgresql"):
         return False
     return connection.vendor == "sqlite" or (word.isalnum() and not _unspaced.search(word))

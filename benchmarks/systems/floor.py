@@ -1,4 +1,4 @@
-"""The floor: passes bytes on without looking at them, which nothing in Python can undercut."""
+"""The floor: a proxy that passes bytes on without parsing them, the fastest possible in Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ idle: list[Upstream] = []
 
 
 class Upstream(asyncio.Protocol):
-    """A connection to the model, kept for the next request."""
+    """A connection to the model, which is kept for the next request."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)

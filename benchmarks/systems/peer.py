@@ -1,7 +1,7 @@
-"""The peer: a DIAL application on aidial-sdk that asks its model through AsyncOpenAI.
+"""The peer: a DIAL application on aidial-sdk that calls its model through AsyncOpenAI.
 
-It is what the SDK's documentation leads to: the same loop of at most four turns, one tool of its
-own, the answer streamed as it comes.
+It follows the SDK's documentation: a loop of at most four turns, one tool of its own, and a
+streamed answer.
 """
 
 from __future__ import annotations

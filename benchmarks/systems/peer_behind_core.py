@@ -1,8 +1,8 @@
-"""The peer behind DIAL Core: an application on aidial-sdk whose properties Core keeps.
+"""The peer behind DIAL Core: an application on aidial-sdk whose properties Core stores.
 
-In each request it asks Core for its properties and for what its model is, then for the answer, all
-with the key of the request. With BENCH_CAREFUL the first question goes over connections that all
-requests share; otherwise it is the SDK's own method, which makes a client for each call.
+In each request, it asks Core for its properties, for its model and for the answer, all with the key
+of the request. With BENCH_CAREFUL, the request for the properties uses connections that all
+requests share. Otherwise it uses the SDK's own method, which creates a client for each call.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The site as it is shipped: a database, a deployment, an application and a key for a program.
+"""The shipped site: a database, a deployment, an application and a key for a program.
 
-Run as a program it fills the database and prints the key.
+Run as a program, it fills the database and prints the key.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ MANIFESTS = {
 
 
 def environment(folder: Path, upstream: str, port: int) -> dict[str, str]:
-    """Settings of a production server: authentication on, nothing of the caller's own settings."""
+    """Return the settings of a production server, with authentication, and without the caller's own
+    settings."""
     return {
         "DATA_DIR": str(folder),
         "DATABASE_URL": f"sqlite:///{folder / 'bench.sqlite3'}",
@@ -57,17 +58,17 @@ def environment(folder: Path, upstream: str, port: int) -> dict[str, str]:
 
 
 def previewing(slug: str) -> dict[str, str]:
-    """Hooks are a preview feature, which an installation has to switch on."""
+    """Enable preview features, which include hooks."""
     return {"ENABLE_PREVIEW_FEATURES": "true"} if slug == CONTENT_SLUG else {}
 
 
 def behind(core: str) -> dict[str, str]:
-    """Settings of a site that this Core calls."""
+    """Return the settings of a site that this Core calls."""
     return {"DIAL_URL": core}
 
 
 def prepare(settings: dict[str, str]) -> str:
-    """Create the database; return the key."""
+    """Create the database. Return the key."""
     run(["manage.py", "migrate", "--verbosity", "0"], settings)
     return run(
         ["-m", "benchmarks.systems.shipped"], {**settings, **previewing(CONTENT_SLUG)}
@@ -91,7 +92,9 @@ def fill() -> str:
 
     django.setup()
     from apps.accounts.models import ApiKey
+    from apps.catalog.actions.save_rules import check_row
     from apps.catalog.models import Application, ContentItem
+    from apps.catalog.versions.version_recorder import save_live
     from apps.insights.models import Price
     from apps.workspace.local.models import Deployment
 
@@ -103,7 +106,7 @@ def fill() -> str:
         model_name="fake-model",
         api_key="key",
     )
-    # Its calls leave rows with costs, as those of any installation do.
+    # Its calls store rows with costs, as in any installation.
     Price.objects.create(deployment=deployment, valid_from=date(2020, 1, 1), input=2, output=10)
     document = f"---\nname: {SKILL}\ndescription: How guests behave.\n---\nTake off your shoes.\n"
     skill = ContentItem(kind="skill", name=SKILL, text=document)
@@ -111,8 +114,8 @@ def fill() -> str:
     skill.save()
     for slug, manifest in MANIFESTS.items():
         application = Application(slug=slug, title=slug, manifest=manifest, is_shared=True)
-        application.full_clean()
-        application.save()
+        check_row(application)
+        save_live(application)
     _, key = ApiKey.objects.create_key(name="bench")
     return str(key)
 

@@ -1,4 +1,5 @@
-"""An app with `manage.py runserver` alone.
+"""An app that contains only `manage.py runserver`.
 
-In place of Daphne's own app, which imports its server, and so Twisted, in every process: 0.8 s and 29 MB of each.
+It replaces Daphne's app, which imports its server, and so Twisted, in every process: 0.8 s and 29
+MB for each.
 """

@@ -1,1 +1,1 @@
-"""How dates and numbers are written, where Django's own forms are not wanted."""
+"""Formats of dates and numbers that replace Django's own."""

@@ -1,53 +1,71 @@
-"""Django's PostgreSQL backend, with a pool whose connections are known to work.
+"""Django's PostgreSQL backend, with a pool that hands out only working connections.
 
-A database that is away is told within a second when it refuses connections, and within three when
-it answers nothing. A pool whose connections are all in use is not away: whoever asks waits.
+If the database refuses connections, the error is reported within a second; if it does not respond,
+within three. If all connections of the pool are in use, callers wait.
 """
 
 from __future__ import annotations
 
 import selectors
 import time
+from functools import partial
 from typing import Any
 
 import psycopg
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS
 from django.db.backends.postgresql import base
 from django.db.backends.postgresql.psycopg_any import IsolationLevel
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from apps.tasks.postgresql.connections import has_news
 from quickapps_site.postgresql import watchdog
+from quickapps_site.postgresql.credentials import with_current_credentials
 from quickapps_site.postgresql.limits import limit
-from quickapps_site.postgresql.reachability import MEMORY_SECONDS, Reachability
+from quickapps_site.postgresql.reachability import Reachability
 
 PROMPT_SECONDS = 0.3
-"""A pool that hands out nothing for so long is full, or its database is away."""
+"""If the pool returns no connection within this many seconds, it is full, or the database is down.
+"""
 CHECK_SECONDS = 0.5
-"""For a kept connection to answer. One that is only slow is replaced, which costs a connection."""
+"""An idle connection must respond within this many seconds. A slow one is replaced, which costs a
+new connection.
+"""
+
+TRUSTED_SECONDS = 30.0
+"""A connection that responded within this many seconds is not checked again, unless its server has
+closed it.
+
+Without this, every use costs another round trip, and an idle process twice as many transactions. If
+the server disappears in this time, the watchdog ends the statement.
+"""
 
 _reachability: dict[str, Reachability] = {}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Works with connections that answered just now."""
-
-    used_at = 0.0
+    """Uses only connections that responded recently."""
 
     def ensure_connection(self) -> None:
-        """Replace a connection that a thread has kept, unless it was used just now or answers."""
-        if self.connection is not None and not self.in_atomic_block and not self.is_trusted():
-            self.connection.close()
+        """Replace a connection that a thread has kept and that no longer works."""
+        kept = self.connection
+        if kept is not None and not self.in_atomic_block and not works(kept):
+            kept.close()
             self.close()
         super().ensure_connection()
-        self.used_at = time.monotonic()
-
-    def is_trusted(self) -> bool:
-        if self.connection.closed:
-            return False
-        return time.monotonic() - self.used_at < MEMORY_SECONDS or is_alive(self.connection)
 
     def _configure_connection(self, connection: Any) -> bool:
         is_configured: bool = super()._configure_connection(connection)  # type: ignore[misc]  # not in the stubs
+        if settings.DATABASE_TRANSACTION_POOLING:
+            # Limits would apply to other sessions too, so the database role has them instead.
+            return is_configured
         return limit(connection) or is_configured
+
+    def get_connection_params(self) -> dict[str, Any]:
+        parameters: dict[str, Any] = super().get_connection_params()
+        return (
+            with_current_credentials(parameters) if self.alias == DEFAULT_DB_ALIAS else parameters
+        )
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         pool = self.pool
@@ -55,6 +73,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return super().get_new_connection(conn_params)
         self.isolation_level = IsolationLevel.READ_COMMITTED
         pool.connection_class = watchdog.WatchedConnection
+        if isinstance(pool.kwargs, dict):
+            pool.kwargs = partial(with_current_credentials, pool.kwargs)
         pool.open()
         return working_connection(pool, self.reachability(conn_params))
 
@@ -69,7 +89,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
 def working_connection(
     pool: ConnectionPool[Any], reachability: Reachability
 ) -> psycopg.Connection[Any]:
-    """Raises `psycopg.OperationalError` when the database is away, `PoolTimeout` for a full pool."""
+    """Return a working connection. Raises `psycopg.OperationalError` if the database is down,
+    `PoolTimeout` for a full pool.
+    """
     deadline = time.monotonic() + pool.timeout
     while True:
         reachability.raise_if_known_away()
@@ -81,15 +103,30 @@ def working_connection(
                 raise
             reachability.probe()
             continue
-        if is_alive(connection):
+        if works(connection):
             return connection
         connection.close()
-        pool.putconn(connection)  # the pool makes another one in its place
+        pool.putconn(connection)  # The pool opens another one instead.
         reachability.probe()
 
 
+def works(connection: psycopg.Connection[Any]) -> bool:
+    """Return True for an open connection that responded recently or responds now."""
+    if connection.closed:
+        return False
+    age = time.monotonic() - getattr(connection, "answered_at", float("-inf"))
+    if age < TRUSTED_SECONDS and not has_news(connection.fileno()):
+        return True
+    if is_alive(connection):
+        connection.answered_at = time.monotonic()  # type: ignore[attr-defined]  # of a watched one
+        return True
+    return False
+
+
 def is_alive(connection: psycopg.Connection[Any]) -> bool:
-    """Whether the server answers an empty query in time. A dead peer may never say that it is."""
+    """Return True if the server responds to an empty query in time. A dead peer may never report
+    its end.
+    """
     link = connection.pgconn
     deadline = time.monotonic() + CHECK_SECONDS
     try:
@@ -102,6 +139,6 @@ def is_alive(connection: psycopg.Connection[Any]) -> bool:
                 if not incoming.select(max(deadline - time.monotonic(), 0)):
                     return False
                 link.consume_input()
-    except (psycopg.Error, OSError, ValueError):  # the last two are about a socket that is closed
+    except (psycopg.Error, OSError, ValueError):  # The last two mean a closed socket.
         return False
     return True

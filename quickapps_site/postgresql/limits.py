@@ -1,4 +1,4 @@
-"""How long statements of a process that serves may run, and wait for a lock.
+"""Time limits for statements, and for their waits for locks, in a process that serves requests.
 
 Commands such as `migrate` have no limits.
 """
@@ -8,17 +8,20 @@ from typing import Any
 
 from django.db import connections
 
+LOCK_SECONDS = 5.0
+"""A statement waits up to this many seconds for a lock. Then the response is 503."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """In seconds; 0 for none."""
+    """Time limits in seconds; 0 means no limit."""
 
     lock: float = 0.0
     statement: float = 0.0
 
     @property
     def settings(self) -> dict[str, str]:
-        """By the names that PostgreSQL has for them."""
+        """Return the limits with PostgreSQL's names."""
         return {
             "lock_timeout": f"{round(self.lock * 1000)}ms",
             "statement_timeout": f"{round(self.statement * 1000)}ms",
@@ -38,7 +41,7 @@ def apply_limits(limits: Limits) -> None:
 
 
 def limit(connection: Any) -> bool:
-    """Set the limits of a new connection; return whether there is something to commit."""
+    """Set the limits of a new connection. Return whether a commit is needed."""
     if _limits == Limits():
         return False
     with connection.cursor() as cursor:

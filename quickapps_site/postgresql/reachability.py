@@ -1,4 +1,4 @@
-"""Whether a database answers, found out by one thread for all."""
+"""Checks whether a database responds, with one thread for all callers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import Any
 
 import psycopg
 
+from quickapps_site.postgresql.credentials import with_current_credentials
+
 PROBE_SECONDS = 2
-"""For a new connection; the least that libpq takes."""
+"""A new connection times out after this many seconds, libpq's minimum."""
 MEMORY_SECONDS = 0.5
-"""How long what was found out counts."""
+"""A result is cached for this many seconds."""
 TOO_MANY_CONNECTIONS = "53300"
 
 
 @dataclass(slots=True)
 class Reachability:
-    """Of the database that `parameters` connect to."""
+    """Checks the database that `parameters` connect to."""
 
     parameters: dict[str, Any] = field(repr=False)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -30,7 +32,7 @@ class Reachability:
             raise psycopg.OperationalError(str(self.problem))
 
     def probe(self) -> None:
-        """Connect beside the pool. Raises `psycopg.OperationalError` when the database is away."""
+        """Connect outside the pool. Raises `psycopg.OperationalError` if the database is down."""
         with self.lock:
             if time.monotonic() - self.checked_at >= MEMORY_SECONDS:
                 self.problem = problem_of(self.parameters)
@@ -40,7 +42,8 @@ class Reachability:
 
 def problem_of(parameters: dict[str, Any]) -> psycopg.OperationalError | None:
     try:
-        psycopg.connect(**{**parameters, "connect_timeout": PROBE_SECONDS}).close()
+        current = with_current_credentials(parameters)
+        psycopg.connect(**{**current, "connect_timeout": PROBE_SECONDS}).close()
     except psycopg.OperationalError as error:
         return None if error.sqlstate == TOO_MANY_CONNECTIONS else error
     return None

@@ -1,8 +1,7 @@
-"""Statements that wait for a database that answers nothing are given up.
+"""Ends statements that wait for a database that no longer responds.
 
-A server that hangs keeps its connections open, so whoever waits for one would wait for ever. A
-statement that only takes long is left alone: as long as the database takes new connections, it is
-at work.
+A hung server keeps its connections open, so callers would wait forever. A statement that only takes
+long is not ended: while the database accepts new connections, it is working.
 """
 
 from __future__ import annotations
@@ -16,28 +15,42 @@ from typing import Any
 
 import psycopg
 
+from quickapps_site.postgresql import clients
 from quickapps_site.postgresql.reachability import Reachability
 
 SUSPICIOUS_SECONDS = 0.4
-"""Few statements take so long, so a probe is rare."""
+"""The database is checked if a statement takes more than this many seconds. Few do, so checks are
+rare.
+"""
 LOOK_SECONDS = 0.2
 
 _waiting: dict[psycopg.Connection[Any], float] = {}
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """Tells the watchdog since when it waits for its server."""
+    """Reports to the watchdog since when it waits for its server, and records the last response."""
+
+    answered_at = float("-inf")
 
     def wait(self, *arguments: Any, **options: Any) -> Any:
+        client = clients.current.get()
+        if client is clients.NOBODY:
+            return self.wait_watched(*arguments, **options)
+        with client.wait(self):
+            return self.wait_watched(*arguments, **options)
+
+    def wait_watched(self, *arguments: Any, **options: Any) -> Any:
         _waiting[self] = time.monotonic()
         try:
-            return super().wait(*arguments, **options)
+            answer = super().wait(*arguments, **options)
         finally:
             _waiting.pop(self, None)
+        self.answered_at = time.monotonic()
+        return answer
 
 
 def start(reachability: Reachability) -> None:
-    """Watch for as long as the process lives."""
+    """Watch the connections as long as the process lives."""
     threading.Thread(target=watch, args=(reachability,), name="database", daemon=True).start()
 
 
@@ -56,6 +69,6 @@ def watch(reachability: Reachability) -> None:
 
 
 def hang_up(connection: psycopg.Connection[Any]) -> None:
-    """End the connection under the thread that waits for it, which is told that it is broken."""
+    """Close the connection of a waiting thread, which then gets an error."""
     with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(connection.fileno())) as end:
         end.shutdown(socket.SHUT_RDWR)

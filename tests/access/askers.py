@@ -1,6 +1,6 @@
-"""Every kind of application and of caller, and the one table of who may use what.
+"""Every kind of application and caller, and the table of their access rights.
 
-An application is named after how it is given to somebody, a caller after who they are.
+An application is named after how it is granted, and a caller after its identity.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from django.test import Client
 from apps.accounts.models import ApiKey, ServiceAccount, Team
 from apps.accounts.teams import TEAM
 from apps.catalog.models import Application, Grant, Role
+from tests.catalog.rows import store_application
 from tests.chat.scripts import MANIFEST
 
 CSRF = "c" * 32
@@ -68,7 +69,7 @@ USABLE: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """What the requests of a caller bring along."""
+    """The credentials in the requests of a caller."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     address: tuple[str, int] = HERE
@@ -83,7 +84,7 @@ class Asker:
 
 
 def make_applications() -> None:
-    """Those of the table, but not yet granted to anybody."""
+    """Create the applications of the table, without grants."""
     fields: dict[str, dict[str, Any]] = {
         "public": {"is_public": True},
         "shared": {"is_shared": True},
@@ -91,11 +92,11 @@ def make_applications() -> None:
     }
     for name in sorted(APPLICATIONS):
         given = fields.get(name, {})
-        Application.objects.create(slug=name, title=f"The {name}", manifest=MANIFEST, **given)
+        store_application(slug=name, title=f"The {name}", manifest=MANIFEST, **given)
 
 
 def make_askers() -> dict[str, Asker]:
-    """The callers of the table, with what the table says that they were given."""
+    """Create the callers of the table, with their grants."""
     make_applications()
     people = {name: User.objects.create_user(name) for name in USABLE}
     service = User.objects.create_user("service")

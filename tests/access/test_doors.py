@@ -23,7 +23,7 @@ def askers() -> Mapping[str, Asker]:
 
 
 def entitled(askers: Mapping[str, Asker], kind: str) -> dict[str, Asker]:
-    """Those who can come to a door: with a browser, or without one."""
+    """Return the callers that can use a door: with a browser, or without one."""
     return {name: one for name, one in askers.items() if one.has_browser == (kind == "page")}
 
 
@@ -32,12 +32,12 @@ def expected(names: Mapping[str, Asker]) -> dict[str, list[str]]:
 
 
 def without_names(text: str, slug: str) -> str:
-    """What differs with every answer is taken out."""
+    """Remove what differs between answers."""
     return re.sub(r'nonce="[^"]*"|value="[A-Za-z0-9]{64}"', "", text.replace(slug, MISSING))
 
 
 async def admitted(house: House, door: Door, asker: Asker) -> list[str]:
-    """The applications that are answered for; all others look like a missing one."""
+    """Return the applications that are answered for. All others look nonexistent."""
     missing = await door(house, asker, MISSING)
     assert missing[0] in (401, 404, 302), missing
     found = []
@@ -49,13 +49,17 @@ async def admitted(house: House, door: Door, asker: Asker) -> list[str]:
     return found
 
 
+STORED = ("submission", "A2A")
+"""Doors whose runs belong to their caller."""
+
+
 @pytest.mark.slow("tries every door for every caller")
 @proves("access")
 @pytest.mark.parametrize("kind", DOORS)
 async def test_each_door_knows_only_what_its_caller_may_use(kind, askers, subtests):
     for name, door in DOORS[kind].items():
         house, those = open_house(), entitled(askers, kind)
-        if name == "submission":  # without a key it is for pages, which send a cookie
+        if name in STORED:  # without a key, they are for pages, which send a cookie
             those = {who: one for who, one in those.items() if one.has_key or one.has_browser}
 
         found = {who: await admitted(house, door, one) for who, one in those.items()}

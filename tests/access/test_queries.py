@@ -1,4 +1,4 @@
-"""What one may use is one question to the database, however much there is."""
+"""Listing usable applications takes one database query, however many there are."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from apps.accounts.buckets import caller_in
 from apps.catalog.access import may_use, usable
 from apps.catalog.models import Application, Grant
-from apps.catalog.resolve import resolve
-from apps.runs.nested import list_applications
+from apps.catalog.resolve import resolve_application
+from apps.runs.workspaces import list_applications
 from tests.access.askers import Asker, make_askers
 from tests.access.doors import models, open_house
 from tests.chat.scripts import MANIFEST
@@ -49,7 +49,7 @@ def make_many(user: User) -> None:
 @proves("access")
 @pytest.mark.parametrize("slug", ["private", "person-owner", "shared"])
 def test_one_application_is_one_query(slug, askers):
-    application = async_to_sync(resolve)(slug)
+    application = async_to_sync(resolve_application)(slug)
     caller = caller_in(User.objects.get(username="grantee").pk)
 
     with CaptureQueriesContext(connection) as captured:

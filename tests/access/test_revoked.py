@@ -1,4 +1,4 @@
-"""What becomes of open pages, and of answers, when somebody loses an application."""
+"""Open pages and running answers end when a user loses access to an application."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from apps.catalog.models import Grant
-from apps.chat.continuation import sweeper
+from apps.conversations.answering.continuation import sweeper
 from apps.live.hub import Hub
 from apps.live.models import Run
 from tests.chat.scripts import Scene, Tab, says, scene
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 @asynccontextmanager
 async def granted() -> AsyncIterator[tuple[Scene, Tab]]:
-    """A person whose only way to the application is a grant."""
+    """Return a user whose only access to the application is a grant."""
     async with scene(is_public=False, is_shared=False) as on:
         on.visitor.user = await sync_to_async(User.objects.create_user)("grace")
         await Grant.objects.acreate(application=on.application, user=on.visitor.user)

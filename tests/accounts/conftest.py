@@ -1,4 +1,4 @@
-"""Nothing is counted yet for anybody, and mail is sent where a test says so."""
+"""Reset all counters, and send mail only in tests that request it."""
 
 from __future__ import annotations
 

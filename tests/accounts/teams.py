@@ -1,4 +1,4 @@
-"""Teams and their people, for tests."""
+"""Teams and their members, for tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def make_team(name: str, *members: User, by: User | None = None, **fields: Any) 
 
 
 def working_in(user: User, team: Team | None) -> Client:
-    """A browser in which the person has chosen the team."""
+    """Return a browser in which the user has chosen the team."""
     client = Client()
     client.force_login(user)
     answer = client.post("/teams/switch/", {"team": "" if team is None else team.pk})

@@ -4,16 +4,18 @@ from datetime import timedelta
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
+from django.db import DatabaseError
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.accounts import key_holders
 from apps.accounts.authentication import authenticate, is_loopback
-from apps.accounts.key_holders import KeyHolder, find_holder, settle
+from apps.accounts.keys import holders
+from apps.accounts.keys.holders import KeyHolder, find_holder, settle
 from apps.accounts.models import ApiKey
 from apps.accounts.sender_headers import locale_of
 from apps.aged_cache import AgedCache
-from apps.catalog.models import Application
 from apps.errors import NotAuthenticated
+from tests.catalog.rows import store_application
 from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
@@ -42,13 +44,13 @@ def scope(client=("10.0.0.1", 1), **headers):
 
 @pytest.fixture(autouse=True)
 def _forget_keys(monkeypatch):
-    monkeypatch.setattr(key_holders, "_kept", AgedCache(key_holders.MOST_KEPT_KEYS))
-    monkeypatch.setattr(key_holders, "_use_written", {})
+    monkeypatch.setattr(holders, "_kept", AgedCache(holders.MOST_KEPT_KEYS))
+    monkeypatch.setattr(holders, "_use_written", {})
 
 
 @pytest.fixture
 def _ask_every_time(monkeypatch):
-    monkeypatch.setattr(key_holders, "KEY_MAX_AGE_SECONDS", 0)
+    monkeypatch.setattr(holders, "KEY_MAX_AGE_SECONDS", 0)
 
 
 @pytest.mark.parametrize(
@@ -68,8 +70,8 @@ async def test_a_key_is_taken_from_either_header(header):
         scope(**{name: value.format(key) for name, value in header.items()})
     )
 
-    assert (caller.kind, caller.bucket, caller.scope) == ("key", f"key-{row.prefix}", None)
-    assert (caller.bearer, caller.api_key) == ("", "")
+    assert (caller.kind, caller.bucket, caller.limits.scope) == ("key", f"key-{row.prefix}", None)
+    assert (caller.credentials.bearer, caller.credentials.api_key) == ("", "")
     await settle()
 
 
@@ -78,7 +80,7 @@ async def test_a_key_that_is_sent_twice_is_not_passed_on():
 
     caller = await authenticate(scope(api_key=key, authorization=f"Bearer {key}"))
 
-    assert caller.bearer == ""
+    assert caller.credentials.bearer == ""
     await settle()
 
 
@@ -104,7 +106,7 @@ ORIGINS = [
     ("https://evil.example", ["*"], False),
     ("null", ["*"], False),
 ]
-"""Origin of a page, the origins that may read answers, and whether the page is let in."""
+"""Origin of a page, the origins that may read answers, and whether the page is admitted."""
 
 
 async def test_a_page_that_may_read_answers_is_no_visitor_of_this_machine(settings):
@@ -183,15 +185,15 @@ async def test_an_expired_key_is_refused_although_it_was_just_looked_up(time_mac
 
 
 async def test_a_key_is_limited_to_its_applications_also_when_they_are_gone():
-    application = await Application.objects.acreate(slug="one", title="One")
+    application = await sync_to_async(store_application)(slug="one", title="One")
     row, key = await create_key(is_limited=True)
     await row.applications.aset([application])
-    assert (await find_some_holder(key)).scope == frozenset({application.pk})
+    assert (await find_some_holder(key)).limits.scope == frozenset({application.pk})
 
     await application.adelete()
-    key_holders._kept.clear()
+    holders._kept.clear()
 
-    assert (await find_some_holder(key)).scope == frozenset()
+    assert (await find_some_holder(key)).limits.scope == frozenset()
     await settle()
 
 
@@ -206,25 +208,38 @@ async def test_the_last_use_is_written_beside_the_request_and_once_a_minute(time
     assert first == timezone.now()
 
     time_machine.shift(30)
-    key_holders._use_written.clear()
+    holders._use_written.clear()
     await find_holder(key)
     await settle()
     await row.arefresh_from_db()
     assert row.last_used_at == first
 
 
+async def test_a_use_that_cannot_be_written_is_logged_and_the_key_works(monkeypatch, caplog):
+    row, key = await create_key()
+    monkeypatch.setattr(QuerySet, "update", fails)
+
+    assert (await find_and_settle(key)) is not None
+
+    assert f"The use of key {row.prefix} could not be stored" in caplog.text
+
+
+def fails(*_: object, **__: object) -> None:
+    raise DatabaseError
+
+
 async def test_a_flood_of_keys_does_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(key_holders, "MOST_KEPT_KEYS", 2)
-    monkeypatch.setattr(key_holders, "_kept", AgedCache(2))
+    monkeypatch.setattr(holders, "MOST_KEPT_KEYS", 2)
+    monkeypatch.setattr(holders, "_kept", AgedCache(2))
     keys = [(await create_key())[1] for _ in range(4)]
 
     for key in keys:
         assert await find_holder(key) is not None
         assert await find_holder(f"{key[:8]}.{'x' * 32}") is None
 
-    assert len(key_holders._kept.values) == 2
+    assert len(holders._kept.values) == 2
     await settle()
-    assert len(key_holders._use_written) == 2
+    assert len(holders._use_written) == 2
 
 
 @proves("10.4")

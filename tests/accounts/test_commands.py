@@ -1,4 +1,4 @@
-"""Commands that make keys and the account of an administrator."""
+"""Commands that create keys and the account of an administrator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from apps.accounts.models import ApiKey
-from apps.catalog.models import Application
+from tests.catalog.rows import store_application
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ def test_the_key_is_printed_and_kept_as_a_hash():
 
 def test_a_key_can_be_limited_and_can_end():
     for slug in ("one", "two", "three"):
-        Application.objects.create(slug=slug, title=slug)
+        store_application(slug=slug, title=slug)
 
     key = create("robot", "--application", "one", "--application", "two", "--expires", "2199-01-31")
 
@@ -49,9 +49,9 @@ def test_a_key_can_be_limited_and_can_end():
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["robot", "--application", "nothing"], "no application named 'nothing'"),
-        (["robot", "--expires", "tomorrow"], "'tomorrow'; write a date"),
-        (["robot", "--expires", "2999-13-01"], "write a date"),
+        (["robot", "--application", "nothing"], "Unknown application: 'nothing'"),
+        (["robot", "--expires", "tomorrow"], "'tomorrow'; use a date such as"),
+        (["robot", "--expires", "2999-13-01"], "'2999-13-01'; use a date such as"),
         (["robot", "--expires", "2001-01-01"], "in the past"),
         (["robot", "--expires", "2999-01-31"], "after 2199"),
         ([" "], "1 to 50 characters"),
@@ -78,6 +78,7 @@ def password_in(text: str) -> str:
     return text.split("Password: ")[1].splitlines()[0]
 
 
+@pytest.mark.postgres
 def test_the_first_call_creates_an_administrator_and_shows_the_password():
     text = printed()
 

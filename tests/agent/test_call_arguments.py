@@ -1,4 +1,4 @@
-"""Arguments of calls, whatever a model wrote, are the text of one JSON object."""
+"""The arguments of calls become the text of one JSON object, whatever a model wrote."""
 
 import json
 from typing import Any

@@ -1,11 +1,11 @@
-"""One call of a tool, and how it went."""
+"""A single tool call and its outcome."""
 
 from dataclasses import replace
 
 import pytest
 
 from apps.agent.calls import UNEXPECTED, ToolOutcome, call_tool
-from apps.agent.messages import Message, ToolCall, unanswered
+from apps.agent.messages import ModelMessage, ToolCall, unanswered_calls
 from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.errors import InvalidParameter, Stopped, ToolError
 from tests.contract import proves
@@ -42,7 +42,7 @@ SAY = Tool(ToolSpec("say", "", {}), say)
 
 
 async def outcome_of(tool: Tool, *results, call: ToolCall = CALL) -> ToolOutcome:
-    """Without the time that it took."""
+    """Return the outcome without its duration."""
     outcome = await call_tool(tool, call, Invocation(call.id), results)
     assert (outcome.seconds is None) == (outcome.failed == "arguments" and not outcome.arguments)
     return replace(outcome, seconds=None)
@@ -55,7 +55,7 @@ async def test_the_result_takes_every_step_on_its_way():
 async def test_arguments_that_cannot_be_read_are_the_step_that_failed():
     outcome = await outcome_of(SAY, louder, call=ToolCall("1", "say", "[]"))
 
-    error = "The arguments are a JSON list; send one JSON object."
+    error = "The arguments are a JSON list. Send one JSON object."
     assert outcome == ToolOutcome(ToolResult(f"Error: {error}"), "arguments", error)
 
 
@@ -124,18 +124,21 @@ async def test_an_unexpected_failure_is_told_without_its_details(caplog):
     ("messages", "ids"),
     [
         ([], []),
-        ([Message("user", "Hello")], []),
-        ([Message("assistant", tool_calls=(CALL,))], ["1"]),
-        ([Message("assistant", tool_calls=(CALL,)), Message("tool", tool_call_id="1")], []),
+        ([ModelMessage("user", "Hello")], []),
+        ([ModelMessage("assistant", tool_calls=(CALL,))], ["1"]),
+        (
+            [ModelMessage("assistant", tool_calls=(CALL,)), ModelMessage("tool", tool_call_id="1")],
+            [],
+        ),
         (
             [
-                Message("assistant", tool_calls=(CALL, ToolCall("2", "say", "{}"))),
-                Message("tool", tool_call_id="1"),
+                ModelMessage("assistant", tool_calls=(CALL, ToolCall("2", "say", "{}"))),
+                ModelMessage("tool", tool_call_id="1"),
             ],
             ["2"],
         ),
-        ([Message("assistant", tool_calls=(CALL,)), Message("user", "Well?")], []),
+        ([ModelMessage("assistant", tool_calls=(CALL,)), ModelMessage("user", "Well?")], []),
     ],
 )
 def test_calls_without_a_result_are_found_at_the_end_alone(messages, ids):
-    assert [call.id for call in unanswered(messages)] == ids
+    assert [call.id for call in unanswered_calls(messages)] == ids

@@ -1,5 +1,6 @@
-"""Stages of calls whose arguments are still being written."""
+"""Stages of calls whose arguments are still arriving."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -8,10 +9,11 @@ import pytest
 
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StageRenamed
 from apps.agent.loop import AgentLoop
-from apps.agent.messages import Message, ToolCall
+from apps.agent.loop_options import LoopTools
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.progress import Progress
 from apps.agent.stages import Announcement
-from apps.agent.tools import Invocation, Tool, ToolResult
+from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.errors import ModelFailed
 from tests.contract import proves
 from tests.fakes import (
@@ -26,7 +28,7 @@ from tests.fakes import (
     timeless,
 )
 
-QUESTION = Message("user", "Add")
+QUESTION = ModelMessage("user", "Add")
 OPENED = StageOpened("1", "Python")
 
 
@@ -46,11 +48,15 @@ def pieces(*arguments: str, id: str = "1", name: str = "python") -> list[Any]:
 
 
 async def events_of(
-    *script: object, tools: tuple[Tool, ...] = (PYTHON,), earlier: tuple[Message, ...] = (), **rest
+    *script: object,
+    tools: tuple[Tool, ...] = (PYTHON,),
+    earlier: tuple[ModelMessage, ...] = (),
+    external: Mapping[str, ToolSpec] | None = None,
 ) -> list[Event]:
     events: list[Event] = []
     model = ScriptedModel([*script, finish("tool_calls")], saying("Done"))
-    loop = AgentLoop(model, "gpt", {tool.spec.name: tool for tool in tools}, **rest)
+    listed = {tool.spec.name: tool for tool in tools}
+    loop = AgentLoop(model, "gpt", LoopTools(listed, external=external or {}))
     with suppress(ModelFailed):
         await loop.run([*earlier, QUESTION], events.append, Progress())
     return [event for event in timeless(events) if "Stage" in type(event).__name__]
@@ -127,15 +133,15 @@ async def test_calls_without_a_stage_of_their_own_open_none():
 
     silent_tool = async_tool("python", call)
     known = replace(silent_tool, announcement=Announcement("Python"))
-    asked = Message("assistant", tool_calls=(ToolCall("1", "python", "{}"),))
-    result = Message("tool", "3", tool_call_id="1")
+    asked = ModelMessage("assistant", tool_calls=(ToolCall("1", "python", "{}"),))
+    result = ModelMessage("tool", "3", tool_call_id="1")
 
     assert await events_of(*pieces("{}"), tools=(silent_tool,)) == []
     assert await events_of(*pieces("{}", name="unknown"), tools=(known,)) == []
     assert await events_of(*pieces("{}", id=""), tools=(known,)) == []
     assert await events_of(*pieces("{}"), tools=(known,), earlier=(asked, result)) == []
     external = {"python": spec("python")}
-    assert await events_of(*pieces("{}"), tools=(known,), external=external) == []
+    assert await events_of(*pieces("{}"), external=external, tools=(known,)) == []
 
 
 async def test_of_two_calls_with_one_id_the_stage_belongs_to_the_one_that_has_it():

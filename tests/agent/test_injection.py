@@ -1,23 +1,23 @@
-"""Pairs of a call and its result that nobody asked for."""
+"""Injected pairs of a call and its result."""
 
 from dataclasses import replace
 
 import pytest
 
 from apps.agent.injection import LONGEST_ID, Injection, inject
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from tests.contract import proves
 
-QUESTION = Message("user", "What is new?")
-ANSWER = Message("assistant", "Nothing.")
+QUESTION = ModelMessage("user", "What is new?")
+ANSWER = ModelMessage("assistant", "Nothing.")
 NEWS = Injection("news", {"topic": "rain"}, "It rains.", "append_if_changed")
 
 
-def pair(call_id: str, content: str) -> list[Message]:
+def pair(call_id: str, content: str) -> list[ModelMessage]:
     call = ToolCall(call_id, "news", '{"topic":"rain"}')
     return [
-        Message("assistant", tool_calls=(call,)),
-        Message("tool", content, tool_call_id=call_id),
+        ModelMessage("assistant", tool_calls=(call,)),
+        ModelMessage("tool", content, tool_call_id=call_id),
     ]
 
 
@@ -27,7 +27,7 @@ def call_ids(messages) -> list[str]:
 
 @proves("16.1")
 def test_the_first_time_it_stands_right_after_the_first_question():
-    given = [Message("system", "Be brief."), QUESTION, ANSWER, QUESTION]
+    given = [ModelMessage("system", "Be brief."), QUESTION, ANSWER, QUESTION]
 
     found = list(inject(given, NEWS))
 
@@ -38,7 +38,7 @@ def test_the_first_time_it_stands_right_after_the_first_question():
 
 @proves("16.1")
 def test_without_a_question_it_stands_at_the_end():
-    given = [Message("system", "Be brief.")]
+    given = [ModelMessage("system", "Be brief.")]
 
     assert [message.role for message in inject(given, NEWS)] == ["system", "assistant", "tool"]
 

@@ -20,7 +20,8 @@ from apps.agent.events import (
     ToolCallsRequested,
 )
 from apps.agent.loop import AgentLoop
-from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.loop_options import LoopLimits, LoopSteps, LoopTools, RequestOptions
+from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.agent.progress import Progress
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
@@ -47,21 +48,24 @@ from tests.fakes import (
     tool,
 )
 
-QUESTION = Message("user", "How warm is it in Riga?")
+QUESTION = ModelMessage("user", "How warm is it in Riga?")
 RIGA = '{"city": "Riga"}'
 WEATHER = tool("weather", lambda arguments: f"{arguments['city']}: 12")
 
 
-def loop_of(model: ScriptedModel, *tools, **options) -> AgentLoop:
-    return AgentLoop(model, "gpt", {tool.spec.name: tool for tool in tools}, **options)
+def loop_of(model: ScriptedModel, *tools, external=None, static=(), **options) -> AgentLoop:
+    listed = {tool.spec.name: tool for tool in tools}
+    return AgentLoop(
+        model, "gpt", LoopTools(listed, external=external or {}, static=static), **options
+    )
 
 
 async def answers_to(*wanted: tuple[str, str, object], tools=(WEATHER,)) -> list[str]:
-    """What the model is told about its calls."""
+    """Return the results of its calls that the model reads."""
     progress = Progress()
     model = ScriptedModel(calling(*wanted), saying("Done"))
     await loop_of(model, *tools).run([QUESTION], lambda event: None, progress)
-    return [message.text for message in progress.added if message.role == "tool"]
+    return [message.text for message in progress.conversation.added if message.role == "tool"]
 
 
 @proves("T-01", "D-05")
@@ -73,14 +77,14 @@ async def test_the_result_of_a_tool_is_shown_to_the_model_before_it_answers():
 
     reason = await loop_of(model, WEATHER).run([QUESTION], events.append, progress)
 
-    asked = Message("assistant", " ", tool_calls=(ToolCall(*call),))
-    result = Message("tool", "Riga: 12", tool_call_id="call-1")
+    asked = ModelMessage("assistant", " ", tool_calls=(ToolCall(*call),))
+    result = ModelMessage("tool", "Riga: 12", tool_call_id="call-1")
     assert reason == "stop"
     assert [list(request.messages) for request in model.asked] == [
         [QUESTION],
         [QUESTION, asked, result],
     ]
-    assert progress.added == [asked, result, Message("assistant", "12 degrees")]
+    assert progress.conversation.added == [asked, result, ModelMessage("assistant", "12 degrees")]
     assert events == [TextDelta("12 degrees")]
 
 
@@ -96,11 +100,11 @@ async def test_a_tool_that_appears_during_the_run_is_told_of_and_called_from_the
     model = ScriptedModel(calling(("1", "search", {})), calling(call), saying("12 degrees"))
     progress = Progress()
 
-    await AgentLoop(model, "gpt", tools).run([QUESTION], lambda event: None, progress)
+    await AgentLoop(model, "gpt", LoopTools(tools)).run([QUESTION], lambda event: None, progress)
 
     listed = [[spec.name for spec in request.tools] for request in model.asked]
     assert listed == [["search"], ["search", "weather"], ["search", "weather"]]
-    assert progress.added[3] == Message("tool", "Riga: 12", tool_call_id="2")
+    assert progress.conversation.added[3] == ModelMessage("tool", "Riga: 12", tool_call_id="2")
 
 
 async def test_the_sources_of_an_answer_are_told_with_it():
@@ -117,11 +121,11 @@ async def test_an_unlisted_tool_answers_although_the_model_is_not_told_of_it():
     model = ScriptedModel(calling(("1", "weather", {"city": "Riga"})), saying("12 degrees"))
     progress = Progress()
 
-    loop = AgentLoop(model, "gpt", {}, unlisted={"weather": WEATHER})
+    loop = AgentLoop(model, "gpt", LoopTools(unlisted={"weather": WEATHER}))
     await loop.run([QUESTION], lambda event: None, progress)
 
     assert [list(request.tools) for request in model.asked] == [[], []]
-    assert progress.added[1] == Message("tool", "Riga: 12", tool_call_id="1")
+    assert progress.conversation.added[1] == ModelMessage("tool", "Riga: 12", tool_call_id="1")
 
 
 @proves("5", "T-06")
@@ -166,6 +170,8 @@ async def test_an_unknown_tool_is_answered_with_how_to_go_on():
 
 @proves("4")
 async def test_a_tool_with_something_around_its_name_is_called_by_its_own_name():
+    """A name of valid characters is sent back unchanged: services accept it, and the result repeats
+    it."""
     model = ScriptedModel(
         calling(("1", "functions.weather", {"city": "Riga"}), ("2", "functions.clock", {})),
         saying("."),
@@ -176,7 +182,7 @@ async def test_a_tool_with_something_around_its_name_is_called_by_its_own_name()
 
     asked = model.asked[1].messages[1]
     assert [call.name for call in asked.tool_calls] == ["weather", "functions_clock"]
-    assert [message.text for message in progress.added[1:3]] == [
+    assert [message.text for message in progress.conversation.added[1:3]] == [
         "Riga: 12",
         "Unknown tool 'functions_clock'.\n\nThis tool does not exist. "
         "Check the tool name and try again. The tools are: weather.",
@@ -216,7 +222,7 @@ async def test_a_wrong_argument_is_to_be_corrected():
         [QUESTION], lambda event: None, progress
     )
 
-    assert progress.added[1].text == (
+    assert progress.conversation.added[1].text == (
         "Error: Parameter city is invalid: it is no city.\n\nCorrect it and call the tool again."
     )
 
@@ -229,13 +235,11 @@ async def test_a_tool_that_the_models_service_runs_is_said_to_run_there(caplog):
     )
     progress = Progress()
 
-    await loop_of(model, WEATHER, static_tools=[search]).run(
-        [QUESTION], lambda event: None, progress
-    )
+    await loop_of(model, WEATHER, static=[search]).run([QUESTION], lambda event: None, progress)
 
-    assert [message.text for message in progress.added[1:3]] == [
+    assert [message.text for message in progress.conversation.added[1:3]] == [
         "The tool 'search' runs at the model's service itself and cannot be called from here. "
-        "Go on without calling it.",
+        "Continue without calling it.",
         "Riga: 12",
     ]
     assert [(r.levelname, r.getMessage()) for r in caplog.records if r.levelname != "INFO"] == [
@@ -262,10 +266,12 @@ async def test_the_result_of_an_unknown_tool_is_not_worked_on():
         calling(("1", "wether", {}), ("2", "weather", {"city": "R"})), saying(".")
     )
 
-    await loop_of(model, WEATHER, results=[shout]).run([QUESTION], lambda event: None, progress)
+    await loop_of(model, WEATHER, steps=LoopSteps(results=[shout])).run(
+        [QUESTION], lambda event: None, progress
+    )
 
-    assert progress.added[1].text.startswith("Unknown tool 'wether'.")
-    assert progress.added[2].text == "R: 12"
+    assert progress.conversation.added[1].text.startswith("Unknown tool 'wether'.")
+    assert progress.conversation.added[2].text == "R: 12"
 
 
 @proves("T-06")
@@ -275,7 +281,7 @@ async def test_an_answer_without_a_word_is_kept_as_a_space():
 
     await loop_of(model, WEATHER).run([QUESTION], lambda event: None, progress)
 
-    assert [message.content for message in progress.added] == [" ", "R: 12", " "]
+    assert [message.content for message in progress.conversation.added] == [" ", "R: 12", " "]
 
 
 @pytest.mark.parametrize("failed", [False, True])
@@ -315,7 +321,7 @@ async def test_arguments_that_are_no_json_are_answered_with_the_reason(written):
 )
 async def test_arguments_that_are_no_object_are_answered_with_what_they_are(written, kind):
     assert await answers_to(("1", "weather", written)) == [
-        f"Error: The arguments are a JSON {kind}; send one JSON object."
+        f"Error: The arguments are a JSON {kind}. Send one JSON object."
     ]
 
 
@@ -377,7 +383,11 @@ async def test_a_tool_that_stops_the_run_lets_the_others_finish_first():
             [QUESTION], lambda event: None, progress
         )
 
-    assert [message.text for message in progress.added] == [" ", str(Stopped()), "Riga: 12"]
+    assert [message.text for message in progress.conversation.added] == [
+        " ",
+        str(Stopped()),
+        "Riga: 12",
+    ]
     assert len(model.asked) == 1
 
 
@@ -388,11 +398,11 @@ async def test_a_limit_of_n_is_n_questions_to_the_model():
     progress = Progress()
 
     with pytest.raises(StepLimitReached) as caught:
-        await loop_of(model, WEATHER, max_iterations=2).run(
+        await loop_of(model, WEATHER, limits=LoopLimits(iterations=2)).run(
             [QUESTION], lambda event: None, progress
         )
 
-    assert (caught.value.limit, len(model.asked), len(progress.added)) == (2, 2, 4)
+    assert (caught.value.limit, len(model.asked), len(progress.conversation.added)) == (2, 2, 4)
 
 
 def refuse(arguments: Mapping[str, Any]) -> str:
@@ -422,14 +432,14 @@ def turn_of(*cities: str) -> Any:
 )
 async def test_t_06_a_run_ends_after_two_turns_in_a_row_whose_calls_have_all_failed(turns, asked):
     model = ScriptedModel(*(turn_of(*cities) for cities in turns), saying("Done"))
-    loop = loop_of(model, tool("weather", refuse), failed_turns=2)
+    loop = loop_of(model, tool("weather", refuse), limits=LoopLimits(failed_turns=2))
     progress = Progress()
 
     with suppress(ToolsKeepFailing):
         await loop.run([QUESTION], lambda event: None, progress)
 
     assert len(model.asked) == asked
-    assert progress.failed_turns == (2 if asked == 2 else 0 if asked == 5 else 1)
+    assert progress.counts.failed_turns == (2 if asked == 2 else 0 if asked == 5 else 1)
 
 
 @proves("T-03")
@@ -449,7 +459,7 @@ async def test_minus_one_is_no_limit():
     call = calling(("1", "weather", {"city": "Riga"}))
     model = ScriptedModel(*[call] * 500, saying("At last"))
 
-    reason = await loop_of(model, WEATHER, max_iterations=-1).run(
+    reason = await loop_of(model, WEATHER, limits=LoopLimits(iterations=-1)).run(
         [QUESTION], lambda event: None, Progress()
     )
 
@@ -460,7 +470,11 @@ async def test_minus_one_is_no_limit():
 async def test_parameters_of_the_first_question_are_not_repeated():
     model = ScriptedModel(calling(("1", "weather", {"city": "Riga"})), saying("Done"))
     loop = loop_of(
-        model, WEATHER, parameters={"seed": 1}, first_parameters={"tool_choice": "required"}
+        model,
+        WEATHER,
+        request_options=RequestOptions(
+            parameters={"seed": 1}, first_parameters={"tool_choice": "required"}
+        ),
     )
 
     await loop.run([QUESTION], lambda event: None, Progress())
@@ -477,10 +491,11 @@ async def test_a_client_that_insists_on_its_tools_cannot_be_met_by_the_applicati
     loop = loop_of(
         model,
         WEATHER,
+        request_options=RequestOptions(
+            first_parameters={"tool_choice": "required"}, requires_external=True
+        ),
         external={"locate": spec("locate", "Where the person is")},
-        static_tools=({"type": "static_function", "static_function": {"name": "search"}},),
-        first_parameters={"tool_choice": "required"},
-        requires_external=True,
+        static=({"type": "static_function", "static_function": {"name": "search"}},),
     )
 
     assert await loop.run([QUESTION], lambda event: None, Progress()) == "tool_calls"
@@ -508,9 +523,9 @@ async def test_tools_of_the_client_are_passed_on_and_never_run():
     assert reason == "tool_calls"
     assert [entry.name for entry in model.asked[0].tools] == ["weather", "locate"]
     assert events == [ToolCallsRequested((ToolCall(*wanted[0]),))]
-    assert progress.added == [
-        Message("assistant", " ", tool_calls=(ToolCall(*wanted[1]),)),
-        Message("tool", "Riga: 12", tool_call_id="2"),
+    assert progress.conversation.added == [
+        ModelMessage("assistant", " ", tool_calls=(ToolCall(*wanted[1]),)),
+        ModelMessage("tool", "Riga: 12", tool_call_id="2"),
     ]
 
 
@@ -523,28 +538,28 @@ async def test_calls_of_the_client_alone_leave_nothing_behind():
         [QUESTION], lambda event: None, progress
     )
 
-    assert (reason, progress.added) == ("tool_calls", [])
+    assert (reason, progress.conversation.added) == ("tool_calls", [])
 
 
 async def test_calls_that_were_left_without_a_result_are_made_first():
     answered, left = ToolCall("1", "weather", '{"city": "Oslo"}'), ToolCall("2", "weather", RIGA)
-    asked = Message("assistant", " ", tool_calls=(answered, left))
-    given = [QUESTION, asked, Message("tool", "Oslo: 3", tool_call_id="1")]
+    asked = ModelMessage("assistant", " ", tool_calls=(answered, left))
+    given = [QUESTION, asked, ModelMessage("tool", "Oslo: 3", tool_call_id="1")]
     model = ScriptedModel(saying("Oslo 3, Riga 12"))
     progress = Progress()
 
     reason = await loop_of(model, WEATHER).run(given, lambda event: None, progress)
 
-    result = Message("tool", "Riga: 12", tool_call_id="2")
+    result = ModelMessage("tool", "Riga: 12", tool_call_id="2")
     assert reason == "stop"
     assert [list(request.messages) for request in model.asked] == [[*given, result]]
-    assert progress.added == [result, Message("assistant", "Oslo 3, Riga 12")]
-    assert (progress.iterations, progress.tool_calls) == (1, 1)
+    assert progress.conversation.added == [result, ModelMessage("assistant", "Oslo 3, Riga 12")]
+    assert (progress.counts.iterations, progress.counts.tool_calls) == (1, 1)
 
 
 async def test_calls_of_the_client_that_were_left_are_handed_to_it_again():
     own, theirs = ToolCall("1", "weather", RIGA), ToolCall("2", "lights", "{}")
-    given = [QUESTION, Message("assistant", " ", tool_calls=(own, theirs))]
+    given = [QUESTION, ModelMessage("assistant", " ", tool_calls=(own, theirs))]
     events: list[Event] = []
     progress = Progress()
     loop = loop_of(ScriptedModel(), WEATHER, external={"lights": spec("lights")})
@@ -552,7 +567,7 @@ async def test_calls_of_the_client_that_were_left_are_handed_to_it_again():
     reason = await loop.run(given, events.append, progress)
 
     assert reason == "tool_calls"
-    assert progress.added == [Message("tool", "Riga: 12", tool_call_id="1")]
+    assert progress.conversation.added == [ModelMessage("tool", "Riga: 12", tool_call_id="1")]
     assert events == [ToolCallsRequested((theirs,))]
 
 
@@ -583,14 +598,16 @@ async def test_views_change_what_the_model_sees_and_nothing_else():
     model = ScriptedModel(calling(("1", "weather", {"city": "Riga"})), saying("Done"))
     progress = Progress()
 
-    await loop_of(model, WEATHER, view=[shout]).run([QUESTION], lambda event: None, progress)
+    await loop_of(model, WEATHER, steps=LoopSteps(view=[shout])).run(
+        [QUESTION], lambda event: None, progress
+    )
 
     assert [message.text for message in model.asked[1].messages] == [
         "HOW WARM IS IT IN RIGA?",
         " ",
         "RIGA: 12",
     ]
-    assert progress.added[1].text == "Riga: 12"
+    assert progress.conversation.added[1].text == "Riga: 12"
 
 
 @proves("4")
@@ -604,11 +621,11 @@ async def test_steps_change_results_on_their_way_to_the_model_in_their_order():
     model = ScriptedModel(calling(("1", "weather", {"city": "Riga"})), saying("Done"))
     progress = Progress()
 
-    await loop_of(model, WEATHER, results=[one, other]).run(
+    await loop_of(model, WEATHER, steps=LoopSteps(results=[one, other])).run(
         [QUESTION], lambda event: None, progress
     )
 
-    assert progress.added[1].text == "[weather: Riga: 12]"
+    assert progress.conversation.added[1].text == "[weather: Riga: 12]"
 
 
 @proves("4")
@@ -641,7 +658,7 @@ async def test_what_was_gathered_outlives_a_model_that_fails():
     with pytest.raises(ModelFailed):
         await loop_of(model, WEATHER).run([QUESTION], lambda event: None, progress)
 
-    assert [message.role for message in progress.added] == ["assistant", "tool"]
+    assert [message.role for message in progress.conversation.added] == ["assistant", "tool"]
 
 
 async def test_a_cancelled_run_ends_its_tools_and_closes_their_stages_as_failed():
@@ -700,11 +717,11 @@ async def test_a_batch_that_takes_too_long_keeps_the_results_that_are_there():
     model, ledger = ScriptedModel(batch, saying("Done")), MemoryLedger()
     progress, events = Progress(), list[Event]()
 
-    await loop_of(model, *tools, batch_seconds=0.05, ledger=ledger).run(
+    await loop_of(model, *tools, limits=LoopLimits(batch_seconds=0.05), ledger=ledger).run(
         [QUESTION], events.append, progress
     )
 
-    assert [message.text for message in progress.added if message.role == "tool"] == [
+    assert [message.text for message in progress.conversation.added if message.role == "tool"] == [
         "Riga: 12",
         "Error: broken",
         "Error: The tool call `hang` timed out after 0.05 seconds. "
@@ -735,7 +752,7 @@ async def test_five_hundred_rounds_take_no_deeper_stack_and_no_more_than_their_m
             yield calling((f"c{answered}", "look", {})) if answered < 500 else saying("Done")
 
     progress = Progress()
-    loop = loop_of(Endless(), tool("look", look), max_iterations=-1)
+    loop = loop_of(Endless(), tool("look", look), limits=LoopLimits(iterations=-1))
     tracemalloc.start()
     try:
         reason = await loop.run([QUESTION], lambda event: None, progress)
@@ -743,7 +760,7 @@ async def test_five_hundred_rounds_take_no_deeper_stack_and_no_more_than_their_m
     finally:
         tracemalloc.stop()
 
-    assert (reason, progress.iterations, progress.tool_calls) == ("stop", 501, 500)
+    assert (reason, progress.counts.iterations, progress.counts.tool_calls) == ("stop", 501, 500)
     assert len(set(depths)) == 1
-    assert kept < 3_000_000  # two messages of each round, and how long its calls took
+    assert kept < 3_000_000  # two messages of each round, and the durations of its calls
     assert peak - kept < 1_000_000

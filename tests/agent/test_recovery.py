@@ -1,4 +1,4 @@
-"""§4: a model that fails may be asked once more with a conversation that was rewritten."""
+"""§4: after a failure, the model may be called once more with a rewritten conversation."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,8 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.loop import AgentLoop
-from apps.agent.messages import Attachment, Message
+from apps.agent.loop_options import LoopSteps, LoopTools
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.model import StagePart
 from apps.agent.progress import Progress
 from apps.agent.recovery import Recovery
@@ -25,7 +26,7 @@ from apps.errors import ModelFailed
 from tests.contract import proves
 from tests.fakes import ScriptedModel, async_tool, calling, saying, text, timeless
 
-QUESTION = Message("user", "What is in the picture?")
+QUESTION = ModelMessage("user", "What is in the picture?")
 PICTURE = Attachment("image/bmp", "Picture", url="files/x/picture.bmp")
 REFUSED = ModelFailed("no such media type", status=400)
 LOOK = calling(("1", "look", {}))
@@ -36,8 +37,10 @@ async def look(invocation: Invocation) -> ToolResult:
     return ToolResult("Here it is.", attachments=(PICTURE,))
 
 
-async def take_back(failure: ModelFailed, messages: Sequence[Message]) -> Sequence[Message] | None:
-    """As a capability would: what the model refused is not shown to it any more."""
+async def take_back(
+    failure: ModelFailed, messages: Sequence[ModelMessage]
+) -> Sequence[ModelMessage] | None:
+    """Remove what the model refused, as a capability would."""
     if not any(message.attachments for message in messages):
         return None
     return [
@@ -48,19 +51,24 @@ async def take_back(failure: ModelFailed, messages: Sequence[Message]) -> Sequen
     ]
 
 
-async def never(failure: ModelFailed, messages: Sequence[Message]) -> None:
+async def never(failure: ModelFailed, messages: Sequence[ModelMessage]) -> None:
     return None
 
 
-async def breaks(failure: ModelFailed, messages: Sequence[Message]) -> None:
+async def breaks(failure: ModelFailed, messages: Sequence[ModelMessage]) -> None:
     raise RuntimeError("a mistake of a capability")
 
 
 def loop_of(model: ScriptedModel, *recoveries: Recovery, call=look) -> AgentLoop:
-    return AgentLoop(model, "gpt", {"look": async_tool("look", call)}, recoveries=recoveries)
+    return AgentLoop(
+        model,
+        "gpt",
+        LoopTools({"look": async_tool("look", call)}),
+        steps=LoopSteps(recoveries=recoveries),
+    )
 
 
-def texts(messages: Sequence[Message]) -> list[str]:
+def texts(messages: Sequence[ModelMessage]) -> list[str]:
     return [message.text for message in messages]
 
 
@@ -77,8 +85,8 @@ async def test_the_model_is_asked_again_with_what_was_rewritten_and_that_is_kept
     assert reason == "stop"
     assert texts(model.asked[1].messages) == [QUESTION.text, " ", "Here it is."]
     assert texts(model.asked[2].messages) == asked
-    assert texts(progress.conversation) == [*asked, "I cannot see it."]
-    assert progress.iterations == 2
+    assert texts(progress.conversation.messages) == [*asked, "I cannot see it."]
+    assert progress.counts.iterations == 2
 
 
 @proves("4")
@@ -92,7 +100,7 @@ async def test_without_a_recovery_the_error_stands(recoveries):
 
     assert caught.value is REFUSED
     assert len(model.asked) == 2
-    assert texts(progress.added) == [" ", "Here it is."]
+    assert texts(progress.conversation.added) == [" ", "Here it is."]
 
 
 @proves("4")
@@ -118,7 +126,7 @@ async def test_there_is_one_recovery_in_a_run_wherever_the_model_failed():
         await loop_of(model, take_back).run([QUESTION], lambda event: None, progress)
 
     assert caught.value is later
-    assert texts(progress.conversation) == [
+    assert texts(progress.conversation.messages) == [
         QUESTION.text, " ", "It cannot be shown.", " ", "Here it is.",
     ]  # fmt: skip
 

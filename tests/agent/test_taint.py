@@ -1,8 +1,8 @@
-"""What a conversation has read that is not to be trusted, in words for people."""
+"""Descriptions of the untrusted content that a conversation has read."""
 
 import pytest
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.taint import CHARACTERS, MOST, Taint, recorded_taint
 from tests.fakes import MemoryLedger
 
@@ -55,17 +55,17 @@ def test_each_new_source_is_recorded_once_for_the_next_attempt():
 
 @pytest.mark.parametrize("told", [None, "web page a.example", {"a": 1}, [1, None, ["x"]], []])
 def test_a_state_that_a_client_has_broken_tells_nothing(told):
-    messages = [Message("assistant", "Yes.", state={"untrusted": told})]
+    messages = [ModelMessage("assistant", "Yes.", state={"untrusted": told})]
 
     assert recorded_taint(MemoryLedger(), messages, None).sources == []
 
 
 def test_every_earlier_answer_counts_and_what_a_program_has_sent():
     messages = [
-        Message("user", "Hello", state={"untrusted": ["the webhook “Orders”"]}),
-        Message("assistant", "Yes.", state={"untrusted": ["web page a.example"]}),
-        Message("user", "And?"),
-        Message("assistant", "No.", state={}),
+        ModelMessage("user", "Hello", state={"untrusted": ["the webhook “Orders”"]}),
+        ModelMessage("assistant", "Yes.", state={"untrusted": ["web page a.example"]}),
+        ModelMessage("user", "And?"),
+        ModelMessage("assistant", "No.", state={}),
     ]
 
     found = recorded_taint(MemoryLedger(), messages, None)

@@ -1,4 +1,4 @@
-"""Time limits stand still while somebody is asked."""
+"""Time limits are paused while a user is asked."""
 
 import asyncio
 

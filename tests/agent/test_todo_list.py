@@ -1,5 +1,5 @@
-from apps.agent.messages import Message
-from apps.agent.todo_list import counts_of, tells_todo, todo_message
+from apps.agent.messages import ModelMessage
+from apps.agent.todo_list import count_items, tells_todo, todo_message
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -19,7 +19,7 @@ from tests.tables import each_row
     ],
 )
 def test_items_are_counted_with_those_below_others(text, counts):
-    assert counts_of(text) == counts
+    assert count_items(text) == counts
 
 
 def test_the_message_with_a_list_is_known_again():
@@ -28,4 +28,4 @@ def test_the_message_with_a_list_is_known_again():
     assert message.role == "user"
     assert "\n- [ ] a\n" in message.text
     assert tells_todo(message)
-    assert not tells_todo(Message("user", "What is on <todo_list>?"))
+    assert not tells_todo(ModelMessage("user", "What is on <todo_list>?"))

@@ -1,4 +1,4 @@
-"""Benchmarks that could not measure everything fail, and print what they have measured."""
+"""Benchmarks with failed measurements fail, and print the others."""
 
 from __future__ import annotations
 

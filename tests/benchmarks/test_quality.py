@@ -1,4 +1,4 @@
-"""The texts and questions by which the searches are judged."""
+"""The texts and questions for the quality of searches."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A page of another origin that frames the editor, as DIAL's chat does.
 
-It keeps what the frame tells it in `heard`, and asks with `ask(message)`.
+It stores the frame's messages in `heard`, and sends messages with `ask(message)`.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ PAGE = """<!doctype html>
 
 
 async def page(request: Request) -> HTMLResponse:
-    """Frames the address in the query."""
+    """Serve a page that frames the address in the query."""
     address = parse_qs(urlsplit(str(request.url)).query)["frame"][0]
     return HTMLResponse(PAGE.replace("ADDRESS", json.dumps(address)))
 
 
 @contextmanager
 def serve_host() -> Iterator[str]:
-    """The origin of the host, for the length of the block."""
+    """Serve the host within the block. Yields its origin."""
     with served(Starlette(routes=[Route("/", page)])) as url:
         yield url

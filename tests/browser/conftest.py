@@ -1,11 +1,12 @@
 """A browser, and the real site for it.
 
-The browser is stopped after the tests of this package, which one process runs one after the other:
-while it runs, its event loop would be in the way of the asynchronous tests of the same process.
+The browser is stopped after the tests of this package, which one process runs in sequence. While it
+runs, its event loop would block the asynchronous tests of the same process.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Literal
 
@@ -26,6 +27,7 @@ from playwright.sync_api import (  # noqa: E402
     sync_playwright,
 )
 
+ACCOUNT = re.compile("^Account")
 ADMIN = {"username": "admin", "password": "a-long-password-for-tests"}
 SWITCHES = (
     "--no-sandbox",
@@ -38,12 +40,12 @@ SWITCHES = (
 )
 
 
-expect.set_options(timeout=60_000)  # for machines that are busy with other things
+expect.set_options(timeout=60_000)  # for busy machines
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The site with one account, ADMIN, and nothing else. Tests share it: use names of your own."""
+    """Serve the site with a single account, ADMIN. Tests share the site, so use unique names."""
     with serve(tmp_path_factory.mktemp("site")) as served:
         served.shell(
             """
@@ -67,6 +69,26 @@ def demo_model(site: Site) -> None:
     )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def catalog_of_the_module(site: Site, demo_model: None) -> Iterator[None]:
+    """Delete the applications and deployments of a module after its tests.
+
+    Pages offer and prefer what they find in the catalog, so that rows of one module would
+    change what the tests of the next one see.
+    """
+    before = site.shell(
+        "result = [[row.pk for row in rows.objects.all()] for rows in (Application, Deployment)]"
+    )
+    yield
+    site.shell(
+        """
+        for rows, kept in zip((Application, Deployment), before):
+            rows.objects.exclude(pk__in=kept).delete()
+        """,
+        before=before,
+    )
+
+
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
@@ -85,7 +107,7 @@ def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
     made = browser.new_context(
         base_url=site.url,
         viewport={"width": 1280, "height": 900},
-        service_workers="block",  # what a worker fetches cannot be routed by a test
+        service_workers="block",  # tests cannot route requests of a worker
     )
     made.set_default_timeout(60_000)
     yield made
@@ -94,7 +116,8 @@ def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def page(context: BrowserContext) -> Iterator[Page]:
-    """A page of a visitor. The test fails if a script broke or the content policy refused one."""
+    """Yield a page of a visitor. The test fails if a script threw or violated the content security
+    policy."""
     opened = context.new_page()
     problems = watch(opened)
     yield opened
@@ -103,13 +126,13 @@ def page(context: BrowserContext) -> Iterator[Page]:
 
 @pytest.fixture
 def admin_page(site: Site, page: Page) -> Page:
-    """The page of somebody who is signed in as ADMIN and has not opened anything yet."""
+    """Yield a page with a session of ADMIN, on which nothing was opened yet."""
     sign_in_as_admin(page, site)
     return page
 
 
 def sign_in_as_admin(page: Page, site: Site) -> None:
-    """Give the page a session of ADMIN, without the form, whose password takes its time."""
+    """Give the page a session of ADMIN, without the form, whose password check is slow."""
     session = site.shell(
         """
         from django.contrib.auth.models import User
@@ -124,7 +147,7 @@ def sign_in_as_admin(page: Page, site: Site) -> None:
 
 
 def watch(page: Page) -> list[str]:
-    """What goes wrong on the page from now on: uncaught exceptions and refused resources."""
+    """Record problems of the page from now on: uncaught exceptions and refused resources."""
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(f"{page.url}: {error.stack or error}"))
     page.on(
@@ -144,13 +167,30 @@ Promise.all(document.getAnimations()
   .filter((one) => one.effect?.getComputedTiming().endTime !== Infinity)
   .map((one) => one.finished.catch(() => {})))
 """
-"""Colours are on their way for a moment after a theme has changed."""
+"""Colours fade for a moment after a change of the theme."""
+
+
+def open_account(page: Page) -> None:
+    """Open the account menu at the foot of the sidebar, which a narrow window hides."""
+    menu = page.get_by_role("button", name="Menu", exact=True)
+    if menu.is_visible():
+        menu.click()
+    page.get_by_role("button", name=ACCOUNT).click()
+
+
+def sign_out(page: Page) -> None:
+    open_account(page)
+    page.get_by_role("button", name="Sign out", exact=True).click()
+
+
+def open_more(page: Page) -> None:
+    """Open the menu of the current conversation."""
+    page.get_by_role("button", name="More about this conversation").press("Enter")
 
 
 def barriers(page: Page) -> list[str]:
-    """What axe finds that keeps people out: one line for each rule and element.
-
-    What it finds once only was on its way: a colour that fades, a label that is drawn next.
+    """Return the accessibility problems that axe finds, one line for each rule and element.
+    Problems that it finds only once are temporary, such as a fading colour or an unfinished label.
     """
     return look_for_barriers(page) and look_for_barriers(page)
 
@@ -165,7 +205,8 @@ def look_for_barriers(page: Page) -> list[str]:
 
 
 def barriers_of_looks(page: Page) -> list[str]:
-    """The barriers of the page as it stands, light on a desktop and dark on a phone."""
+    """Return the accessibility problems of the current page, light on a desktop and dark on a
+    phone."""
     found = []
     for scheme, width in LOOKS:
         page.emulate_media(color_scheme=scheme)

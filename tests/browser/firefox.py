@@ -1,6 +1,6 @@
-"""A Firefox as it is installed, driven through WebDriver BiDi, which it speaks by itself.
+"""An unmodified Firefox, driven through WebDriver BiDi.
 
-https://www.w3.org/TR/webdriver-bidi/; Playwright drives builds of its own only.
+https://www.w3.org/TR/webdriver-bidi/. Playwright only drives its own builds.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tests.launched import LAUNCHED
 PATIENCE = 60.0
 LISTENING = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
 ENTER = "\ue007"
-"""How WebDriver writes the key."""
+"""WebDriver's code of the key."""
 
 
 class FirefoxPage:
-    """One tab. What goes wrong in its scripts is in `problems`."""
+    """One tab. `problems` are the errors of its scripts."""
 
     def __init__(self, socket: Connection) -> None:
         self.socket = socket
@@ -38,7 +38,7 @@ class FirefoxPage:
         self.context = self.send("browsingContext.getTree")["contexts"][0]["context"]
 
     def send(self, method: str, **params: Any) -> Any:
-        """Raises `AssertionError` with what the browser says is wrong."""
+        """Send a command. Raises `AssertionError` with the browser's error."""
         number = next(self.numbers)
         self.socket.send(json.dumps({"id": number, "method": method, "params": params}))
         while True:
@@ -64,7 +64,7 @@ class FirefoxPage:
         self.send("browsingContext.setViewport", context=self.context, viewport=size)
 
     def evaluate(self, expression: str) -> Any:
-        """The value as JSON. Raises `AssertionError` with what the script threw."""
+        """Return the value as JSON. Raises `AssertionError` with the script's exception."""
         found = self.send(
             "script.evaluate",
             expression=f"(async () => JSON.stringify(await ({expression})) ?? 'null')()",
@@ -75,7 +75,7 @@ class FirefoxPage:
         return json.loads(found["result"]["value"])
 
     def wait_for(self, expression: str) -> Any:
-        """The value, once it is true."""
+        """Return the value once it is true."""
         deadline = time.monotonic() + PATIENCE
         while not (value := self.evaluate(expression)):
             assert time.monotonic() < deadline, (
@@ -84,13 +84,13 @@ class FirefoxPage:
         return value
 
     def press(self, keys: str) -> None:
-        """Each key goes down and up, where the focus is."""
+        """Press each key in the focused element."""
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         source = {"type": "key", "id": "keyboard", "actions": actions}
         self.send("input.performActions", context=self.context, actions=[source])
 
     def click(self, selector: str) -> None:
-        """Press on the middle of the first one, with a mouse."""
+        """Click the middle of the first matching element with the mouse."""
         place = self.wait_for(
             f"""(() => {{
               const found = document.querySelector({json.dumps(selector)});
@@ -110,7 +110,7 @@ class FirefoxPage:
 
 @contextmanager
 def firefox(path: str, folder: Path) -> Iterator[FirefoxPage]:
-    """A tab of a Firefox of its own, whose profile is in the folder."""
+    """Yield a tab of a separate Firefox whose profile is in the folder."""
     log = folder / "firefox.log"
     profile = folder / "profile"
     profile.mkdir()

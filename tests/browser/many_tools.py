@@ -1,4 +1,7 @@
-"""A real MCP server over stdio with so many tools: `python many_tools.py 60`."""
+"""A real MCP server over stdio with a given number of tools.
+
+python many_tools.py 60
+"""
 
 from __future__ import annotations
 

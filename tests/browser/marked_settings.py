@@ -1,4 +1,4 @@
-"""The settings of the site, with texts from a folder of the test's own: `MARKED_TEXTS`."""
+"""The settings of the site, with translations from the test's folder `MARKED_TEXTS`."""
 
 import os
 from pathlib import Path

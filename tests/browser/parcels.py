@@ -50,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def parcel_service() -> Iterator[str]:
-    """The address of the service."""
+    """Serve it. Yields the address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()

@@ -1,4 +1,4 @@
-"""Publishing what operators changed, in a browser."""
+"""Publish an operator's changes in a browser."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from tests.browser.conftest import barriers
 
 
 def publish_content(page: Page, title: str, note: str) -> None:
-    """Let an application take the changes of predefined content over."""
+    """Let an application adopt the changes of predefined content."""
     page.goto("/admin/catalog/contentitem/unpublished/")
     found = barriers(page)
     assert found == [], found
     page.get_by_label(f"Publish {title} with this").check()
     page.get_by_label("What is new").fill(note)
-    page.get_by_role("button", name="Publish the ticked").click()
-    expect(page.get_by_text(f"{title} is published.")).to_be_visible()
+    page.get_by_role("button", name="Publish selected applications").click()
+    expect(page.get_by_text(f"{title} was published.")).to_be_visible()

@@ -1,8 +1,7 @@
-"""The server's side of the page's socket, word for word as a test wants it.
+"""A scripted server for the page's socket.
 
-It keeps the promises of the real one (a journal that is replayed, a question that is taken once)
-as far as tests in a browser need them; tests of the scripts alone have
-`tests/scripts/support/scripted-socket.js`.
+It behaves like the real one (a journal that is replayed, a question that is accepted once) as far
+as browser tests need it. Tests of scripts alone use `tests/scripts/support/scripted-socket.js`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ ADDRESS = re.compile(r"/ws/chat/")
 
 @dataclass
 class ScriptedSocket:
-    """One new conversation. Use `say` to let something happen in it."""
+    """One new conversation. `say` sends events in it."""
 
     conversation: str = field(default_factory=lambda: str(uuid.uuid4()))
     title: str = "A conversation"
@@ -31,9 +30,9 @@ class ScriptedSocket:
     latest: WebSocketRoute | None = None
     """The socket that was opened last."""
     told: dict[WebSocketRoute, str] = field(default_factory=dict)
-    """The run of which each viewer was told last."""
+    """The run that each viewer was last told about."""
     deaf: bool = False
-    """Take what is sent as a dead peer does: without a word."""
+    """Accept messages without a response, like a dead peer."""
 
     def serve(self, page: Page) -> None:
         page.route_web_socket(ADDRESS, self.connect)
@@ -47,7 +46,7 @@ class ScriptedSocket:
 
     def take(self, viewer: WebSocketRoute, frame: dict[str, Any]) -> None:
         if frame["type"] == "watch":
-            return  # there is no list here, and no queue
+            return  # this server has no list and no queue
         known = [sent.get("id") for sent in self.received if sent["type"] == "ask"]
         self.received.append(frame)
         if self.deaf:
@@ -99,7 +98,7 @@ class ScriptedSocket:
             self.tell(viewer, sequenced)
 
     def tell(self, viewer: WebSocketRoute, event: dict[str, Any]) -> None:
-        """Send an event as the server does: ids that the page knows are left out."""
+        """Send an event as the server does, without ids that the page already has."""
         told = {name: value for name, value in event.items() if name != "conversation"}
         if self.told.get(viewer) == event["run"]:
             del told["run"]
@@ -111,7 +110,7 @@ class ScriptedSocket:
             self.say(type="message.delta", text=text)
 
     def end(self, status: str = "done", **message: Any) -> None:
-        """Store what was written as the answer, and let the run be over."""
+        """Store the text as the answer, and end the run."""
         written = [
             event["text"]
             for event in self.journal
@@ -132,7 +131,7 @@ class ScriptedSocket:
         self.run = ""
 
     def cut(self) -> None:
-        """End the connections, as a network does."""
+        """Drop the connections, like a failing network."""
         self.viewers.clear()
         assert self.latest is not None
         self.latest.close(code=3001, reason="")

@@ -1,7 +1,7 @@
-"""The real site in a process of its own, on a loopback port, with a database of its own.
+"""The real site in a separate process, on a loopback port, with its own database.
 
-A browser needs a server that streams and keeps WebSockets, which a test server inside the test
-process does not.
+A browser needs a server that streams and keeps WebSockets open, unlike a test server inside the
+test process.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from tests.browser.shell import Shell
 from tests.fork_server import ROOT, Fork, fork_server
 from tests.launched import LAUNCHED
 
-PROGRAM = "quickapps_site.serve"
+PROGRAM = "tests.browser.quick_site"
 STATIC_DIR = ROOT / "var" / "test-static"
-"""All sites share what is built once for each version."""
+"""Files that are built once per version and shared by all sites."""
 TABLES = ROOT / "var" / "test-tables"
-"""Likewise a database with all tables."""
+"""A database with all tables, built once as well."""
 DATABASE = "db.sqlite3"
 PATIENCE = 240.0
 PORTS_OF_PROCESS = 100
@@ -45,14 +45,14 @@ PORTS = itertools.cycle(range(FIRST_PORT, FIRST_PORT + PORTS_OF_PROCESS))
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A running site. `environment` is what its processes were started with."""
+    """A running site. `environment` is that of its processes."""
 
     url: str
     environment: dict[str, str]
     log: Path
 
     def manage(self, *arguments: str) -> str:
-        """Run a `manage.py` command in the site's database; gives its output."""
+        """Run a `manage.py` command on the site's database. Return its output."""
         code = """
             from io import StringIO
             from django.core.management import call_command
@@ -63,10 +63,8 @@ class Site:
         return str(self.shell(code, arguments=arguments))
 
     def shell(self, code: str, **values: Any) -> Any:
-        """Run Python in the site's database, with `values` as names.
-
-        Every model is imported already; what the code assigns to `result` comes back as JSON.
-        """
+        """Run Python on the site's database, with `values` as names. Every model is imported
+        already. The value of `result` is returned as JSON."""
         folder = self.environment["DATA_DIR"]
         if folder not in _shells:
             _shells[folder] = Shell(self.environment)
@@ -74,7 +72,7 @@ class Site:
 
 
 _shells: dict[str, Shell] = {}
-"""By the folder of their sites."""
+"""Shells by the folder of their sites."""
 
 
 def close_shell(site: Site) -> None:
@@ -83,11 +81,8 @@ def close_shell(site: Site) -> None:
 
 
 def free_port() -> int:
-    """Return a port that nobody takes until the site listens there.
-
-    Systems pick the ports of connections from a range above these, and other processes of the tests
-    begin elsewhere.
-    """
+    """Return a port that stays free until the site listens there. Systems pick the ports of
+    connections from a higher range, and other test processes start elsewhere."""
     for port in itertools.islice(PORTS, PORTS_OF_PROCESS):
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
@@ -95,7 +90,7 @@ def free_port() -> int:
 
 
 def site_environment(folder: Path, port: int, **settings: str) -> dict[str, str]:
-    """Production settings, except that addresses on the loopback may be asked."""
+    """Return production settings, except that requests to loopback addresses are allowed."""
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
@@ -107,21 +102,19 @@ def site_environment(folder: Path, port: int, **settings: str) -> dict[str, str]
         "PORT": str(port),
         "SITE_URL": f"http://127.0.0.1:{port}",
         "PRIVATE_NETWORK_ALLOWLIST": "localhost,127.0.0.1",
-        # What a test changes in the database counts from its next request on.
-        "CATALOG_MAX_AGE_SECONDS": "0",
-        "MODEL_RETRY_SECONDS": "0.01",
-        # A model that writes titles is asked once more for each conversation.
+        # A title would be one more model call per conversation.
         "CONVERSATION_TITLES": "question",
+        # There is no load balancer that has to notice the stop.
+        "SHUTDOWN_DRAIN_SECONDS": "0",
+        "SHUTDOWN_GRACE_SECONDS": "3",
         **settings,
     }
 
 
 @functools.cache
 def migrated_database() -> Path:
-    """An SQLite file with all tables and nothing in them; sites get copies, which takes no time.
-
-    All processes share what is made once for each version of the code.
-    """
+    """Return an SQLite file with all tables and no rows, which sites copy quickly. All processes
+    share the file, which is created once per version of the code."""
     TABLES.mkdir(parents=True, exist_ok=True)
     database, stamp = TABLES / DATABASE, TABLES / "made.sha256"
     version = version_of_code()
@@ -147,14 +140,15 @@ def version_of_code() -> str:
 
 
 def empty_site(folder: Path, **settings: str) -> Site:
-    """Not yet served, and without tables."""
+    """Create a site that is not served yet, without tables."""
     port = free_port()
     environment = site_environment(folder, port, **settings)
     return Site(f"http://127.0.0.1:{port}", environment, folder / "server.log")
 
 
 def new_site(folder: Path, **settings: str) -> Site:
-    """Not yet served, with a new database in `folder` unless the settings name one with tables."""
+    """Create a site that is not served yet, with a new database in `folder`, unless the settings
+    name one."""
     if "DATABASE_URL" not in settings and not (folder / DATABASE).exists():
         LAUNCHED["databases"] += 1
         shutil.copy(migrated_database(), folder / DATABASE)
@@ -163,7 +157,7 @@ def new_site(folder: Path, **settings: str) -> Site:
 
 @contextmanager
 def serve(folder: Path, **settings: str) -> Iterator[Site]:
-    """Serve the site with a new database in `folder` for the length of the block."""
+    """Serve the site with a new database in `folder` within the block."""
     with serve_process(folder, **settings) as (site, _):
         yield site
 
@@ -172,11 +166,8 @@ def serve(folder: Path, **settings: str) -> Iterator[Site]:
 def serve_process(
     folder: Path, module: str = PROGRAM, arguments: Sequence[str] = (), **settings: str
 ) -> Iterator[tuple[Site, Fork]]:
-    """The same with its process, which shares its memory with others.
-
-    `module` serves; another one than the site's own may tell more of it. `{port}` in its
-    `arguments` is where to listen.
-    """
+    """Serve as above, and yield the process too. `module` can be a site that reports more. `{port}`
+    in its `arguments` is replaced by its port."""
     site = new_site(folder, **settings)
     port = site.environment["PORT"]
     with running(site, module, [one.format(port=port) for one in arguments]) as fork:
@@ -185,7 +176,7 @@ def serve_process(
 
 @contextmanager
 def running(site: Site, module: str = PROGRAM, arguments: Sequence[str] = ()) -> Iterator[Fork]:
-    """Serve what is in the folder of the site."""
+    """Serve the site in the folder."""
     site.log.unlink(missing_ok=True)
     fork = start(site, module, arguments)
     try:
@@ -197,7 +188,7 @@ def running(site: Site, module: str = PROGRAM, arguments: Sequence[str] = ()) ->
 
 
 def start(site: Site, module: str = PROGRAM, arguments: Sequence[str] = ()) -> Fork:
-    """Its output goes to the log of the site, behind what is there."""
+    """Start the process. Its output is appended to the log of the site."""
     with site.log.open("ab") as output, Path(os.devnull).open("rb") as nothing:
         files = (nothing.fileno(), output.fileno(), output.fileno())
         return fork_server().start(module, arguments, site.environment, files)

@@ -1,6 +1,6 @@
-"""Python in the database of a site, in one process for all that its tests run there.
+"""Python on the database of a site, in one process for all its tests.
 
-A process for each piece of code would spend seconds on importing everything.
+A process for each piece of code would spend seconds on imports.
 """
 
 import json
@@ -13,7 +13,7 @@ from tests.fork_server import fork_server
 
 
 class Shell:
-    """Reads and writes one JSON document a line with a process of its own."""
+    """Exchanges JSON documents with a separate process, one per line."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         ours, theirs = socket.socketpair()
@@ -24,10 +24,10 @@ class Shell:
         )
         theirs.close()
         self.stream = ours.makefile("rw")
-        ours.close()  # when the stream is
+        ours.close()  # when the stream is closed
 
     def run(self, code: str, values: dict[str, Any]) -> Any:
-        """Raises `AssertionError` with the traceback of code that fails."""
+        """Run code. Raises `AssertionError` with the traceback if it fails."""
         self.stream.write(json.dumps({"code": code, "values": values}) + "\n")
         self.stream.flush()
         answer = json.loads(self.stream.readline())
@@ -40,10 +40,13 @@ class Shell:
 
 
 def serve() -> None:
-    """Run what comes in, line by line, until there is no more."""
-    answers, sys.stdout = sys.stdout, sys.stderr  # what the code prints is no answer
+    """Run each line of input until it ends."""
+    answers, sys.stdout = sys.stdout, sys.stderr  # output of the code is not an answer
     import django
 
+    from tests.browser.quick_site import hurry
+
+    hurry()
     django.setup()
     from django.apps import apps
     from django.db import connections

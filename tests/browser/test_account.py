@@ -1,4 +1,4 @@
-"""People see to their own account: second factors, passkeys, sessions, keys for programs."""
+"""Users manage their account: second factors, passkeys, sessions, API keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import barriers, watch
+from tests.browser.conftest import barriers, sign_out, watch
 from tests.browser.serving import Site
 from tests.browser.test_files import PNG
 
@@ -49,7 +49,7 @@ AUTHENTICATOR = {
 
 @pytest.fixture(scope="module")
 def host(site: Site) -> str:
-    """The site under a name: browsers keep no passkeys for addresses."""
+    """Serve the site under a name, because browsers store no passkeys for IP addresses."""
     site.shell(APPLICATION)
     return site.url.replace("127.0.0.1", "localhost")
 
@@ -140,12 +140,12 @@ def test_a_passkey_is_registered_and_signs_in_without_a_password(
     page.goto("/account/")
     expect(page.get_by_text("A passkey since")).to_be_visible()
 
-    page.get_by_role("button", name="Sign out", exact=True).click()
+    sign_out(page)
     page.goto("/accounts/login/?next=/account/")
     assert barriers(page) == []
     page.get_by_role("button", name="Sign in with a passkey").click()
-    expect(page.get_by_role("heading", name="Your account")).to_be_visible()
-    expect(page.get_by_text("used last on")).to_be_visible()
+    expect(page.get_by_role("heading", name="Account")).to_be_visible()
+    expect(page.get_by_text(", last used on")).to_be_visible()
 
     page.get_by_role("link", name="Rename Laptop").click()
     page.get_by_role("link", name="Use a security key").click()
@@ -185,7 +185,7 @@ def test_a_session_that_is_ended_elsewhere_loses_its_open_connections(
     )
     here, own_problems = opened(browsers[1])
     sign_in(here, "roamer")
-    expect(here.get_by_role("heading", name="This one")).to_be_visible()
+    expect(here.get_by_role("heading", name="This device")).to_be_visible()
     begun = time.monotonic()
     here.get_by_role("button", name="Sign out everywhere else").click()
     there.wait_for_function("() => window.ended.socket === 4401 && window.ended.stream")
@@ -194,7 +194,7 @@ def test_a_session_that_is_ended_elsewhere_loses_its_open_connections(
 
     assert took < 5
     expect(there.get_by_role("heading", name="Sign in")).to_be_visible()
-    expect(here.get_by_text("Signed out everywhere else.")).to_be_visible()
+    expect(here.get_by_text("All other devices were signed out.")).to_be_visible()
     assert barriers(here) == []
     assert problems + own_problems == []
 
@@ -208,7 +208,7 @@ def test_a_key_is_made_used_by_a_program_and_dead_with_the_account(
     sign_in(page, "coder")
     page.get_by_label("Name").nth(1).fill("Script")
     page.get_by_label("Paged").check()
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_role("button", name="Create key").click()
     enter_password(page)
     key = page.locator(".new-key code").inner_text()
     assert barriers(page) == []
@@ -219,7 +219,7 @@ def test_a_key_is_made_used_by_a_program_and_dead_with_the_account(
     assert said.choices[0].message.content
     page.reload()
     assert key not in page.content()
-    expect(page.get_by_text("For: Paged.")).to_be_visible()
+    expect(page.get_by_text("Apps: Paged.")).to_be_visible()
 
     site.shell("User.objects.filter(username='coder').update(is_active=False)")
     deadline = time.monotonic() + 1.5
@@ -240,7 +240,7 @@ def test_a_name_and_a_picture_are_shown(site: Site, browsers: list[BrowserContex
     sign_in(page, "pictured")
     page.get_by_label("Name").first.fill("Mary Shelley")
     page.get_by_role("button", name="Save the name").click()
-    expect(page.get_by_role("link", name="Account: Mary Shelley")).to_be_visible()
+    expect(page.get_by_role("button", name="Account: Mary Shelley")).to_be_visible()
     page.get_by_label("Picture").set_input_files(
         {"name": "me.png", "mimeType": "image/png", "buffer": PNG}
     )

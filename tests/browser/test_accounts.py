@@ -1,4 +1,4 @@
-"""What administrators read of accounts, and accounts of programs, in a real browser."""
+"""Administrators view accounts and service accounts in a real browser."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_page_of_a_user_and_what_they_see_can_be_read_by_all(
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.goto(f"/admin/auth/user/{ann}/change/")
-    section = page.get_by_role("region", name="What the account may use, and why")
+    section = page.get_by_role("region", name="Applications that the account can use, and why")
 
     expect(section.get_by_role("row").filter(has_text="Trips")).to_contain_text("to the team Crew")
     expect(section).to_contain_text("As a member of auditor")
@@ -67,8 +67,8 @@ def test_a_service_account_is_made_and_gets_a_key(admin_page: Page):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.get_by_role("button", name="Save and continue editing").click()
 
-    expect(page.get_by_role("link", name="Make a key")).to_be_visible()
-    page.get_by_role("link", name="Make a key").click()
+    expect(page.get_by_role("link", name="Create key")).to_be_visible()
+    page.get_by_role("link", name="Create key").click()
     page.locator("input[name=name]").fill("For nights")
     page.get_by_role("button", name="Save", exact=True).click()
 

@@ -103,7 +103,7 @@ def test_a_message_that_is_found_on_another_branch_is_shown(page: Page) -> None:
     expect(page.locator(".answer-foot")).to_have_count(1, timeout=ANSWERED_WITHIN)
 
     page.get_by_label("Search conversations").fill("zebra")
-    page.get_by_role("list", name="Found conversations").get_by_role("link").click()
+    page.get_by_role("list", name="Search results").get_by_role("link").click()
 
     expect(page.locator(".question:focus")).to_contain_text("Hello zebra")
     expect(places(page).first).to_have_text("1/2")

@@ -1,11 +1,11 @@
-"""Budgets in a browser: what operators see and raise, and what people are told of their own."""
+"""Budgets in a browser: operators see and raise them, and users see their own."""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ADMIN, barriers
+from tests.browser.conftest import ADMIN, barriers, open_account
 from tests.browser.serving import Site
 
 FILL = """
@@ -58,6 +58,22 @@ def test_an_operator_sees_who_has_used_how_much_and_raises_it_once(
     site.shell(EMPTY)
 
 
+@pytest.mark.slow("a form in a browser")
+def test_the_fields_of_a_budget_appear_with_the_choice_that_they_belong_to(admin_page: Page):
+    admin_page.goto("/admin/insights/budget/add/")
+    currency, team = admin_page.locator("#id_currency"), admin_page.locator(".field-team")
+    expect(currency).to_be_hidden()
+    expect(team).to_be_hidden()
+
+    admin_page.get_by_label("Unit").select_option("money")
+    admin_page.locator("#id_subject_kind").select_option("team")
+
+    expect(currency).to_be_visible()
+    expect(team).to_be_visible()
+    expect(admin_page.locator(".field-user")).to_be_hidden()
+    assert barriers(admin_page) == []
+
+
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_people_are_told_of_their_own_budget_in_the_account_menu(
     admin_page: Page, site: Site, scheme, width
@@ -67,8 +83,7 @@ def test_people_are_told_of_their_own_budget_in_the_account_menu(
     admin_page.set_viewport_size({"width": width, "height": 900})
 
     admin_page.goto("/")
-    if width < 1024:  # where the account is behind a button
-        admin_page.get_by_role("button", name="Account").click()
+    open_account(admin_page)
     expect(admin_page.get_by_text("100 of 1,000 tokens left")).to_be_visible()
     assert barriers(admin_page) == []
     site.shell(EMPTY)

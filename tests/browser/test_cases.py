@@ -1,4 +1,4 @@
-"""An operator writes a case in rows, runs it and reads what failed, in a real browser."""
+"""An operator writes a case in rows, runs it and reads the failures, in a real browser."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def test_a_case_is_written_in_rows_run_live_recorded_and_replayed(site: Site, ad
     page = admin_page
     number = site.shell(
         """
-        row = Application.objects.create(slug="with-cases", title="With cases")
-        result = row.pk
+        from tests.catalog.rows import store_application
+        result = store_application(slug="with-cases", title="With cases").pk
         """
     )
     page.goto("/admin/cases/case/add/")
@@ -30,24 +30,26 @@ def test_a_case_is_written_in_rows_run_live_recorded_and_replayed(site: Site, ad
     written = page.locator("textarea[name=expectations]")
     expect(written).to_have_value('[\n  {\n    "kind": "equals",\n    "text": "Hello"\n  }\n]')
     assert barriers(page) == []
-    # A value of another type than its row writes is shown as well.
+    # A value of another type than its row produces is shown as well.
     page.get_by_text("As JSON").last.click()
     written.fill('[{"kind": "in_order", "tools": "web_fetch"}]')
-    expect(page.get_by_label("Names, one a line")).to_have_value("web_fetch")
+    expect(page.get_by_label("Names, one per line")).to_have_value("web_fetch")
     written.fill('[{"kind": "equals", "text": "Hello"}]')
     page.get_by_role("button", name="Save and continue editing").click()
-    page.get_by_role("link", name="Run this case").click()
+    page.get_by_role("link", name="Run this test case").click()
 
     page.get_by_label("Live", exact=True).check()
     page.get_by_label("Record it").check()
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_text("0 of 1 passed")).to_be_visible()
-    expect(page.get_by_text("The answer is another text.")).to_be_visible()
+    expect(page.get_by_text("The answer differs from the expected text.")).to_be_visible()
     assert barriers(page) == []
 
     page.get_by_role("link", name="Run again").click()
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_text("The answer is another text.")).to_be_visible()
-    page.get_by_role("button", name="Side by side").click()
-    expect(page.get_by_role("cell").filter(has_text="The answer is another text.")).to_have_count(2)
+    expect(page.get_by_text("The answer differs from the expected text.")).to_be_visible()
+    page.get_by_role("button", name="Compare").click()
+    expect(
+        page.get_by_role("cell").filter(has_text="The answer differs from the expected text.")
+    ).to_have_count(2)
     assert barriers(page) == []

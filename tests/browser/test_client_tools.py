@@ -1,4 +1,4 @@
-"""T-33, T-37: the page carries out calls of tools: the real site, a real browser."""
+"""T-33, T-37: the page executes tool calls, on the real site in a real browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The box in which questions are written: menus, pasting, shortcuts, settings; the real site, a real browser."""
+"""The message box: menus, pasting, shortcuts, settings, on the real site in a real browser."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def test_prompts_skills_commands_applications_and_files_are_chosen_at_the_caret(
     page = admin_page
     page.goto(ADDRESS)
     box = question(page)
-    expect(page.get_by_label("How much the model thinks")).to_be_visible()
+    expect(page.get_by_role("button", name="Thinking")).to_be_visible()
 
     box.press_sequentially("Please 1/2 /")
-    expect(page.get_by_role("listbox", name="What can be inserted")).to_be_visible()
+    expect(page.get_by_role("listbox", name="Prompts and commands")).to_be_visible()
     expect(options(page).filter(has_text="weekly-report")).to_be_visible()
     assert barriers_of_looks(page) == []
     box.press_sequentially("for-")
@@ -98,12 +98,11 @@ def test_prompts_skills_commands_applications_and_files_are_chosen_at_the_caret(
     expect(page.locator(".chip[data-state=done]")).to_contain_text("plan.txt")
     box.press("Enter")
     expect(page.locator("chat-answer .answer-foot")).to_be_visible()
-    page.get_by_label("How much the model thinks").select_option("high")
-    expect(page.locator("#said")).to_have_text(
-        "How much the model thinks is changed, from your next message on."
-    )
+    page.get_by_role("button", name="Thinking").press("ArrowDown")
+    page.get_by_role("option", name="Thinking: high").press("Enter")
+    expect(page.locator("#said")).to_have_text("Thinking changed. Applies from your next message.")
     page.reload()
-    expect(page.get_by_label("How much the model thinks")).to_have_value("high")
+    expect(page.get_by_role("button", name="Thinking: high")).to_be_visible()
     box.press_sequentially("#plan")
     options(page).first.click()
     expect(page.locator(".chip-name")).to_have_text("plan.txt")
@@ -123,10 +122,15 @@ def test_the_box_is_as_high_as_its_text_up_to_a_part_of_the_page(page: Page):
         box.fill(text)
         heights.append(box.evaluate("(box) => box.offsetHeight"))
 
-    line = float(box.evaluate("(box) => parseFloat(getComputedStyle(box).lineHeight)"))
+    line, padding = box.evaluate(
+        """(box) => {
+            const { lineHeight, paddingTop, paddingBottom } = getComputedStyle(box);
+            return [parseFloat(lineHeight), parseFloat(paddingTop) + parseFloat(paddingBottom)];
+        }"""
+    )
     most = int(page.evaluate("Math.round(innerHeight * 0.4)"))
     [one, *_] = heights
-    assert heights == [one, one, round(one + 4 * line), most, one]
+    assert heights == [one, one, round(5 * line + padding), most, one]
 
 
 def test_shortcuts_and_the_palette_reach_everything(page: Page):
@@ -160,9 +164,8 @@ def test_shortcuts_and_the_palette_reach_everything(page: Page):
     expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
 
     page.get_by_label("Keyboard shortcuts").uncheck()
-    page.get_by_label("Send a message with").select_option("Ctrl + Enter")
-    page.get_by_role("button", name="Save how I write").click()
-    expect(page.get_by_text("Saved in this browser.")).to_be_visible()
+    page.get_by_role("radio", name="Ctrl + Enter").check()
+    expect(page.locator(".toast")).to_contain_text("Saved in this browser.")
     page.goto(ADDRESS)
     page.keyboard.press("Control+/")
     page.keyboard.press("Control+k")
@@ -183,13 +186,15 @@ def test_settings_and_prompts_are_kept_with_the_account(admin_page: Page, scheme
     page.goto("/settings/")
     assert barriers(page) == []
     picture(page, f"settings-{scheme}-{width}")
-    page.get_by_label("Theme").select_option("High contrast")
-    page.get_by_role("button", name="Save how they look").click()
+    page.get_by_role("radio", name="High contrast").check()
+    expect(page.locator(".toast")).to_contain_text("Saved.")
     expect(page.locator("html")).to_have_attribute("data-theme", "contrast")
     assert barriers(page) == []
     picture(page, f"contrast-{scheme}-{width}")
-    page.get_by_label("Theme").select_option("As the system")
-    page.get_by_role("button", name="Save how they look").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("html")).not_to_have_attribute("data-theme", "contrast")
+    page.reload()
+    expect(page.get_by_role("radio", name="High contrast")).not_to_be_checked()
 
     page.goto("/prompts/")
     assert barriers(page) == []
@@ -199,6 +204,8 @@ def test_settings_and_prompts_are_kept_with_the_account(admin_page: Page, scheme
     page.get_by_label("Title").fill("Title")
     page.get_by_label("Text").fill("Text")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Write small letters, digits")).to_be_visible()
+    expect(
+        page.get_by_text("Use lowercase letters, digits, and single hyphens between")
+    ).to_be_visible()
     picture(page, f"prompt-edit-{scheme}-{width}")
     assert barriers(page) == []

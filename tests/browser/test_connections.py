@@ -1,4 +1,4 @@
-"""The card with which people connect an account: the real site, a real sign-in, a real browser."""
+"""Users connect an account with a card: the real site, a real sign-in, a real browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An operator puts an item of their own above the built-in one, and takes it back."""
+"""An operator overrides a built-in item and resets it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_an_item_is_overridden_previewed_compared_and_reset(admin_page: Page):
     text.fill("Be <b>brief</b> on {today}.")
     page.get_by_role("button", name="Check and preview without saving").click()
     preview = page.locator("[data-content-preview]")
-    expect(preview.get_by_role("status")).to_have_text("No mistakes found.")
+    expect(preview.get_by_role("status")).to_have_text("No issues.")
     expect(preview.locator("pre")).to_contain_text("Be <b>brief</b> on 2")
     assert barriers(page) == []
 
@@ -37,7 +37,7 @@ def test_an_item_is_overridden_previewed_compared_and_reset(admin_page: Page):
         assert (scheme, barriers(page)) == (scheme, [])
 
     page.get_by_role("link", name="Reset").click()
-    expect(page.get_by_text("is in force again")).to_be_visible()
+    expect(page.get_by_text("is active again")).to_be_visible()
     assert barriers(page) == []
     page.get_by_role("button", name="Yes, I").click()
     page.wait_for_url(f"**{PAGE}")

@@ -1,4 +1,4 @@
-"""The gauge of the model's window beside the composer, and the summary in the conversation."""
+"""The context gauge next to the message box, and the summary in the conversation."""
 
 from __future__ import annotations
 
@@ -47,16 +47,6 @@ def ask(page: Page, text: str, answers: int) -> None:
     expect(page.locator(".answer-foot")).to_have_count(answers)
 
 
-def test_the_box_stays_where_it_is_when_the_gauge_comes(page: Page) -> None:
-    box = page.get_by_label("Your question")
-    page.goto(f"/chat/{SLUG}/")
-    expect(box).to_be_focused()
-    before = box.bounding_box()
-    ask(page, "Hello", 1)
-    expect(page.locator(".gauge")).to_be_visible()
-    assert box.bounding_box() == before
-
-
 @pytest.mark.slow("a walk through several pages in a browser")
 @proves("D-31")
 def test_the_gauge_tells_how_full_the_window_is_and_opens_to_the_parts(page: Page):
@@ -70,7 +60,7 @@ def test_the_gauge_tells_how_full_the_window_is_and_opens_to_the_parts(page: Pag
     gauge.locator("summary").focus()
     page.keyboard.press("Enter")
 
-    expect(gauge.get_by_text("The model reads")).to_be_visible()
+    expect(gauge.get_by_text("Context window")).to_be_visible()
     expect(gauge.get_by_text("1,500")).to_be_visible()
     assert barriers(page) == []
 
@@ -86,7 +76,7 @@ def test_a_long_conversation_is_warned_of_then_summarised_and_stays_whole(page: 
 
     block.locator("summary").click()
 
-    expect(block.get_by_text("in place of everything above")).to_be_visible()
+    expect(block.get_by_text("The model reads this instead of everything above")).to_be_visible()
     expect(page.locator(".question")).to_have_count(4)
     assert barriers(page) == []
     page.reload()

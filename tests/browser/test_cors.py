@@ -1,4 +1,4 @@
-"""A page of another origin asks the gateway, in a real browser."""
+"""A page of another origin calls the gateway in a real browser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.serving import serve
+from tests.browser.serving import serve_process
 
 PREPARE = """
 from apps.accounts.models import ApiKey
@@ -58,12 +58,12 @@ class Blank(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Say nothing."""
+        """Disable logging."""
 
 
 @contextmanager
 def blank_pages() -> Iterator[str]:
-    """Empty pages; gives their origin."""
+    """Serve empty pages. Yields their origin."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Blank)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -83,7 +83,10 @@ def test_a_named_page_asks_with_a_key_and_no_other_page_can(
     with (
         blank_pages() as named,
         blank_pages() as other,
-        serve(folder, CORS_ALLOWED_ORIGINS=named, DEMO_MODEL_DELAY_SECONDS="0.001") as site,
+        serve_process(folder, "tests.site.quick_demo_site", CORS_ALLOWED_ORIGINS=named) as (
+            site,
+            _,
+        ),
     ):
         key, bucket = site.shell(PREPARE)
         page = browser.new_page()

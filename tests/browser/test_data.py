@@ -1,4 +1,4 @@
-"""The page with a person's data; the real site, a real browser."""
+"""The page with a user's data, on the real site in a real browser."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_conversations_are_imported_read_and_gone_on_with(
     page.get_by_label("File", exact=True).set_input_files(
         {"name": "export.zip", "mimeType": "application/zip", "buffer": whole.getvalue()}
     )
-    page.get_by_label("Application that goes on with them").select_option("Keeping")
+    page.get_by_label("Continue these conversations in").select_option("Keeping")
     page.get_by_role("button", name="Import", exact=True).click()
 
     expect(page.get_by_text("2 conversations with 7 messages imported")).to_be_visible()
@@ -123,19 +123,17 @@ def test_a_temporary_conversation_says_what_becomes_of_it_and_can_be_kept(
     question.fill(secret)
     question.press("Enter")
     expect(page.locator("chat-answer .answer-foot")).to_be_visible()
-    expect(page.get_by_role("button", name="Keep this conversation")).to_be_visible()
+    expect(page.get_by_role("button", name="Save this conversation")).to_be_visible()
     expect(page.locator(".sidebar").get_by_text(secret)).to_have_count(0)
     page.reload()
     expect(page.locator(".question")).to_have_count(1)
-    expect(notice).to_contain_text("Temporary:")
+    expect(notice).to_contain_text("Temporary chat:")
     picture(page, f"temporary-{scheme}-{width}")
     assert barriers(page) == []
 
-    page.get_by_role("button", name="Keep this conversation").press("Enter")
+    page.get_by_role("button", name="Save this conversation").press("Enter")
     expect(notice).to_be_hidden()
-    expect(page.locator("#said")).to_have_text(
-        "This conversation is kept, and stands in your list."
-    )
+    expect(page.locator("#said")).to_have_text("This conversation is saved to your history.")
     expect(page.locator(".sidebar").get_by_text(secret).first).to_be_attached()
 
 
@@ -165,29 +163,29 @@ def test_a_person_takes_everything_along_and_deletes_it(
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 800})
     page.goto("/settings/data/")
-    page.get_by_label("Delete conversations in which").select_option("After 90 days")
-    page.get_by_role("button", name="Save how long").click()
-    expect(page.get_by_text("How long your conversations are kept is saved.")).to_be_visible()
+    page.get_by_label("Delete inactive conversations").select_option("After 90 days")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.", exact=True)).to_be_visible()
     picture(page, f"page-{scheme}-{width}")
     assert barriers(page) == []
     with page.expect_download() as download:
         page.get_by_role("link", name="Export all conversations").click()
     with zipfile.ZipFile(download.value.path()) as archive:
-        assert len(archive.namelist()) == 3
+        assert len(archive.namelist()) == 4  # two conversations, the files, the account
 
     page.get_by_role("link", name="Delete all conversations").click()
-    page.get_by_label("Write “delete” to go on").fill("delete")
+    page.get_by_label("Type “delete” to continue").fill("delete")
     picture(page, f"delete-{scheme}-{width}")
     assert barriers(page) == []
-    page.get_by_label("Write “delete” to go on").press("Enter")
-    expect(page.get_by_text("2 conversations are deleted.")).to_be_visible()
+    page.get_by_label("Type “delete” to continue").press("Enter")
+    expect(page.get_by_text("2 conversations were deleted.")).to_be_visible()
     page.goto(f"/chat/{SLUG}/")
-    expect(page.locator("#keeping-notice")).to_contain_text("deleted after 90 days")
+    expect(page.locator("#keeping-notice")).to_contain_text("after 90 days of inactivity")
 
     page.goto("/settings/data/")
     page.get_by_role("link", name="Delete your account").click()
     picture(page, f"account-{scheme}-{width}")
     assert barriers(page) == []
-    page.get_by_label("Write your username").fill(name)
+    page.get_by_label("Type your username").fill(name)
     page.get_by_role("button", name="Delete my account").click()
-    expect(page.get_by_text("Your account is deleted.")).to_be_visible()
+    expect(page.get_by_text("Your account was deleted.")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The chat page on the real server: the demo answers, and nothing of it is lost or doubled."""
+"""The chat page on the real server: the demo answers, and no text is lost or doubled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import ADMIN, watch
+from tests.browser.conftest import ADMIN, open_account, sign_out, watch
 from tests.browser.serving import Site
 from tests.contract import proves
 
@@ -43,7 +43,7 @@ def ask(page: Page, text: str) -> None:
 
 
 def wait_for_answer(page: Page) -> str:
-    """What the newest answer says once it is complete."""
+    """Return the text of the newest answer once it is complete."""
     answer = page.locator("chat-answer").last
     expect(answer.locator(".answer-foot")).to_be_visible(timeout=ANSWERED_WITHIN)
     page.evaluate(DRAWN)
@@ -61,9 +61,10 @@ def test_the_demo_calls_its_tools_and_tells_what_they_said(demo: Page) -> None:
 
     said = wait_for_answer(demo)
 
-    titles = demo.locator(".step-title").all_inner_texts()
+    demo.locator(".activity > summary", has_text="3 steps").click()
+    titles = demo.locator(".steps .step-title").all_inner_texts()
     assert sorted(titles) == ["Current time", "Weather in Lima", "Weather in Oslo"]
-    assert demo.locator(".step[data-state=done]").count() == 3
+    assert demo.locator(".steps .step[data-state=done]").count() == 3
     assert "light rain" in said
     assert "Asia/Tokyo" in said
     demo.locator("summary", has_text="Weather in Oslo").click()
@@ -177,16 +178,20 @@ def test_what_a_visitor_said_is_theirs_after_signing_in_and_nobody_elses(
     expect(stranger).to_have_url(re.compile("/accounts/login/"))
     stranger.close()
 
+    open_account(demo)
     demo.get_by_role("link", name="Sign in").click()
     demo.get_by_label("Username").fill(ADMIN["username"])
     demo.get_by_label("Password").fill(ADMIN["password"])
     demo.get_by_role("button", name="Sign in", exact=True).click()
     demo.wait_for_url(address)
     assert wait_for_answer(demo) == said
+    open_account(demo)
     expect(demo.get_by_role("link", name="Admin", exact=True)).to_be_visible()
+    demo.keyboard.press("Escape")
 
-    demo.get_by_role("button", name="Sign out").click()
+    sign_out(demo)
     demo.wait_for_url("**/")
+    open_account(demo)
     expect(demo.get_by_role("link", name="Sign in")).to_be_visible()
 
 

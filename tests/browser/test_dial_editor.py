@@ -27,7 +27,7 @@ MANIFEST = {
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A site, the origin that its editor talks to, and the Core of both."""
+    """A site, the origin of the page that frames its editor, and the Core of both."""
 
     site: Site
     origin: str
@@ -109,7 +109,7 @@ def sign_in(page: Page) -> None:
 
 
 def wait_for(page: Page, type: str, times: int = 1) -> dict[str, Any]:
-    """The message of that type that the host heard, as often as that."""
+    """Wait until the host has heard that many messages of the type. Return the last one."""
     page.wait_for_function(
         "([type, times]) => heard.filter((one) => one.type === type).length >= times",
         arg=[type, times],
@@ -158,7 +158,7 @@ def test_a_mistake_stands_at_its_field_and_the_host_is_told(operator: Page, chat
     frame.get_by_role("textbox", name="Deployment id").first.fill("")
     operator.evaluate("ask({ type: 'TRIGGER_SAVE' })")
 
-    said = "The manifest has 1 mistake, listed with it. Nothing was saved."
+    said = "The manifest has 1 error, listed next to it. Nothing was saved."
     assert wait_for(operator, "SAVE_ERROR")["error"] == said
     expect(frame.get_by_role("alert")).to_have_text(said)
     expect(frame.locator("[data-form] .manifest-editor-error")).to_be_visible()
@@ -178,7 +178,7 @@ def test_the_second_of_two_operators_is_told_and_loses_nothing(operator: Page, c
     operator.evaluate("ask({ type: 'TRIGGER_SAVE' })")
     wait_for(operator, "SAVE_SUCCESS")
 
-    assert told.startswith("Somebody saved this application while you were editing it.")
+    assert told.startswith("Another user saved this application while you were editing it.")
     assert chat.saved("framed-conflict")["prompt"] == "Mine."
 
 
@@ -253,10 +253,10 @@ def test_a_page_that_may_frame_it_but_is_not_the_chat_is_not_talked_to(operator:
     chat.add_application("framed-stranger")
     with serve_host() as stranger:
         frame = replace(chat, origin=stranger).open(operator, "framed-stranger")
-        expect(frame.locator("[data-status]")).to_have_text("No mistakes found.")
+        expect(frame.locator("[data-status]")).to_have_text("No issues.")
         operator.evaluate("ask({ type: 'TRIGGER_SAVE', general: { name: 'Stolen' } })")
         frame.get_by_role("button", name="Save manifest").click()
-        expect(frame.locator("[data-saved]")).to_have_text("Nothing had changed.")
+        expect(frame.locator("[data-saved]")).to_have_text("There were no changes.")
         heard = types(operator)
 
     assert (heard, chat.saved("framed-stranger")["version"]) == ([], 1)

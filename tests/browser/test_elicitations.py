@@ -1,4 +1,4 @@
-"""An MCP server asks the person while its tool is called: the real site, server and browser."""
+"""An MCP server asks the user during a tool call: the real site, server and browser."""
 
 from __future__ import annotations
 

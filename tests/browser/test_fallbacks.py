@@ -1,4 +1,4 @@
-"""The fallbacks of a deployment: chosen and put in order, by keyboard alone."""
+"""The fallbacks of a deployment are selected and ordered with the keyboard only."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def test_fallbacks_are_added_moved_and_removed_by_keyboard_alone(admin_page: Pag
     for typed in ("chosen-1", "third"):
         keys.type(typed)
         keys.press("Enter")
-    expect(entries).to_have_text([re.compile("Second"), re.compile("Third.*it is disabled")])
+    expect(entries).to_have_text([re.compile("Second"), re.compile("Third.*skipped: disabled")])
     keys.type("nobody")
     keys.press("Enter")
-    expect(status).to_have_text("There is no chat model nobody that can be chosen.")
+    expect(status).to_have_text("Unknown chat model: nobody.")
     keys.press("Control+A")
     keys.type("Second")
     keys.press("Enter")
-    expect(status).to_have_text("Second is in the list already.")
+    expect(status).to_have_text("Second is already in the list.")
     keys.press("Control+A")
     keys.press("Delete")
     page.get_by_role("button", name="Move Third up").focus()
     keys.press("Enter")
-    expect(status).to_have_text("Third is number 1 now.")
+    expect(status).to_have_text("Third is now number 1.")
     expect(page.get_by_role("button", name="Move Third down")).to_be_focused()
     expect(entries).to_have_text([re.compile("Third"), re.compile("Second")])
     assert barriers(page) == []

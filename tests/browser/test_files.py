@@ -1,4 +1,4 @@
-"""Files on the page: from a person's disk to the question, and back out of the conversation."""
+"""Files on the page: from a user's disk to the question, and downloads from the conversation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import barriers, watch
+from tests.browser.conftest import barriers, open_more, watch
 from tests.browser.serving import Site
 from tests.browser.test_demo import ask, question, wait_for_answer
 from tests.documents.samples import pdf
@@ -92,10 +92,10 @@ def test_what_cannot_be_sent_says_why(chat: Page, folder: Path) -> None:
     details = chat.locator(".chip[data-state=failed] .chip-detail")
     expect(details).to_have_count(3)
     assert [text.split(" ", 1)[1] for text in details.all_inner_texts()] == [
-        "has 10 MB; at most 10 MB are possible.",
+        "is too large (10 MB). The limit is 10 MB.",
         "is empty, or a folder.",
-        "is not what its name says: its content is not image/png. "
-        "Check the file, or give it the right ending.",
+        "doesn’t match its name: its content isn’t image/png. "
+        "Check the file, or correct the ending of its name.",
     ]
     assert barriers(chat) == []
     question(chat).fill("Read them")
@@ -140,13 +140,14 @@ def test_the_panel_lists_downloads_and_deletes_with_the_keyboard_alone(
 ) -> None:
     chat.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     chat.set_viewport_size({"width": 320, "height": 640})
-    expect(chat.get_by_role("button", name="Files", exact=True)).to_be_hidden()
+    expect(chat.locator("#files-button")).to_be_hidden()
     choose(chat, folder / "notes.md", folder / LONG)
     expect(stored(chat)).to_have_count(2)
     assert barriers(chat) == []
     ask(chat, "What can you do?")
     wait_for_answer(chat)
 
+    open_more(chat)
     chat.get_by_role("button", name="Files", exact=True).press("Enter")
     expect(chat.get_by_role("dialog").get_by_role("link", name=LONG, exact=True)).to_be_visible()
     assert chat.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -159,6 +160,6 @@ def test_the_panel_lists_downloads_and_deletes_with_the_keyboard_alone(
     expect(chat.locator(".files-line")).to_have_count(1)
     expect(chat.get_by_role("dialog").get_by_role("link", name="notes.md")).to_have_count(0)
     chat.keyboard.press("Escape")
-    expect(chat.get_by_role("button", name="Files", exact=True)).to_be_focused()
+    expect(chat.get_by_role("button", name="More about this conversation")).to_be_focused()
     chat.locator("summary", has_text="notes.md").click()
-    expect(chat.get_by_text("The file is no longer there.")).to_be_visible()
+    expect(chat.get_by_text("The file no longer exists.")).to_be_visible()

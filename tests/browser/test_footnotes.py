@@ -1,4 +1,4 @@
-"""Citations of documents on the page: numbers that open the document, and the list of sources."""
+"""Document citations on the page: numbers that open the document, and the list of sources."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import barriers
+from tests.browser.conftest import barriers, open_account
 from tests.browser.serving import Site
 from tests.browser.test_demo import question, wait_for_answer
 
@@ -38,12 +38,14 @@ def test_switches_bubbles_and_selected_states_stay_visible(
     question(page).press("Enter")
     wait_for_answer(page)
     page.get_by_role("button", name="Good answer").click()
-    page.get_by_role("button", name="Close").click()
+    page.keyboard.press("Escape")
 
     assert off != on != knob
     assert style(page, ".question-text", "borderTopWidth") == "1px"
     assert style(page, ".history-entry:has([aria-current])", "outlineStyle") == "solid"
+    open_account(page)
     assert style(page, ".theme-switch label:has(:checked)", "borderTopWidth") == "2px"
+    page.keyboard.press("Escape")
     page.locator("body").click()
     assert style(page, ".thumb[aria-pressed=true]", "outlineStyle") == "solid"
     page.keyboard.press("Control+k")

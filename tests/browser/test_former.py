@@ -1,4 +1,4 @@
-"""A conversation whose application is deleted while its owner has it open, and afterwards."""
+"""An application is deleted while its owner has a conversation open."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import barriers
+from tests.browser.conftest import barriers, open_more
 from tests.browser.serving import Site
 from tests.browser.test_demo import question, wait_for_answer
 
@@ -67,6 +67,7 @@ def test_its_owner_is_told_finds_it_again_downloads_and_deletes_it(
     expect(question(page)).to_have_count(0)
     expect(page.get_by_role("button", name="Try again")).to_have_count(0)
     with page.expect_download() as download:
+        open_more(page)
         page.get_by_role("link", name="Download").click()
     assert download.value.suggested_filename == "Where to_.md"
     assert "## Question" in Path(download.value.path()).read_text()

@@ -27,18 +27,17 @@ def test_an_owner_grants_roles_and_mends_a_mistake(admin_page: Page, site: Site,
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
     page.set_default_timeout(15_000)
-    page.goto(f"/admin/catalog/application/{pk}/change/")
+    page.goto(f"/admin/catalog/application/{pk}/studio/#access")
 
-    person = page.locator("[name=grants-0-user]")
-    person.fill("nobody")
-    page.get_by_role("button", name="Save and continue editing").click()
-    expect(page.get_by_text("There is nobody with this username.")).to_be_visible()
+    search = page.get_by_label("Add a user, group or team")
+    search.fill("nobody")
+    expect(page.get_by_text("No match.")).to_be_visible()
     assert barriers(page) == []
-    person.fill("anna")
-    page.locator("[name=grants-0-role]").select_option("Editor")
-    page.get_by_role("button", name="Save and continue editing").click()
+    search.fill("anna")
+    page.get_by_label("Role", exact=True).select_option("Editor")
+    page.get_by_role("button", name="Add: anna").click()
 
-    expect(person).to_have_value("anna")
+    expect(page.get_by_label("Role of anna")).to_have_value("editor")
     assert barriers(page) == []
     page.goto("/admin/catalog/application/?q=granted")
     expect(page.get_by_text("1 person")).to_be_visible()

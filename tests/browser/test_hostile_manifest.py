@@ -1,4 +1,4 @@
-"""A manifest is text, wherever it is shown: nothing that it says becomes a part of the page."""
+"""A manifest is shown as text everywhere, and none of it becomes part of the page."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
-from tests.browser.test_admin import put, wait_for_check
+from tests.browser.test_manifest_editor import put, wait_for_check
 
 MARKUP = "<img src=/was-loaded onerror=alert(1)><u-mark>&lt;b&gt; a < b"
-"""Becomes two elements, loads something and loses characters where it is read as HTML."""
+"""If this were read as HTML, it would become two elements, load something and lose characters."""
 
 
 def hostile(key: str) -> str:
@@ -123,7 +123,7 @@ def open_form(page: Page, address: str, status: str) -> None:
 @pytest.mark.slow("a walk through several pages in a browser")
 def test_nothing_of_a_manifest_becomes_an_element_of_the_form(site: Site, admin_page: Page):
     page = admin_page
-    open_form(page, put(site, "hostile", MANIFEST), "mistake")
+    open_form(page, put(site, "hostile", MANIFEST), "error")
     form = page.locator("[data-form]")
 
     for words in ("prompt", "toolset", "context", "intro", "name"):
@@ -134,6 +134,7 @@ def test_nothing_of_a_manifest_becomes_an_element_of_the_form(site: Site, admin_
     more = page.get_by_role("button", name="More fields: orchestrator.system_prompt")
     more.first.click()
     page.keyboard.press("Escape")
+    expect(page.locator(".property-selector:visible")).to_have_count(0)
     assert page.locator(FROM_TEXT).count() == 0
     assert barriers(page) == []
     assert page.evaluate(DOUBLES) == []
@@ -183,8 +184,25 @@ def test_a_field_with_a_mistake_keeps_its_help(site: Site, admin_page: Page):
     page = admin_page
     model = {"deployment": {"deployment_id": "demo-model"}}
     manifest = {"orchestrator": {**model, "max_iterations": "many"}, "contexts": []}
-    open_form(page, put(site, "mistake", manifest), "2 mistakes")
+    open_form(page, put(site, "mistake", manifest), "2 errors")
 
     field = page.locator("[data-form] [aria-invalid=true]")
 
     expect(field).to_have_accessible_description(re.compile(r"^\S.* expected an integer"))
+
+
+def test_nothing_of_a_manifest_becomes_an_element_of_the_studio(site: Site, admin_page: Page):
+    page = admin_page
+    put(site, "hostile-studio", MANIFEST)
+    number = site.shell("result = Application.objects.get(slug='hostile-studio').pk")
+    page.goto(f"/admin/catalog/application/{number}/studio/#instructions")
+    sections = page.get_by_role("navigation", name="Sections of the application").get_by_role(
+        "link"
+    )
+    expect(sections.first).to_be_visible()
+
+    for section in sections.all():
+        section.click()
+        expect(section).to_have_attribute("aria-current", "true")
+        page.wait_for_load_state("networkidle")
+        assert (section.inner_text(), page.locator(FROM_TEXT).count()) == (section.inner_text(), 0)

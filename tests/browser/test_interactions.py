@@ -1,4 +1,4 @@
-"""Cards that ask the person something: the real site, a real tool, a real browser."""
+"""Cards that ask the user: the real site, a real tool, a real browser."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ application.save()
 
 @contextmanager
 def guarded_shop(site: Site, slug: str) -> Iterator[str]:
-    """The address of an application whose calls of tools are approved first."""
+    """Return the address of an application whose tool calls need approval."""
     demo = json.loads((ROOT / "predefined" / "application" / "demo.json").read_text())
     [toolset] = [one for one in demo["manifest"]["tool_sets"] if one["type"] == "rest-api"]
     with serve_upstream() as upstream:
@@ -95,7 +95,7 @@ def test_a_call_is_approved_with_a_changed_argument_after_a_reload(page: Page, a
 @pytest.mark.slow("a walk through several pages in a browser")
 def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: str):
     ask(page, address)
-    page.get_by_label("Do not ask again in this application").check()
+    page.get_by_label("Don’t ask again in this app").check()
     page.get_by_role("button", name="Approve").click()
     expect(page.locator(".answer-foot")).to_be_visible()
     ask(page, address)
@@ -105,7 +105,9 @@ def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: 
     page.goto("/approvals/")
     assert barriers_of_looks(page) == []
     page.get_by_role("button", name="Ask again: Weather_now").click()
-    expect(page.get_by_text("None. Where an application asks")).to_be_visible()
+    expect(
+        page.get_by_text("None yet. When an app asks before it runs a tool, you")
+    ).to_be_visible()
 
     ask(page, address)
     expect(page.locator(CARD)).to_be_visible()
@@ -120,10 +122,10 @@ def test_a_person_is_asked_each_time_where_the_application_asks_nobody(
     expect(page.locator(".answer-foot")).to_be_visible()
 
     settings.goto("/approvals/")
-    settings.get_by_label("Application and tool").select_option("Interactions: Weather_now")
+    settings.get_by_label("App and tool").select_option("Interactions: Weather_now")
     settings.get_by_role("button", name="Ask me each time").press("Enter")
     expect(settings.get_by_role("heading", name="Weather_now")).to_be_visible()
-    settings.get_by_label("Application and tool").select_option("Interactions: all tools")
+    settings.get_by_label("App and tool").select_option("Interactions: all tools")
     settings.get_by_role("button", name="Ask me each time").press("Enter")
     expect(settings.get_by_role("heading", name="All tools")).to_be_visible()
     assert barriers_of_looks(settings) == []

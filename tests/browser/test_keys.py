@@ -1,4 +1,4 @@
-"""People keep keys of their own for models' services, on the page "Connections"."""
+"""Users store their own keys of model services on the page "Connections"."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_key_is_stored_and_tested_by_keyboard_and_pays_for_an_answer(
     expect(page.get_by_text("No key: the installation pays.")).to_be_visible()
     page.get_by_label(f"Key for {host}").fill("sk-wrong")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_have_text(f"Your key for {host} is stored.")
+    expect(page.get_by_role("status")).to_have_text(f"Your key for {host} was saved.")
 
     page.goto(f"{site.url}/chat/keyed/")
     page.get_by_role("textbox").first.fill("Is it open?")

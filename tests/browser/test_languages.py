@@ -1,4 +1,4 @@
-"""The pages in other languages: all that is read is translated, and stands on its right side."""
+"""The pages in other languages: all texts are translated, and the layout follows the direction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ CONTENT = """
 from django.contrib.auth.models import User
 from apps.catalog.models import Application
 User.objects.create_superuser("42", "", "a-long-password-for-tests")
-result = [*Application.objects.values_list("title", flat=True)]
+texts = [[row.title, row.description, row.manifest.get("conversation_starters", {}).get("intro_text")] for row in Application.objects.all()]
+result = [text for those in texts for text in those if text]
 """
 SIGN_IN = """
 from django.contrib.auth.models import User
@@ -63,7 +64,7 @@ UNMARKED = """
 class MarkedSite:
     """A site whose German has every text of ours between ⟦ and ⟧.
 
-    `titles` are those of applications; `known` is what else may be unmarked.
+    `titles` are the texts of applications; `known` is what else may be unmarked.
     """
 
     site: Site
@@ -92,11 +93,11 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarkedSite]:
         site.manage("import_content")
         titles = site.shell(CONTENT)
         names = [name for _, name in django_settings.LANGUAGES]
-        yield MarkedSite(site, tuple(titles), frozenset([*names, *german_of_libraries()]))
+        yield MarkedSite(site, tuple(titles), frozenset([*names, "(UTC)", *german_of_libraries()]))
 
 
 def german_of_libraries() -> Iterator[str]:
-    """What Django and allauth say in German themselves."""
+    """Return the German texts of Django and allauth."""
     folders = (Path(django.__file__).parent / "conf", Path(allauth.__file__).parent)
     for folder in folders:
         with (folder / "locale/de/LC_MESSAGES/django.mo").open("rb") as file:
@@ -164,7 +165,7 @@ def sign_in(page: Page, site: Site) -> None:
 
 @pytest.fixture
 def conversation(german: Page, marked: MarkedSite) -> Page:
-    """An answer with steps, in the conversation of somebody with an account."""
+    """Open an answer with steps, in the conversation of a user with an account."""
     sign_in(german, marked.site)
     german.goto("/chat/demo/")
     german.locator("#question").fill(TOOLS)
@@ -220,7 +221,7 @@ def test_the_menu_of_a_conversation_and_its_dialogs_are_translated(
 
 
 def test_files_and_feedback_are_translated(conversation: Page, marked: MarkedSite):
-    conversation.locator("chat-files button").first.click()
+    conversation.locator("#files-button").dispatch_event("click")
     conversation.locator(".thumbs button").last.dispatch_event("click")
     expect(conversation.locator(".feedback-form")).to_be_visible()
 

@@ -1,4 +1,4 @@
-"""A conversation of thousands of messages on the real site: little is sent, little is drawn."""
+"""A conversation of thousands of messages on the real site sends and renders little."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_DRAWN = 100
 
 @pytest.fixture(scope="module")
 def application(site: Site) -> str:
-    """The address of an application, as everybody may use it."""
+    """Return the address of a public application."""
     site.shell(
         "Application.objects.create(slug=slug, title='Long', is_public=True, manifest=manifest)",
         slug=SLUG,
@@ -27,7 +27,7 @@ def application(site: Site) -> str:
 
 @pytest.fixture(scope="module")
 def conversation(site: Site, application: str) -> str:
-    """The address of a conversation of ADMIN with 3,000 messages."""
+    """Return the address of a conversation of ADMIN with 3,000 messages."""
     key = site.shell(
         """
         from django.contrib.auth.models import User
@@ -51,7 +51,7 @@ def drawn(page: Page) -> int:
 
 
 def place_of(page: Page, number: int) -> float:
-    """How far below the top of the screen a question stands."""
+    """Return the distance of a question from the top of the screen."""
     box = page.get_by_text(f"Question number {number}", exact=True).bounding_box()
     assert box is not None
     return box["y"]

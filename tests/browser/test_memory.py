@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import barriers, sign_in_as_admin
+from tests.browser.conftest import barriers, open_more, sign_in_as_admin
 from tests.browser.serving import Site
 from tests.peers.upstream import serve_upstream
 
@@ -72,7 +72,7 @@ def remember(site: Site, *contents: str) -> None:
 
 
 def press_on(page: Page, name: str, role: Any = "button") -> None:
-    """Use a control by keyboard alone."""
+    """Use a control with the keyboard only."""
     page.get_by_role(role, name=name).focus()
     page.keyboard.press("Enter")
 
@@ -91,11 +91,11 @@ def test_memories_are_read_changed_and_deleted_by_keyboard(
     expect(texts).to_have_count(3)
     page.locator(".memory-merges > summary").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Separate them again")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo the merge")).to_be_visible()
     assert barriers(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
-    page.get_by_label("Search in what is remembered").fill("RIGA")
+    page.get_by_label("Search memories").fill("RIGA")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_have_text("1 found")
     press_on(page, "Edit “Lives in Riga", "link")
@@ -110,25 +110,25 @@ def test_memories_are_read_changed_and_deleted_by_keyboard(
     expect(texts).to_have_count(2)
 
     press_on(page, "Delete everything…", "link")
-    expect(page.get_by_role("heading", name="Delete everything")).to_be_visible()
+    expect(page.get_by_role("heading", name="Delete all memories?")).to_be_visible()
     assert barriers(page) == []
     press_on(page, "Delete")
-    expect(page.get_by_role("heading", name="Nothing is remembered")).to_be_visible()
+    expect(page.get_by_role("heading", name="No memories")).to_be_visible()
     assert barriers(page) == []
 
 
 def test_settings_are_kept(page: Page, site: Site):
     sign_in_as_admin(page, site)
     page.goto("/memory/")
-    page.get_by_label("Share it between applications").focus()
+    page.get_by_label("Share it between apps").focus()
     page.keyboard.press("Space")
     press_on(page, "Save")
 
     expect(page.get_by_role("status")).to_contain_text("Saved.")
-    expect(page.get_by_label("Share it between applications")).to_be_checked()
-    page.get_by_label("Share it between applications").uncheck()
+    expect(page.get_by_label("Share it between apps")).to_be_checked()
+    page.get_by_label("Share it between apps").uncheck()
     press_on(page, "Save")
-    expect(page.get_by_label("Share it between applications")).not_to_be_checked()
+    expect(page.get_by_label("Share it between apps")).not_to_be_checked()
 
 
 def test_an_answer_says_which_memories_it_used_also_after_a_reload(page: Page, site: Site):
@@ -150,20 +150,22 @@ def test_an_answer_says_which_memories_it_used_also_after_a_reload(page: Page, s
         ["Recalled Does not like coffee", "Recalled Lives in Riga, near the river"]
     )
     assert barriers(page) == []
-    line.get_by_role("link", name="What is remembered about you").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("What is remembered about you")
+    line.get_by_role("link", name="Your memories").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Memory")
 
 
 def test_a_conversation_can_have_no_memory_from_its_beginning(page: Page, site: Site):
     remember(site, *CONTENTS)
     sign_in_as_admin(page, site)
     page.goto(f"/chat/{SLUG}/")
+    open_more(page)
     switch = page.get_by_role("switch", name="Memory")
     expect(switch).to_be_checked()
     switch.focus()
     page.keyboard.press("Space")
     expect(switch).not_to_be_checked()
-    expect(page.locator("#memory-notice")).to_contain_text("remembers nothing and recalls nothing")
+    page.keyboard.press("Escape")
+    expect(page.locator("#memory-notice")).to_contain_text("Memory is off for this conversation")
     assert barriers(page) == []
     question = page.get_by_label("Your question")
     question.fill('call search_memories {"query": ""}')
@@ -172,6 +174,7 @@ def test_a_conversation_can_have_no_memory_from_its_beginning(page: Page, site: 
     expect(page.locator("chat-answer .answer-foot")).to_be_visible()
     expect(page.locator(".memory-line")).to_have_count(0)
     page.reload()
+    open_more(page)
     expect(switch).not_to_be_checked()
     switch.click()
     expect(switch).to_be_checked()

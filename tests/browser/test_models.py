@@ -1,7 +1,8 @@
-"""Models in a conversation: one that names it, and others that people choose."""
+"""Models in a conversation: one that suggests its title, and others that users choose."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Literal
 from uuid import uuid4
@@ -50,30 +51,43 @@ def test_another_model_is_chosen_for_the_conversation_and_for_one_more_answer(
     page: Page, address: str
 ):
     page.goto(address)
-    model = page.get_by_label("Which model answers")
-    expect(model.locator("option")).to_have_text(["Model: Quick", "Model: Careful"])
-    model.select_option("careful")
+    model = page.get_by_role("button", name="Choose a model")
+    model.press("ArrowDown")
+    expect(page.get_by_role("option", name="Quick")).to_be_focused()
+    expect(page.get_by_role("option")).to_have_text([re.compile("Quick"), "Careful"])
+    assert barriers(page) == []
+    page.keyboard.press("c")
+    page.keyboard.press("Enter")
+    expect(model).to_be_focused()
     ask(page, "What is it?")
     expect(page.locator(".figures")).to_contain_text("Careful")
     page.reload()
     wait_for_answer(page)
-    expect(model).to_have_value("careful")
+    expect(model).to_have_accessible_name("Choose a model: Careful")
 
-    page.get_by_role("button", name="Answer again with another model").focus()
+    page.get_by_role("button", name="More about this answer").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("menuitem")).to_have_text(["With Quick", "With Careful"])
+    expect(page.get_by_role("menuitem")).to_have_text(
+        [
+            "Copy as text",
+            "Read aloud",
+            "Again with Quick",
+            "Again with Careful",
+            "Delete question and answer",
+        ]
+    )
     for scheme, width in LOOKS:
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 800})
         assert (scheme, width, barriers(page)) == (scheme, width, [])
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Answer again with another model").press("Enter")
-    page.get_by_role("menuitem", name="With Quick").press("Enter")
+    page.get_by_role("button", name="More about this answer").press("Enter")
+    page.get_by_role("menuitem", name="Again with Quick").press("Enter")
     expect(page.locator(".actions-place")).to_have_text("2/2")
     wait_for_answer(page)
     expect(page.locator(".figures")).to_contain_text("Quick")
-    expect(model).to_have_value("careful")
+    expect(model).to_have_accessible_name("Choose a model: Careful")
 
 
 def test_a_folder_has_instructions_and_files_for_its_conversations(page: Page, address: str):
@@ -136,14 +150,14 @@ def test_a_conversation_goes_on_with_another_application(
     wait_for_answer(other)
 
     page.get_by_role("button", name="More for A train?").press("Enter")
-    page.get_by_role("menuitem", name="Go on with…").press("Enter")
-    dialog = page.get_by_role("dialog", name="Go on with another application")
+    page.get_by_role("menuitem", name="Continue in another app…").press("Enter")
+    dialog = page.get_by_role("dialog", name="Continue in another app")
     dialog.get_by_label(f"Ships {slug}").press("Space")
     assert barriers(page) == []
-    dialog.get_by_role("button", name="Go on").press("Enter")
+    dialog.get_by_role("button", name="Continue").press("Enter")
     page.wait_for_url(f"**/chat/{slug}/*/")
     other.wait_for_url(f"**/chat/{slug}/*/")
-    expect(page.get_by_role("heading", name=f"Ships {slug}")).to_be_visible()
+    expect(page.locator("#application-title")).to_have_text(f"Ships {slug}")
     wait_for_answer(page)
     ask(page, "A ship?")
     for one in (page, other):

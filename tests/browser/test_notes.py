@@ -1,4 +1,4 @@
-"""Notes: an agent writes one, the person approves and undoes it, and keeps notes by keyboard alone."""
+"""An agent writes a note, the user approves and undoes it, and edits notes with the keyboard only."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ Note.objects.all().delete()
 """
 ELSEWHERE = """
 from apps.notes import store
-from apps.notes.content import content_of
+from apps.notes.content import note_content
 from apps.notes.models import Note
 from dataclasses import replace
 
 note = Note.objects.get(title=title)
-store.change(note, replace(content_of(note), text=text), store.Author(None))
+store.change(note, replace(note_content(note), text=text), store.Author(None))
 """
 
 
@@ -50,7 +50,7 @@ def application(site: Site, demo_model: None) -> None:
 
 
 def press_on(page: Page, name: str, role: Any = "button", *, exact: bool = False) -> None:
-    """Use a control by keyboard alone."""
+    """Use a control with the keyboard only."""
     page.get_by_role(role, name=name, exact=exact).first.focus()
     page.keyboard.press("Enter")
 
@@ -90,7 +90,9 @@ def test_what_an_agent_writes_is_approved_marked_linked_and_undone(page: Page, s
     expect(page.locator(".note-text a.note-link.missing")).to_contain_text("Harbour")
     assert barriers(page) == []
     press_on(page, "Undo")
-    expect(page.get_by_role("status").first).to_have_text("Undone: “Boats” is below “Deleted” now.")
+    expect(page.get_by_role("status").first).to_have_text(
+        "Undone. You’ll find “Boats” under “Deleted”."
+    )
     page.goto("/notes/?show=deleted")
     expect(page.get_by_role("main")).to_contain_text("Boats")
     assert barriers(page) == []
@@ -105,7 +107,7 @@ def test_notes_are_kept_by_keyboard(page: Page, site: Site, scheme: Any, width: 
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
     page.goto("/notes/")
-    expect(page.get_by_role("heading", name="There are no notes yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No notes yet")).to_be_visible()
     assert barriers(page) == []
     write(page, "Plan", "# Trip\n\nTo [[the town|Riga]], **soon**.\n\n`[[code]]`", "sea")
     expect(page.locator(".note-text h3")).to_have_text("Trip")
@@ -125,8 +127,8 @@ def test_notes_are_kept_by_keyboard(page: Page, site: Site, scheme: Any, width: 
     page.get_by_label("Text").fill("Mine")
     site.shell(ELSEWHERE, title="Plan", text="Theirs")
     press_on(page, "Save")
-    expect(page.get_by_role("alert")).to_contain_text("changed this note while you wrote")
-    expect(page.get_by_role("region", name="What differs")).to_contain_text("Theirs")
+    expect(page.get_by_role("alert")).to_contain_text("changed this note while you were editing it")
+    expect(page.get_by_role("region", name="Differences")).to_contain_text("Theirs")
     expect(page.get_by_label("Text")).to_have_value("Mine")
     assert barriers(page) == []
     press_on(page, "Save")
@@ -135,9 +137,9 @@ def test_notes_are_kept_by_keyboard(page: Page, site: Site, scheme: Any, width: 
     press_on(page, "History", "link")
     expect(page.get_by_role("heading", level=1)).to_have_text("History: Plan")
     assert barriers(page) == []
-    press_on(page, "Bring version 2 back")
+    press_on(page, "Restore version 2")
     expect(page.locator(".note-text")).to_have_text("Theirs")
-    press_on(page, "Note keeper", "link")
+    page.get_by_role("main").get_by_role("link", name="Note keeper").press("Enter")
     expect(page.get_by_label("Your question")).to_have_value(
         "About the note [[Plan]]:\n\n> Theirs\n\n"
     )

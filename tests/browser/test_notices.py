@@ -1,4 +1,4 @@
-"""Being told on the page: the tab's title and icon, notifications of the browser, quiet hours."""
+"""Notifications on the page: the tab's title and icon, browser notifications, quiet hours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.browser.conftest import barriers
 from tests.browser.serving import Site
 from tests.contract import proves
 
-# The page is told that it is hidden, and its notifications are written down.
+# The page is told that it is hidden, and its notifications are recorded.
 RECORDING = """
     window.shown = [];
     window.isHidden = false;
@@ -31,7 +31,7 @@ RECORDING = """
 PREPARE = """
 from django.contrib.auth.models import User
 from apps.catalog.models import Application
-from apps.chat.models import Conversation
+from apps.conversations.models import Conversation
 manifest = {
     "orchestrator": {"deployment": {"deployment_id": "demo-model"}}, "contexts": [], "tool_sets": []
 }
@@ -43,7 +43,7 @@ ANSWERED = """
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from apps.catalog.models import Application
-from apps.chat.models import Conversation
+from apps.conversations.models import Conversation
 user = User.objects.get(username="ada")
 row = Conversation.objects.create(
     application=Application.objects.get(slug="far"), owner=f"user-{user.pk}", title="Far", is_unread=True
@@ -60,7 +60,7 @@ NoticeSettings.objects.update_or_create(
 )
 """
 PATIENCE = 25_000
-"""Milliseconds: without a word of another process, a page looks every 15 seconds."""
+"""In milliseconds. Without messages from other processes, a page polls every 15 seconds."""
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def told(site: Site, demo_model: None) -> Iterator[Site]:
         """
         from django.contrib.auth.models import User
         from apps.catalog.models import Application
-        from apps.chat.models import Conversation
+        from apps.conversations.models import Conversation
         Conversation.objects.all().delete()
         Application.objects.filter(slug__in=("near", "far")).delete()
         User.objects.filter(username="ada").delete()

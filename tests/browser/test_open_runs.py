@@ -1,4 +1,4 @@
-"""A call that wants a second pair of eyes: asked for on the page, decided about in the admin."""
+"""A call that needs a second person is requested on the page and decided in the admin."""
 
 from __future__ import annotations
 
@@ -104,5 +104,5 @@ def test_an_operator_stops_a_run_that_waits(page: Page, operator_page: Page, add
     operator_page.locator("select[name=action]").select_option(label="Stop selected runs")
     operator_page.get_by_role("button", name="Run").click()
 
-    expect(operator_page.get_by_text("Told to stop: 1.")).to_be_visible()
+    expect(operator_page.get_by_text("Stopping: 1.")).to_be_visible()
     expect(page.locator(".notice", has_text="Stopped.")).to_be_visible()

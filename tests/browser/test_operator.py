@@ -34,14 +34,16 @@ def add_deployment(page: Page, url: str) -> None:
 
 
 def add_application(page: Page) -> None:
-    page.goto("/admin/catalog/application/add/")
+    page.goto("/admin/catalog/application/new/")
     page.get_by_label("Title").fill("Operators echo")
-    field = page.get_by_role("textbox", name="Deployment id").first
-    field.fill("loopback-model")
-    field.press("Tab")
-    expect(page.locator("[data-status]")).to_contain_text("No mistakes found.")
-    page.get_by_role("button", name="Save and continue editing").click()
-    page.wait_for_url("**/change/")
+    page.get_by_role("button", name="Create and open the studio").click()
+    menu = page.get_by_role("navigation", name="Sections of the application")
+    menu.get_by_role("link", name="Model").click()
+    page.get_by_role("radio", name="Loopback model").check()
+    page.get_by_role("button", name="Publish…").click()
+    page.get_by_label("Release note").fill("The first one")
+    page.keyboard.press("Enter")
+    expect(page.locator(".studio-bar .studio-status")).to_have_text("Published as version 1.")
 
 
 @pytest.mark.slow("a walk through several pages in a browser")

@@ -1,4 +1,4 @@
-"""A new operator changes a prompt, mends a toolset, writes a skill, and sees the demo follow it."""
+"""A new operator changes a prompt, fixes a toolset, writes a skill, and the demo uses them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANSWERED_WITHIN = 60_000
 
 @pytest.fixture
 def own_rows(site: Site) -> Iterator[None]:
-    """Nothing of this operator's is left for the other tests of the site."""
+    """Delete the operator's rows for the other tests of the site."""
     yield
     site.shell(
         "from apps.catalog.content.models import ContentItem\nContentItem.objects.all().delete()"
@@ -33,7 +33,7 @@ def own_rows(site: Site) -> Iterator[None]:
 
 
 def open_item(page: Page, kind: str, name: str) -> None:
-    """By way of the list, as somebody who looks for it."""
+    """Open an item from the list."""
     page.get_by_role("link", name="Predefined content").first.click()
     page.get_by_role("searchbox", name="Name").fill(name)
     page.get_by_role("combobox", name="Kind").select_option(kind)
@@ -70,8 +70,10 @@ def change_a_prompt(page: Page) -> None:
     expect(page.locator("ins")).to_contain_text(
         ["added: + Count in tonnes, today ({today}) and always."]
     )
-    expect(page.get_by_label("What the model is told")).to_contain_text("Count in tonnes, today (2")
-    expect(page.get_by_text("in force")).to_have_count(1)
+    expect(page.get_by_label("Instructions for the model")).to_contain_text(
+        "Count in tonnes, today (2"
+    )
+    expect(page.get_by_text("active")).to_have_count(1)
     assert barriers(page) == []
 
 
@@ -107,15 +109,17 @@ def write_a_skill(page: Page) -> None:
     page.get_by_role("textbox", name="Text", exact=True).fill(LETTER)
     page.get_by_role("button", name="Check and preview without saving").click()
     preview = page.locator("[data-content-preview]")
-    expect(preview.get_by_role("status")).to_have_text("No mistakes found.")
-    expect(preview.get_by_label("What the model is told of it at first")).to_contain_text(
+    expect(preview.get_by_role("status")).to_have_text("No issues.")
+    expect(preview.get_by_label("Description for the model")).to_contain_text(
         "<name>harbour-letters</name>"
     )
     save(page)
-    expect(page.get_by_label("What it reads when a task calls for it")).to_contain_text(
+    expect(page.get_by_label("Instructions, loaded when a task needs them")).to_contain_text(
         "<file>letters/welcome.md</file>"
     )
-    expect(page.get_by_text("Every application: skills are offered to all")).to_be_visible()
+    expect(
+        page.get_by_text("All applications: skills are available to all of them.")
+    ).to_be_visible()
     assert barriers(page) == []
 
 

@@ -1,4 +1,4 @@
-"""Messages that are sent while an answer is going: the real site, a real browser."""
+"""Messages that are sent while an answer is running, on the real site in a real browser."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def send(page: Page, text: str) -> None:
 
 
 def waiting(page: Page, address: str) -> Locator:
-    """Ask something that waits for approval; the queue."""
+    """Ask a question that waits for approval. Return the queue."""
     page.goto(address)
     send(page, "call Weather_now")
     expect(page.locator(CARD)).to_be_visible()

@@ -1,4 +1,5 @@
-"""The rail: conversations of all applications are found, arranged and opened without loading the page."""
+"""The sidebar finds, organizes and opens conversations of all applications without loading the
+page."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ def test_conversations_of_all_applications_open_in_place(
     page.get_by_role("link", name="A ship to Oslo?").click()
     page.wait_for_url(re.compile(f"/chat/{ships}/"))
     expect(page).to_have_title(f"A ship to Oslo? · {ships}")
-    expect(page.get_by_role("heading", name=ships)).to_be_visible()
+    expect(page.get_by_role("heading", name="A ship to Oslo?")).to_be_visible()
+    expect(page.locator("#application-title")).to_have_text(ships)
     wait_for_answer(page)
     expect(question(page)).to_be_focused()
     expect(question(page)).to_have_value("")
@@ -72,15 +74,30 @@ def test_conversations_of_all_applications_open_in_place(
     expect(page.locator(".question")).to_contain_text("A train to Riga?")
     page.go_forward()
     expect(page.locator(".question")).to_have_count(2)
-    page.get_by_role("link", name="New conversation").click()
+    page.get_by_role("link", name="New chat").click()
     page.wait_for_url(f"**/chat/{ships}/")
     ask(page, "Something new")
     assert page.url not in (first, other.url)
 
     page.get_by_label("Search conversations").fill("riga")
-    page.get_by_role("list", name="Found conversations").get_by_role("link").click()
+    page.get_by_role("list", name="Search results").get_by_role("link").click()
     expect(page.locator(".question:focus")).to_contain_text("A train to Riga?")
     assert (page.url, page.evaluate("isSamePage")) == (first, True)
+
+
+def test_the_title_in_the_head_renames_where_the_rail_is_behind_its_button(
+    page: Page, slugs: list[str]
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(f"/chat/{slugs[0]}/")
+    ask(page, "Which way?")
+
+    page.get_by_role("button", name="Which way?", exact=True).press("Enter")
+    page.get_by_label("Title").fill("North")
+    page.get_by_label("Title").press("Enter")
+
+    expect(page.get_by_role("heading", name="North", level=1)).to_be_visible()
+    expect(page.locator("#sidebar")).to_be_hidden()
 
 
 @pytest.mark.slow("a walk through several pages in a browser")
@@ -153,9 +170,11 @@ def test_the_first_page_keeps_applications_at_hand(page: Page, slugs: list[str])
     page.goto(f"/chat/{slugs[0]}/")
     ask(page, "Where to?")
     page.goto("/")
-    expect(page.get_by_role("region", name="Go on where you were")).to_contain_text("Where to?")
+    expect(page.get_by_role("region", name="Pick up where you left off")).to_contain_text(
+        "Where to?"
+    )
 
-    page.get_by_role("button", name=f"Keep {slugs[1]} at hand").click()
+    page.get_by_role("button", name=f"Pin {slugs[1]} to the sidebar").click()
 
     pinned = page.get_by_role("region", name="Pinned")
     expect(pinned.get_by_role("link", name=slugs[1])).to_be_visible()

@@ -1,4 +1,4 @@
-"""What a piece of an answer becomes on the page: tables, code, diagrams, pages, pictures, sources."""
+"""Parts of an answer are rendered on the page: tables, code, diagrams, pages, images, sources."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def address(site: Site) -> str:
 
 
 def answer(page: Page, address: str, *texts: str, **message: Any) -> ScriptedSocket:
-    """Open the page and let a question be answered."""
+    """Open the page and wait for the answer to a question."""
     socket = ScriptedSocket()
     socket.serve(page)
     page.goto(address)
@@ -128,7 +128,7 @@ def answer(page: Page, address: str, *texts: str, **message: Any) -> ScriptedSoc
 
 @pytest.fixture
 def lenient_page(context: BrowserContext) -> Page:
-    """A page on which the content policy may refuse something."""
+    """Return a page whose content security policy may refuse something."""
     return context.new_page()
 
 
@@ -181,7 +181,7 @@ def test_diagrams_and_charts_are_pictures_whose_source_can_be_read(
         assert picture.evaluate("image => image.naturalWidth") > 50
     expect(page.locator(".diagram-problem")).to_have_text(
         [
-            "This diagram could not be drawn, so you see its source. Line 3 cannot be read.",
+            "This diagram could not be drawn, so its source is shown. Line 3 can’t be read.",
             re.compile("A chart can only show data that stands in it."),
         ]
     )
@@ -249,7 +249,7 @@ def test_a_page_in_an_answer_runs_in_a_frame_that_reaches_nothing(
 def test_a_page_that_never_ends_is_ended_by_closing_it(
     browser: Browser, site: Site, address: str
 ) -> None:
-    """Desktop browsers give such a frame a process of its own, which small machines have to ask for."""
+    """Desktop browsers run such a frame in its own process, which small machines have to request."""
     kind = browser.browser_type
     large = kind.launch(
         executable_path=chromium.find(kind.executable_path),
@@ -337,7 +337,7 @@ def test_a_number_shows_what_it_stands_for_to_pointers_and_keyboards(
 
 
 def png(width: int, height: int) -> str:
-    """A teal picture, in base64."""
+    """Return a teal picture in base64."""
     rows = (b"\0" + b"\x0f\x76\x6e" * width) * height
 
     def chunk(kind: bytes, content: bytes) -> bytes:
@@ -350,7 +350,7 @@ def png(width: int, height: int) -> str:
 
 
 def wav() -> bytes:
-    """A second of silence."""
+    """Return a second of silence."""
     data = b"\0\0" * 8000
     form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, 8000, 16000, 2, 16)
     body = b"WAVE" + form + b"data" + struct.pack("<I", len(data)) + data

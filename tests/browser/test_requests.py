@@ -1,4 +1,4 @@
-"""A place of the page's address, and the page with what the model saw, with the keyboard alone."""
+"""A place in the page's address, and the page with the model's requests, with the keyboard only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alarms and schedules: set in the chat, answered while nobody looks, and managed on their page."""
+"""Alarms and schedules are set in the chat, run without an open page, and managed on their page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Application.objects.create(slug="reminding", title="Reminder", is_shared=True, m
 Application.objects.create(slug="careful", title="Careful", is_shared=True, manifest=careful)
 """
 ANSWERS = """
-from apps.chat.models import Message
+from apps.conversations.models import Message
 rows = Message.objects.filter(conversation__application__slug=slug, role="assistant")
 result = rows.count()
 """
@@ -74,7 +74,7 @@ def test_a_schedule_is_made_runs_by_itself_and_is_approved_from_a_second_device(
     problems = watch(page)
     sign_in_as_admin(page, site)
     page.goto("/scheduled/")
-    expect(page.get_by_role("heading", name="Nothing is scheduled")).to_be_visible()
+    expect(page.get_by_role("heading", name="No schedules")).to_be_visible()
     page.get_by_role("link", name="New schedule").click()
     page.get_by_label("Application").select_option(label="Careful")
     page.get_by_label("Name").fill("Weather report")
@@ -115,5 +115,5 @@ def test_a_schedule_is_made_runs_by_itself_and_is_approved_from_a_second_device(
     expect(page.get_by_text("You paused it.")).to_be_visible()
     photograph(page, "scheduled-light")
     page.get_by_role("button", name="Delete Weather report").click()
-    expect(page.get_by_role("heading", name="Nothing is scheduled")).to_be_visible()
+    expect(page.get_by_role("heading", name="No schedules")).to_be_visible()
     assert problems == []

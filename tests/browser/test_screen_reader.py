@@ -1,4 +1,4 @@
-"""One whole conversation as somebody hears it: what is spoken by itself, and what there is to walk through."""
+"""A whole conversation with a screen reader: announcements, and the structure of the page."""
 
 from __future__ import annotations
 
@@ -80,14 +80,12 @@ WALKED = """
     - emphasis: The built-in demo model only repeats what the tools returned.
   - toolbar "Actions of the answer":
     - button "Copy as Markdown"
-    - button "Copy as text"
-    - button "Read aloud"
     - button "Answer again"
-    - button "Delete question and answer"
+    - button "More about this answer"
   - button "Good answer"
   - button "Bad answer"
   - status
-  - group: "Why this answer: # s · # tokens"
+  - group: "Details: # s · # tokens"
 """
 FIGURES = re.compile(r"(< )?[\d.,]+ (?=s\b|tokens)")
 
@@ -98,7 +96,7 @@ def content(site: Site) -> None:
 
 
 def hear(page: Page, text: str) -> list[str]:
-    """What is spoken by itself from asking to the end of the answer."""
+    """Return the announcements from the question to the end of the answer."""
     page.add_init_script(LISTEN)
     page.goto("/chat/demo/")
     question(page).fill(text)
@@ -133,9 +131,9 @@ def test_code_and_tables_are_named_and_not_read(page: Page) -> None:
 
 def test_answers_are_not_spoken_to_who_does_not_want_that(page: Page) -> None:
     page.goto("/settings/")
-    page.get_by_label("Answers for screen readers").uncheck()
-    page.get_by_role("button", name="Save how I write").click()
-    expect(page.get_by_text("Saved in this browser.")).to_be_visible()
+    page.get_by_label("Read answers as they are written").uncheck()
+    expect(page.locator("#said")).to_have_text("Saved in this browser.")
+    expect(page.locator(".toast")).to_contain_text("Saved in this browser.")
     heard = hear(page, "What is the weather in Oslo?")
 
     assert heard == ["said: Answer started.", "said: Answer complete."]

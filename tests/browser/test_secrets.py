@@ -1,4 +1,4 @@
-"""What an operator does with secrets, in a real browser."""
+"""An operator manages secrets in a real browser."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import barriers
 from tests.browser.serving import Site
-from tests.browser.test_admin import put, stored, typed, wait_for_check
-from tests.console.admin.test_document_form import MARK, manifest, tracking
+from tests.browser.test_manifest_editor import put, save, stored, typed, wait_for_check
+from tests.catalog.credentials.documents import MARK, manifest, tracking
 
 pytestmark = pytest.mark.usefixtures("demo_model")
 
@@ -57,7 +57,7 @@ def test_a_secret_is_made_and_rotated_by_keyboard_and_its_value_is_never_seen(
     assert MARK not in page.content()
     page.get_by_label("Value").fill("sk-rotated-0123456789")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("The new value is in force")).to_be_visible()
+    expect(page.get_by_text("The new value is active. It is used by nobody.")).to_be_visible()
     assert site.shell("result = Secret.objects.get(name='by-keyboard').value") == (
         "sk-rotated-0123456789"
     )
@@ -68,15 +68,12 @@ def test_enter_in_a_field_saves_and_makes_a_secret_of_a_credential(site: Site, a
     page = admin_page
     page.goto(put(site, "moved", manifest({**tracking(), "name": "moved"})))
     wait_for_check(page, "warning")
-    page.get_by_role("tab", name="Text").click()
-    expect(page.get_by_text("Saving makes a secret of it").first).to_be_visible()
+    expect(page.get_by_text("Saving turns it into a secret").first).to_be_visible()
     shoot(page, "plain")
-    page.get_by_label("Title").fill("Typed before")
-    page.get_by_label("Title").press("Enter")
+    page.get_by_role("textbox", name="Deployment id").fill("other-model")
+    page.get_by_role("textbox", name="Deployment id").press("Enter")
 
-    expect(
-        page.get_by_text("kept as the secret 'moved-key' now, for https://track")
-    ).to_be_visible()
+    expect(page.locator("[data-saved]")).to_have_text("Saved.")
     assert MARK not in page.content()
     shoot(page, "saved")
     assert stored(site, "moved")["tool_sets"][0]["authorization"]["key"] == {"$secret": "moved-key"}
@@ -129,8 +126,7 @@ def test_shared_headers_are_in_the_form_and_become_secrets(site: Site, admin_pag
     page.get_by_label("Name").last.select_option("offered")
     page.get_by_role("tab", name="Text").click()
     assert typed(page)["tool_sets"][0]["headers"]["X-Tenant"] == {"$secret": "offered"}
-    page.get_by_role("button", name="Save and continue editing").click()
-    expect(page.get_by_text("was changed successfully")).to_be_visible()
+    save(page)
     saved = stored(site, "based")["tool_sets"][0]
     assert saved["base_url"] == "https://track.example.org/v3"
     assert saved["headers"] == {
@@ -170,13 +166,13 @@ def test_a_credential_of_a_predefined_item_is_made_a_secret_by_keyboard(
     text = page.locator("textarea[name=text]")
     text.fill(json.dumps({**tracking(), "name": "parcels"}))
     page.get_by_role("button", name="Check and preview without saving").click()
-    expect(page.get_by_text("Saving makes a secret of it").first).to_be_visible()
+    expect(page.get_by_text("Saving turns it into a secret").first).to_be_visible()
     shoot(page, "plain-in-item")
     assert barriers(page) == []
     page.get_by_label("Name").press("Enter")
 
-    expect(page.get_by_role("heading", name="parcels (toolset)")).to_be_visible()
-    expect(page.get_by_text("kept as the secret 'parcels-key' now")).to_be_visible()
+    expect(page.get_by_role("heading", name="toolset parcels")).to_be_visible()
+    expect(page.get_by_text("stored as the secret 'parcels-key'")).to_be_visible()
     assert MARK not in page.content()
     saved = site.shell("result = ContentItem.objects.get(name='parcels').text")
     assert json.loads(saved)["authorization"]["key"] == {"$secret": "parcels-key"}

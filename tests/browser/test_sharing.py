@@ -1,4 +1,4 @@
-"""A person shares a conversation; another one reads it and goes on from there; it is exported and printed."""
+"""A user shares a conversation; another user reads and continues it; it is exported and printed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ for user in (ada, grace):
 
 @dataclass(frozen=True)
 class People:
-    """The page of the owner, on the conversation, and that of another person."""
+    """The page of the owner, on the conversation, and that of another user."""
 
     owner: Page
     reader: Page
@@ -83,7 +83,7 @@ def test_a_conversation_is_shared_read_and_gone_on_from(people: People) -> None:
     owner.keyboard.press("Enter")
     dialog = owner.get_by_role("dialog", name="Share this conversation")
     expect(dialog).to_contain_text("with its 2 answers. The last question is And back?")
-    expect(dialog).to_contain_text("People who are signed in here can read it.")
+    expect(dialog).to_contain_text("Signed-in users can read it.")
     for theme, width in LOOKS:
         owner.emulate_media(color_scheme=theme)
         owner.set_viewport_size({"width": width, "height": 900})
@@ -124,10 +124,10 @@ def test_a_conversation_is_shared_read_and_gone_on_from(people: People) -> None:
     owner.set_viewport_size({"width": 1280, "height": 900})
     owner.goto("/settings/")
     owner.get_by_role("button", name="Revoke the link to “A weekend in Riga”").press("Enter")
-    expect(owner.get_by_text("The link is revoked.")).to_be_visible()
+    expect(owner.get_by_text("The link was revoked")).to_be_visible()
     assert barriers(owner) == []
     reader.goto(link)
-    expect(reader.get_by_role("heading", name="This link does not work")).to_be_visible()
+    expect(reader.get_by_role("heading", name="This link doesn’t work")).to_be_visible()
     assert barriers(reader) == []
 
 
@@ -139,7 +139,7 @@ def test_the_menu_of_a_row_shares_revokes_exports_and_prints(people: People) -> 
     )
     choose(owner, "A weekend in Riga", "Share…")
     dialog = owner.get_by_role("dialog", name="Share this conversation")
-    owner.get_by_label("The link works").select_option("never")
+    owner.get_by_label("Expires").select_option("never")
     owner.get_by_role("button", name="Create link").click()
     expect(dialog.get_by_text("does not expire")).to_be_visible()
     dialog.get_by_role("button", name="Revoke the link").press("Enter")
@@ -153,7 +153,7 @@ def test_the_menu_of_a_row_shares_revokes_exports_and_prints(people: People) -> 
         names.append(saved.value.suggested_filename)
     assert names == ["A weekend in Riga.md", "A weekend in Riga.json"]
 
-    owner.get_by_role("link", name="New conversation").click()
+    owner.get_by_role("link", name="New chat").click()
     expect(owner.locator(".question")).to_have_count(0)
     choose(owner, "A weekend in Riga", "Print")
     expect(owner.locator("body[data-printed='2']")).to_be_visible()

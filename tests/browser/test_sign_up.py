@@ -1,4 +1,4 @@
-"""An installation begins: its first administrator, people who sign up, invitations, new passwords."""
+"""A new installation: its first administrator, users who sign up, invitations, new passwords."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ LINK = re.compile(r"http://127\.0\.0\.1:\d+/\S+")
 
 
 class Mailbox:
-    """The messages that the site writes into files of a folder."""
+    """The messages that the site writes as files into a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def link_to(self, address: str) -> str:
-        """The link of the newest message to the address."""
+        """Return the link in the newest message to the address."""
         written = sorted(self.folder.iterdir(), key=lambda file: file.stat().st_mtime_ns)
         texts = [file.read_text() for file in written]
         newest = [text for text in texts if f"To: {address}" in text][-1]
@@ -39,14 +39,14 @@ def mailbox(tmp_path_factory: pytest.TempPathFactory) -> Mailbox:
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory, mailbox: Mailbox) -> Iterator[Site]:
-    """A site without any account, where strangers sign up and an administrator approves them."""
+    """Serve a site without accounts, where users sign up and an administrator approves them."""
     folder = tmp_path_factory.mktemp("empty")
     with serve(folder, SIGN_UP="approval", EMAIL_URL=f"file://{mailbox.folder}") as served:
         yield served
 
 
 class People:
-    """Browser profiles of several people on one site."""
+    """Browser profiles of several users on one site."""
 
     def __init__(self, browser: Browser, site: Site) -> None:
         self.browser, self.site = browser, site
@@ -70,7 +70,7 @@ def people(browser: Browser, empty: Site) -> Iterator[People]:
 
 
 def look(page: Page) -> None:
-    """The page keeps nobody out, in light and dark, wide and on a phone."""
+    """Check that the page has no accessibility problems, in light and dark, wide and on a phone."""
     for scheme, width in LOOKS:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.set_viewport_size({"width": width, "height": 900})
@@ -107,28 +107,28 @@ def is_signed_in_as(page: Page, name: str) -> None:
 def test_an_installation_begins_and_people_join_it(people: People, empty: Site, mailbox: Mailbox):
     root, ada, eve = people.page(), people.page(), people.page()
 
-    # The first administrator, with the token of the log.
+    # The first administrator signs up with the token from the log.
     root.goto("/setup/")
     look(root)
     root.get_by_label("Token").fill("guessed")
     root.get_by_label("Username").fill("root")
     for label in ("Password", "Password confirmation"):
         root.get_by_label(label, exact=True).fill(PASSWORD)
-    press(root, "Make the administrator")
-    expect(root.get_by_text("This is not the token")).to_be_visible()
+    press(root, "Create the administrator")
+    expect(root.get_by_text("This token is wrong")).to_be_visible()
     look(root)
     written = re.search(r"enter the token (\S+)", empty.log.read_text())
     assert written is not None
     root.get_by_label("Token").fill(written[1])
     for label in ("Password", "Password confirmation"):
         root.get_by_label(label, exact=True).fill(PASSWORD)
-    press(root, "Make the administrator")
+    press(root, "Create the administrator")
     root.wait_for_url("**/admin/")
     answer = ada.goto("/setup/")
     assert answer is not None
     assert answer.status == 404
 
-    # A stranger signs up, confirms the address and waits for the approval.
+    # A user signs up, confirms the address and waits for approval.
     ada.goto("/accounts/login/")
     look(ada)
     ada.get_by_role("link", name="Create one").click()
@@ -139,17 +139,21 @@ def test_an_installation_begins_and_people_join_it(people: People, empty: Site, 
     ada.goto(mailbox.link_to("ada@example.org"))
     look(ada)
     press(ada, "Confirm")
-    expect(ada.get_by_text("An administrator has yet to approve your account.")).to_be_visible()
+    expect(
+        ada.get_by_text("Your account is waiting for an administrator’s approval.")
+    ).to_be_visible()
     look(ada)
     sign_in(ada, "ada")
-    expect(ada.get_by_role("alert")).to_contain_text("Please enter a correct username")
+    expect(ada.get_by_role("alert")).to_contain_text(
+        "Enter a correct username or email address and password"
+    )
 
     root.goto("/admin/accounts/signup/")
     assert barriers(root) == []
     root.locator("input[name=_selected_action]").check()
     root.locator("select[name=action]").select_option("approve")
     root.locator("button[name=index]").click()
-    expect(root.get_by_text("The chosen accounts are approved.")).to_be_visible()
+    expect(root.get_by_text("The selected accounts were approved.")).to_be_visible()
     ada.goto(mailbox.link_to("ada@example.org"))
     sign_in(ada, "ada")
     is_signed_in_as(ada, "ada")
@@ -171,11 +175,11 @@ def test_an_installation_begins_and_people_join_it(people: People, empty: Site, 
     sign_in(eve, "eve")
     is_signed_in_as(eve, "eve")
 
-    # One with an address is sent there, and following it confirms the address.
+    # An invitation with an address is mailed, and opening its link confirms the address.
     root.goto("/admin/accounts/invitation/add/")
-    root.get_by_label("E-mail address").fill("zoe@example.org")
+    root.get_by_label("Email").fill("zoe@example.org")
     root.get_by_role("button", name="Save", exact=True).click()
-    expect(root.get_by_text("is on its way to zoe@example.org")).to_be_visible()
+    expect(root.get_by_text("The invitation was sent to zoe@example.org.")).to_be_visible()
     zoe = people.page()
     zoe.goto(mailbox.link_to("zoe@example.org"))
     look(zoe)
@@ -183,7 +187,7 @@ def test_an_installation_begins_and_people_join_it(people: People, empty: Site, 
     is_signed_in_as(zoe, "zoe")
     zoe.goto("/accounts/signup/waiting/")
     eve.goto(link)
-    expect(eve.get_by_role("heading", name="This invitation cannot be used")).to_be_visible()
+    expect(eve.get_by_role("heading", name="This invitation can’t be used")).to_be_visible()
     look(eve)
 
 
@@ -228,7 +232,7 @@ def test_people_change_and_reset_passwords_and_change_addresses(
     grace.goto("/accounts/email/")
     look(grace)
     grace.get_by_label("Email").fill("new@example.org")
-    press(grace, "Send a message to confirm it")
+    press(grace, "Send confirmation email")
     look(grace)
     grace.get_by_label("Password").fill(PASSWORD)
     press(grace, "Confirm")
@@ -237,7 +241,7 @@ def test_people_change_and_reset_passwords_and_change_addresses(
     grace.goto(mailbox.link_to("new@example.org"))
     press(grace, "Confirm")
     grace.goto("/accounts/email/")
-    expect(grace.get_by_text("Yours is new@example.org.")).to_be_visible()
+    expect(grace.get_by_text("Your address is new@example.org.")).to_be_visible()
 
 
 @pytest.mark.parametrize("path", ["/accounts/signup/", "/accounts/password/reset/"])
@@ -247,7 +251,9 @@ def test_where_nobody_signs_up_and_no_mail_is_sent_the_pages_say_so(
     page.goto(f"{site.url}{path}")
 
     said = (
-        "Nobody can sign up here." if "signup" in path else "this installation has no mail server"
+        "Sign-up is closed. Ask an administrator for an account"
+        if "signup" in path
+        else "this installation has no mail server"
     )
     expect(page.get_by_text(said)).to_be_visible()
     look(page)

@@ -1,4 +1,4 @@
-"""The form of a skill: SKILL.md, and files that are added, renamed and removed beside it."""
+"""The form of a skill: SKILL.md, and further files that are added, renamed and removed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOCUMENT = "---\nname: {name}\ndescription: How we write letters.\n---\nBe kind.
 
 @pytest.fixture(scope="module", autouse=True)
 def _own_rows(site: Site) -> Iterator[None]:
-    """Skills are offered to every application: none is left for the other tests of the site."""
+    """Delete the skills afterwards, because every application of the site is offered them."""
     yield
     site.shell(
         "from apps.catalog.content.models import ContentItem\nContentItem.objects.all().delete()"
@@ -43,12 +43,12 @@ def save(page: Page) -> None:
 def test_files_are_written_removed_and_brought_back_by_keyboard_alone(admin_page: Page, site: Site):
     page, keys = admin_page, admin_page.keyboard
     page.goto(f"{ADD}by-keyboard")
-    files = page.get_by_role("group", name="Files beside SKILL.md")
+    files = page.get_by_role("group", name="Files next to SKILL.md")
     status = files.get_by_role("status")
     expect(page.get_by_label("SKILL.md*")).to_have_value(
         "---\nname: by-keyboard\ndescription:\n---\n\n"
     )
-    expect(files.get_by_text("There is no file beside SKILL.md.")).to_be_visible()
+    expect(files.get_by_text("There are no files next to SKILL.md.")).to_be_visible()
     page.get_by_label("SKILL.md*").focus()
     keys.press("Control+A")
     keys.insert_text(DOCUMENT.format(name="by-keyboard"))
@@ -64,13 +64,11 @@ def test_files_are_written_removed_and_brought_back_by_keyboard_alone(admin_page
         keys.press("Tab")  # Add a file
     second = files.get_by_label("Path").nth(1)
     expect(second).to_have_attribute("aria-invalid", "true")
-    expect(second).to_have_accessible_description(
-        re.compile("logo.png: has none of the possible endings")
-    )
+    expect(second).to_have_accessible_description(re.compile("logo.png: must end with one of"))
     keys.press("Shift+Tab")
     keys.press("Enter")
     expect(status).to_have_text("Removed logo.png.")
-    expect(files.get_by_role("button", name="Bring it back")).to_be_focused()
+    expect(files.get_by_role("button", name="Restore")).to_be_focused()
     keys.press("Enter")
     expect(second).to_be_focused()
     keys.press("Control+A")
@@ -96,7 +94,7 @@ def test_nothing_is_lost_by_a_mistake_and_what_is_wrong_stands_at_its_file(
 
     save(page)
 
-    expect(page.get_by_text("../secret.md: is hidden; take the dot off")).to_have_count(2)
+    expect(page.get_by_text("../secret.md: is hidden; remove the dot")).to_have_count(2)
     expect(page.get_by_text("SKILL.md: front matter: is missing")).to_be_visible()
     expect(page.get_by_label("Path")).to_have_value("../secret.md")
     expect(page.get_by_label("Path")).to_have_attribute("aria-invalid", "true")

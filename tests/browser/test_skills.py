@@ -1,4 +1,4 @@
-"""An operator writes a skill with a file beside it; the demo reads both when it is asked to."""
+"""An operator writes a skill with a further file, and the demo reads both on request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RATES = "boat,90\nsail,12\n"
 
 @pytest.fixture(scope="module", autouse=True)
 def _own_rows(site: Site) -> Iterator[None]:
-    """Skills are offered to every application: none is left for the other tests of the site."""
+    """Delete the skills afterwards, because every application of the site is offered them."""
     site.manage("import_content")
     yield
     site.shell(
@@ -47,6 +47,7 @@ def test_a_skill_that_was_just_written_is_read_with_its_file(admin_page: Page) -
     assert "boat,90" in said
     stages = page.locator(".step-title", has_text="Reading Skill: price-list")
     expect(stages).to_have_count(2)
+    page.locator(".activity > summary").last.click()
     stages.last.click()
     expect(page.get_by_text("file_path").last).to_be_visible()
     assert barriers(page) == []

@@ -1,4 +1,4 @@
-"""An operator makes an application in the studio, talks to its draft, publishes it, and sees it live."""
+"""An operator creates an application in the studio, tries its draft, publishes it, and uses it."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def section(page: Page, name: str) -> None:
 def test_an_application_is_made_tried_published_and_found_live(admin_page: Page, site: Site):
     page, problems = admin_page, watch(admin_page)
     page.goto(f"{site.url}/admin/catalog/application/new/")
-    page.get_by_label("What it is called").fill("Studio desk")
+    page.get_by_label("Title").fill("Studio desk")
     assert barriers(page) == []
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create and open the studio").click()
     state = page.locator(".studio-state")
     expect(state).to_have_text("Draft")
 
@@ -50,7 +50,7 @@ def test_an_application_is_made_tried_published_and_found_live(admin_page: Page,
     section(page, "Model")
     page.get_by_role("radio", name="demo-model").check()
     section(page, "Starters")
-    page.get_by_label("Question that it asks").fill("What can you do?")
+    page.get_by_label("Question", exact=True).fill("What can you do?")
     page.get_by_label("Button", exact=True).fill("Help")
 
     section(page, "Files and contexts")
@@ -62,7 +62,7 @@ def test_an_application_is_made_tried_published_and_found_live(admin_page: Page,
     # The draft answers before anything was saved.
     page.get_by_role("complementary").get_by_role("button", name="Help").click()
     answer = page.get_by_label("Answer of the draft")
-    expect(answer).to_contain_text("call of the model")
+    expect(answer).to_contain_text("model call")
     expect(answer).to_contain_text("built-in demo model")
     answer.get_by_text("Sent to").click()
     answer.get_by_text("Prompt:").first.click()
@@ -70,7 +70,7 @@ def test_an_application_is_made_tried_published_and_found_live(admin_page: Page,
     assert barriers(page) == []
 
     page.get_by_role("button", name="Publish…").click()
-    page.get_by_label("Note, for those").fill("The first one")
+    page.get_by_label("Release note").fill("The first one")
     page.keyboard.press("Enter")
     expect(page.locator(".studio-bar .studio-status")).to_have_text("Published as version 1.")
     expect(state).to_have_text("Live")
@@ -79,9 +79,9 @@ def test_an_application_is_made_tried_published_and_found_live(admin_page: Page,
         section(page, name)
     section(page, "Behaviour")
     page.get_by_label("Memory", exact=True).check()
-    expect(page.get_by_label("Memories that it knows")).to_be_visible()
-    page.get_by_label("The time", exact=True).uncheck()
-    page.get_by_label("The time", exact=True).check()
+    expect(page.get_by_label("Memories in the prompt")).to_be_visible()
+    page.get_by_label("Time", exact=True).uncheck()
+    page.get_by_label("Time", exact=True).check()
     assert barriers(page) == []
     page.keyboard.press("Control+s")
     expect(state).to_have_text("Live with unpublished changes")
@@ -103,10 +103,10 @@ def test_removing_a_value_that_is_not_there_changes_nothing_around_it(admin_page
     left = admin_page.evaluate(
         """async () => {
             const { Store } = await import("/static/console/studio/store.js");
-            const store = new Store({ document: { tool_sets: [{ name: "shop" }, { name: "desk" }] } });
+            const store = new Store({ manifest: { tool_sets: [{ name: "shop" }, { name: "desk" }] } });
             store.change("tool_sets[0].display.name", undefined);
             store.change("tool_sets[2].name", undefined);
-            return store.document;
+            return store.manifest;
         }"""
     )
 

@@ -1,4 +1,4 @@
-"""An application that is broken in ten ways in the studio is told of each at its place."""
+"""The studio shows ten errors of an application at their fields."""
 
 from __future__ import annotations
 
@@ -46,12 +46,14 @@ back = {
     "type": "dial-deployment", "name": "assistants",
     "tools": [{"type": "dial-deployment-simple", "deployment_id": "breaks"}],
 }
-breaks = Application.objects.create(slug="breaks", title="Breaks", is_enabled=True)
-Application.objects.create(
+from apps.catalog.actions import save_draft
+from tests.catalog.rows import store_application
+
+breaks = store_application(slug="breaks", title="Breaks", is_enabled=True)
+store_application(
     slug="asks-back", title="Asks back", is_enabled=True, manifest=written("small-model", back)
 )
-from apps.catalog.versions.drafts import save_draft
-save_draft(breaks, {"manifest": written("gpt-9", shop)}, None, None)
+save_draft.execute(breaks, {"manifest": written("gpt-9", shop)}, None, None)
 result = breaks.pk
 """
 
@@ -72,7 +74,7 @@ def section(page: Page, name: str) -> None:
 
 
 def note(page: Page, label: str, words: str) -> None:
-    """The words stand in what a screen reader says behind the field."""
+    """Check that the words are part of the field's description for screen readers."""
     field = page.get_by_label(label, exact=True)
     expect(field).to_have_accessible_description(re.compile(re.escape(words)))
 
@@ -82,36 +84,36 @@ def test_ten_mistakes_are_each_told_at_their_place(studio: Page):
     page = studio
     expect(page.get_by_text("there is no deployment 'gpt-9' in this installation")).to_be_visible()
     page.get_by_role("radio", name="Small").check()
-    page.get_by_label("Freedom of words").fill("9")
-    note(page, "Freedom of words", "the usual values are from 0 to 2")
+    page.get_by_label("Temperature").fill("9")
+    note(page, "Temperature", "usual values: 0 to 2")
 
     section(page, "Instructions")
     page.get_by_label("Prompt", exact=True).fill("word " * 1000)
-    note(page, "Prompt", "has about 1,250 tokens; small-model takes 1,000")
+    note(page, "Prompt", "has about 1,250 tokens; the limit of small-model is 1,000")
 
     section(page, "Skills")
-    page.get_by_role("button", name="Add a skill of DIAL").click()
+    page.get_by_role("button", name="Add a skill from DIAL").click()
     page.get_by_label("Path", exact=True).fill("tone")
     note(page, "Path", "there is no skill at this path; write prompts/<bucket>/<path>.")
 
     section(page, "Tools")
     shop = page.locator("[data-toolset='0']")
     shop.locator("summary").first.click()
-    expect(shop.get_by_text("there is no secret 'shop-token'")).to_be_visible()
+    expect(shop.get_by_text("the secret 'shop-token' does not exist")).to_be_visible()
     page.get_by_label("Address of the service").fill("shop.example.com")
     note(page, "Address of the service", "did you mean 'https://shop.example.com'?")
     tool = page.locator("[data-tool='list']")
     expect(tool.get_by_text('found the string "strin"')).to_be_visible()
-    # Names are compared once everything else can be read.
+    # Names are compared once everything else can be parsed.
     tool.get_by_label("Type of q").select_option("string")
     tool.get_by_label("Name", exact=True).fill("find")
     expect(tool.get_by_text("the model would see a second tool named 'shop_find'")).to_be_visible()
 
     page.get_by_role("button", name="Another application", exact=True).click()
-    page.get_by_label("What is asked").select_option("asks-back")
-    page.get_by_role("button", name="Add it", exact=True).click()
+    page.get_by_label("Deployment").select_option("asks-back")
+    page.get_by_role("button", name="Add", exact=True).click()
     loop = page.locator("[data-tool='asks-back']")
-    loop.get_by_text("(1 mistake)").click()
+    loop.get_by_text("(1 error)").click()
     expect(loop.get_by_text("breaks → asks-back → breaks")).to_be_visible()
 
     page.get_by_role("button", name="An MCP server", exact=True).click()
@@ -120,9 +122,7 @@ def test_ten_mistakes_are_each_told_at_their_place(studio: Page):
     expect(page.get_by_text("the server cannot be reached. Check the address")).to_be_visible()
 
     page.locator(".studio-checked").click()
-    expect(page.get_by_label("What was found in the draft").get_by_role("listitem")).to_have_count(
-        6
-    )
+    expect(page.get_by_label("Issues of the draft").get_by_role("listitem")).to_have_count(6)
     expect(page.get_by_role("button", name="Publish…")).to_be_disabled()
     assert barriers(page) == []
     page.set_viewport_size(PHONE)

@@ -1,4 +1,4 @@
-"""Tools and skills of an application in the studio: added from every source, changed, tried, kept."""
+"""Tools and skills in the studio are added from every source, changed, tried and saved."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from tests.capabilities.mcp.servers import serving_apart
 
 pytestmark = pytest.mark.usefixtures("demo_model")
 
+FOR_ALL = "For all tools: timeout, approval and visibility"
+TIMEOUT = "Timeout, in seconds"
 PHONE: ViewportSize = {"width": 320, "height": 700}
 
 
 @pytest.fixture
 def studio(admin_page: Page, site: Site) -> Iterator[Page]:
-    """The studio of a new application beside another one."""
+    """Return the studio of a new application, with another application in the catalog."""
     numbers = site.shell(
         """
+        from tests.catalog.rows import store_application
         rows = [
-            Application.objects.create(slug=slug, title=slug, is_enabled=True)
+            store_application(slug=slug, title=slug, is_enabled=True)
             for slug in ("tools-here", "tools-beside")
         ]
         result = [row.pk for row in rows]
@@ -41,7 +44,7 @@ def source(page: Page, name: str) -> None:
 def add(page: Page, count: int, button: str = "Add these tools") -> None:
     page.get_by_role("button", name=button, exact=True).press("Enter")
     expect(page.locator("[data-toolset]")).to_have_count(count)
-    # Whoever has no mouse goes on at the new card.
+    # Keyboard users continue at the new card.
     expect(page.locator(f"[data-toolset='{count - 1}'] summary").first).to_be_focused()
 
 
@@ -78,14 +81,14 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
     with parcel_service() as service, serving_apart("http") as server:
         source(page, "An OpenAPI document")
         page.get_by_label("Address of the document").fill(f"{service}/openapi.json")
-        page.get_by_role("button", name="Read it").press("Enter")
+        page.get_by_role("button", name="Read").press("Enter")
         add(page, 1)
 
         source(page, "A curl command")
         page.get_by_role("textbox", name="Command").fill(
             "curl 'https://api.example.com/v1/rates?of=NOK'"
         )
-        page.get_by_role("button", name="Read it").press("Enter")
+        page.get_by_role("button", name="Read").press("Enter")
         add(page, 2, "Add this tool")
 
         source(page, "An MCP server")
@@ -102,14 +105,16 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
         expect(page.locator("[data-toolset]")).to_have_count(4)
 
         source(page, "Another application")
-        page.get_by_label("What is asked").select_option("tools-beside")
-        add(page, 5, "Add it")
+        page.get_by_label("Deployment").select_option("tools-beside")
+        add(page, 5, "Add")
 
-        page.get_by_label("Questions to the person").check()
-        page.get_by_label("How long it waits, in seconds").fill("60")
-        page.get_by_text("For all tools: time, approval, and what people see").press("Enter")
-        page.get_by_label("Longest call, in seconds").fill("20")
-        page.get_by_label("What people see of calls").select_option("error")
+        page.get_by_label("Questions to the user").check()
+        wait_for_user = page.locator("[data-platform='questions']").get_by_label(TIMEOUT)
+        wait_for_user.fill("60")
+        for_all = page.get_by_role("group").filter(has=page.get_by_text(FOR_ALL, exact=True)).last
+        for_all.get_by_text(FOR_ALL).press("Enter")
+        for_all.get_by_label(TIMEOUT).fill("20")
+        page.get_by_label("Visible calls").select_option("error")
 
         tool = page.locator("[data-tool='find_parcel']")
         page.locator("[data-toolset='0'] > details > summary").press("Enter")
@@ -133,9 +138,9 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
         expect(table.get_by_label("Default of number")).to_have_value("7")
         expect(tool.get_by_label("Approval")).to_have_value("confirm")
         expect(tool.get_by_label("When a call fails")).to_have_value("stop")
-        expect(page.get_by_label("How long it waits, in seconds")).to_have_value("60")
-        expect(page.get_by_label("Longest call, in seconds")).to_have_value("20")
-        expect(page.get_by_label("What people see of calls")).to_have_value("error")
+        expect(wait_for_user).to_have_value("60")
+        expect(for_all.get_by_label(TIMEOUT)).to_have_value("20")
+        expect(page.get_by_label("Visible calls")).to_have_value("error")
         failure = page.locator("[data-toolset='0']").get_by_text("failed 1 time in the last 7 days")
         expect(failure).to_contain_text("Parcels_find_parcel")
 
@@ -164,11 +169,11 @@ def test_a_skill_is_written_with_a_file_and_an_icon_is_chosen(studio: Page, site
     page.keyboard.press("Tab")
     expect(page.get_by_role("group", name="Skill tone")).to_be_visible()
     expect(page.get_by_text("description: is missing")).to_be_visible()
-    page.get_by_label("What it is for").fill('How we write: "kindly". Always.')
+    page.get_by_label("Description").fill('How we write: "kindly". Always.')
     page.get_by_label("Instructions").last.fill("Short sentences.")
     page.get_by_role("button", name="Add a file").press("Enter")
     page.get_by_label("Text", exact=True).fill("please")
-    expect(page.get_by_role("button", name="No mistakes")).to_be_visible()
+    expect(page.get_by_role("button", name="No issues")).to_be_visible()
     assert (barriers(page), in_dark(page)) == ([], [])
     saved(page)
 
@@ -176,15 +181,15 @@ def test_a_skill_is_written_with_a_file_and_an_icon_is_chosen(studio: Page, site
     page.get_by_text("Title, description and icon").click()
     page.get_by_role("radio", name="Green").press("Space")
     page.get_by_label("Or an emoji").fill("AB")
-    expect(page.get_by_text("Write one emoji")).to_be_visible()
+    expect(page.get_by_text("Enter one emoji")).to_be_visible()
     picture = {"name": "x.svg", "mimeType": "image/svg+xml", "buffer": b"<svg><script/></svg>"}
     page.get_by_label("Or a picture").set_input_files(picture)  # type: ignore[arg-type]
-    expect(page.get_by_text("is the icon of the draft now")).to_be_visible()
+    expect(page.get_by_text("The image is now the icon of the draft.")).to_be_visible()
     assert (barriers(page), in_dark(page)) == ([], [])
     page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     page.get_by_role("button", name="Publish…").click()
-    page.get_by_label("Note, for those").fill("A skill")
+    page.get_by_label("Release note").fill("A skill")
     page.keyboard.press("Enter")
     expect(page.locator(".studio-bar .studio-status")).to_have_text("Published as version 2.")
 

@@ -1,8 +1,8 @@
-"""A new operator makes an application with tools, a skill and a starter, in few actions."""
+"""A new operator creates an application with tools, a skill and a starter in few actions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -22,25 +22,8 @@ Short sentences.
 """
 
 
-@pytest.fixture
-def demo_alone(site: Site, demo_model: None) -> Iterator[None]:
-    """New applications ask the demo model: no real one, which they would prefer, is in use.
-
-    Tests of the same site leave models behind whose servers are gone.
-    """
-    numbers = site.shell(
-        """
-        rows = Deployment.objects.filter(is_enabled=True).exclude(provider="demo")
-        result = list(rows.values_list("pk", flat=True))
-        rows.update(is_enabled=False)
-        """
-    )
-    yield
-    site.shell("Deployment.objects.filter(pk__in=numbers).update(is_enabled=True)", numbers=numbers)
-
-
 class Operator:
-    """Counts what a person does: a click, a text that is typed or pasted into a field."""
+    """Counts the user's actions: clicks, and texts that are typed or pasted into a field."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -71,8 +54,8 @@ class Operator:
 
 def make(operator: Operator, server: str, service: str, seen: Callable[[], None]) -> None:
     page = operator.page
-    operator.write(page.get_by_label("What it is called"), "Parcel desk")
-    operator.button("Make it and open the studio")
+    operator.write(page.get_by_label("Title"), "Parcel desk")
+    operator.button("Create and open the studio")
     operator.section("Tools")
     operator.paste(server)
     expect(page.get_by_text("Connected.")).to_be_visible()
@@ -87,7 +70,7 @@ def make(operator: Operator, server: str, service: str, seen: Callable[[], None]
     operator.paste(SKILL)
     expect(page.get_by_text("The skill tone-of-voice was added")).to_be_visible()
     operator.section("Starters")
-    operator.write(page.get_by_label("Question that it asks"), "Find parcel 7")
+    operator.write(page.get_by_label("Question", exact=True), "Find parcel 7")
     expect(page.get_by_label("Button", exact=True)).to_have_value("Find parcel 7")
     operator.button("Publish…")
     seen()
@@ -96,9 +79,7 @@ def make(operator: Operator, server: str, service: str, seen: Callable[[], None]
 
 
 @pytest.mark.slow("a walk through several pages in a browser")
-def test_a_new_operator_comes_to_an_answer_with_a_tool_in_fifteen_actions(
-    page: Page, site: Site, demo_alone: None
-):
+def test_a_new_operator_comes_to_an_answer_with_a_tool_in_fifteen_actions(page: Page, site: Site):
     sign_in_as_admin(page, site)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     operator, found = Operator(page), list[str]()

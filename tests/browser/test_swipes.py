@@ -1,4 +1,4 @@
-"""A finger on the phone opens the menu, and puts it away."""
+"""A swipe on the phone opens and closes the menu."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tests.browser.serving import Site
 from tests.browser.test_chat import MANIFEST, ask
 
 WIDTH, HEIGHT = 390, 800
+"""The box for the first question is in the middle, so swipes are below it."""
 Point = tuple[int, int]
 
 
@@ -43,7 +44,7 @@ def phone(
     page = context.new_page()
     problems = watch(page)
     page.goto(address)
-    # Before its first picture a browser throws away what is done to a page.
+    # Before its first frame, a browser ignores input on a page.
     page.evaluate(DRAWN)
     yield page
     context.close()
@@ -65,16 +66,16 @@ def menu(page: Page) -> Locator:
 
 
 def test_a_finger_opens_the_menu_and_puts_it_away(phone: Page):
-    swipe(phone, (60, 300), (120, 305), (240, 310))
+    swipe(phone, (60, 700), (120, 705), (240, 710))
     expect(menu(phone)).to_be_visible()
     assert barriers(phone) == []
-    swipe(phone, (300, 300), (200, 295), (90, 290))
+    swipe(phone, (300, 700), (200, 695), (90, 690))
     expect(menu(phone)).to_be_hidden()
 
-    swipe(phone, (60, 300), (70, 420), (130, 500))  # rather down than along
-    swipe(phone, (300, 300), (340, 300), (385, 300))  # from the other half
-    swipe(phone, (60, 300), (80, 300), (100, 300))  # not far enough
-    swipe(phone, (240, 300), (120, 300), (60, 300))  # the other way
+    swipe(phone, (60, 700), (70, 750), (130, 790))  # rather down than along
+    swipe(phone, (300, 700), (340, 700), (385, 700))  # from the other half
+    swipe(phone, (60, 700), (80, 700), (100, 700))  # not far enough
+    swipe(phone, (240, 700), (120, 700), (60, 700))  # the other way
     phone.get_by_label("Your question").fill("words that a finger goes through")
     box = phone.get_by_label("Your question").bounding_box()
     assert box is not None
@@ -82,7 +83,7 @@ def test_a_finger_opens_the_menu_and_puts_it_away(phone: Page):
     swipe(phone, (100, at), (160, at), (300, at))
     phone.get_by_role("button", name="Menu").click()
     expect(menu(phone)).to_be_visible()
-    swipe(phone, (30, 300), (120, 300), (240, 300))
+    swipe(phone, (30, 700), (120, 700), (240, 700))
     expect(menu(phone)).to_be_visible()
 
 
@@ -94,7 +95,7 @@ def test_a_wide_table_is_moved_and_not_the_menu(phone: Page):
     wide = "|".join(f" Column number {number} " for number in range(12))
     socket.write(f"|{wide}|\n|{'---|' * 12}\n|{wide}|\n")
     socket.end()
-    expect(phone.locator(".answer-foot")).to_be_visible()  # the table is drawn anew at the end
+    expect(phone.locator(".answer-foot")).to_be_visible()  # the table is rendered again at the end
     box = phone.locator(".answer-text table").bounding_box()
     assert box is not None
     at = round(box["y"] + box["height"] / 2)
@@ -108,7 +109,7 @@ def test_a_wide_table_is_moved_and_not_the_menu(phone: Page):
 @pytest.mark.parametrize("phone", ["ar"], indirect=True)
 def test_where_lines_begin_on_the_right_the_menu_comes_from_there(phone: Page):
     sidebar = phone.locator("#sidebar")
-    swipe(phone, (330, 300), (270, 300), (150, 300))
+    swipe(phone, (330, 700), (270, 700), (150, 700))
     expect(sidebar).to_be_visible()
-    swipe(phone, (90, 300), (190, 300), (300, 300))
+    swipe(phone, (90, 700), (190, 700), (300, 700))
     expect(sidebar).to_be_hidden()

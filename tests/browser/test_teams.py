@@ -1,17 +1,17 @@
-"""A person switches teams, manages one, and reads what another asked there."""
+"""A user switches teams, manages one, and reads a question of another member."""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import barriers, sign_in_as_admin
+from tests.browser.conftest import barriers, open_account, sign_in_as_admin
 from tests.browser.serving import Site
 
 PREPARE = """
 from django.contrib.auth.models import Group, User
 from apps.accounts.models import Team
-from apps.chat.models import Conversation, Message
+from apps.conversations.models import Conversation, Message
 
 admin = User.objects.get(username="admin")
 marta = User.objects.create_user("marta")
@@ -39,14 +39,15 @@ def test_a_person_works_in_a_team_manages_it_and_reads_what_others_asked(page: P
     expect(page.get_by_role("textbox").first).to_be_visible()
     other = page.context.new_page()
     other.goto(f"{site.url}/")
+    open_account(other)
     other.get_by_role("link", name="Teams").click()
     other.get_by_role("button", name="Switch to Editors").focus()
     other.keyboard.press("Enter")
-    expect(other.get_by_text("You work in the team Editors.")).to_be_visible()
+    expect(other.get_by_text("You are working in the team Editors.")).to_be_visible()
     assert barriers(other) == []
 
-    # The page that was open elsewhere goes to where the person works now.
-    expect(page.get_by_text("You work in the team Editors.")).to_be_visible()
+    # Other open pages switch to the user's current team.
+    expect(page.get_by_text("You are working in the team Editors.")).to_be_visible()
 
     page.get_by_role("link", name="Conversations of the team").click()
     expect(page.get_by_text("marta, Travel desk,")).to_be_visible()
@@ -56,15 +57,18 @@ def test_a_person_works_in_a_team_manages_it_and_reads_what_others_asked(page: P
     expect(page.get_by_role("textbox")).to_have_count(0)
     assert barriers(page) == []
 
+    open_account(page)
     page.get_by_role("link", name="Team: Editors").click()
     assert barriers(page) == []
     page.get_by_role("link", name="Members of Editors").click()
-    page.get_by_label("Add somebody").fill("to")
+    page.get_by_label("Add a member by exact username or email address").fill("to")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("No account has exactly this")
-    page.get_by_label("Add somebody").fill("tomas")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "No account has this exact username or email address"
+    )
+    page.get_by_label("Add a member by exact username or email address").fill("tomas")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_have_text("tomas is in the team.")
+    expect(page.get_by_role("status")).to_have_text("tomas was added to the team.")
     assert barriers(page) == []
     page.get_by_role("button", name="Leave the team").click()
     expect(page.get_by_role("alert")).to_contain_text("needs an administrator")

@@ -1,4 +1,4 @@
-"""One conversation on three tabs and a phone, while their connections come and go."""
+"""One conversation in three tabs and on a phone, with unreliable connections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.browser.test_demo import question, wait_for_answer
 
 TABS, STEPS, MOST_ASKED = 3, 24, 6
 HEIGHT = 4000
-"""Pixels: turns that are far from what is seen are not drawn, and all are compared."""
+"""In pixels. Turns far outside the visible part are not rendered, and all are compared."""
 CREATE = """
 from apps.catalog.models import Application
 manifest = {"orchestrator": {"deployment": {"deployment_id": "demo-model"}}, "contexts": [], "tool_sets": []}
@@ -52,7 +52,7 @@ def four_pages(browser: Browser, site: Site) -> Iterator[list[Page]]:
 
 
 class Visit:
-    """What happens on one of the pages, as chance has it."""
+    """Random events on one of the pages."""
 
     def __init__(self, page: Page, name: str) -> None:
         self.page, self.name = page, name

@@ -1,4 +1,4 @@
-"""The admin's figures in a browser: charts and tables that everybody can read."""
+"""The usage pages of the admin in a browser: accessible charts and tables."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ def test_figures_are_for_everybody(admin_page: Page, site: Site, scheme):
     expect(admin_page.get_by_role("img", name="Model calls. answered")).to_be_visible()
     expect(admin_page.get_by_role("rowheader", name="charted")).to_be_visible()
     assert barriers(admin_page) == []
-    admin_page.get_by_role("columnheader", name="Tokens out").get_by_role("link").click()
+    admin_page.get_by_role("columnheader", name="Output tokens").get_by_role("link").click()
     sorted_by = admin_page.locator("[aria-sort=descending]")
-    expect(sorted_by).to_have_text("Tokens out")
+    expect(sorted_by).to_have_text("Output tokens")
     for path, heading in (
-        (f"/admin/runs/runsummary/{run}/change/", "Over time"),
-        ("/admin/", "Errors that need somebody"),
+        (f"/admin/runs/runsummary/{run}/change/", "Timeline"),
+        ("/admin/insights/usagesum/errors/", "Latest errors"),
+        ("/admin/", "Errors"),
     ):
         admin_page.goto(path)
-        expect(admin_page.get_by_role("heading", name=heading)).to_be_visible()
+        expect(admin_page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
         assert barriers(admin_page) == []

@@ -1,4 +1,4 @@
-"""An application's form, its draft and its versions, in a real browser."""
+"""An application's draft and its versions, in a real browser."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ def number(site: Site) -> int:
     found: int = site.shell(
         """
         from apps.catalog.models import Application
+        from apps.catalog.versions.version_recorder import save_live
         row = Application(slug="versioned", title="Versioned", manifest=manifest)
-        row.save()
+        save_live(row)
         result = row.pk
         """,
         manifest=MANIFEST,
@@ -39,10 +40,11 @@ def test_what_is_saved_as_a_draft_is_compared_published_and_taken_back(
     page = admin_page
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"{LIST}{number}/change/")
-    page.get_by_label("Title").fill("Another title")
-    page.get_by_role("button", name="Save as a draft").click()
-    page.wait_for_url(f"**{LIST}")
+    page.goto(f"{LIST}{number}/studio/#instructions")
+    page.get_by_text("Title, description and icon").click()
+    page.get_by_label("Title", exact=True).fill("Another title")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.locator(".studio-bar .studio-status")).to_have_text("Saved.")
 
     page.goto(f"{LIST}{number}/versions/")
     expect(page.get_by_text("Live with unpublished changes")).to_be_visible()
@@ -56,10 +58,10 @@ def test_what_is_saved_as_a_draft_is_compared_published_and_taken_back(
     page.get_by_role("button", name="Publish").click()
     expect(page.get_by_text("Version 2 is live.")).to_be_visible()
     page.get_by_text("Restore or withdraw").click()
-    page.get_by_label("Why it comes back").fill("The old title was better")
+    page.get_by_label("Reason for restoring").fill("The old title was better")
     assert barriers(page) == []
     page.get_by_role("button", name="Restore version 1").click()
-    expect(page.get_by_text("What version 1 was is live again.")).to_be_visible()
+    expect(page.get_by_text("The content of version 1 is live again.")).to_be_visible()
 
     title = site.shell(
         "from apps.catalog.models import Application\n"

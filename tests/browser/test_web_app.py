@@ -1,4 +1,4 @@
-"""The page installed as an application: what its worker keeps, and what it shows without a server."""
+"""The page installed as an app: what its worker caches, and what it shows offline."""
 
 from __future__ import annotations
 

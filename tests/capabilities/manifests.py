@@ -1,4 +1,4 @@
-"""Manifests and openings for tests, short to write."""
+"""Short functions for manifests and openings of tests."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -11,18 +11,18 @@ from apps.agent.events import Emit, Event, StageClosed, StageDelta
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.registry import Capability, Contribution, Opening
-from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
+from apps.capabilities.wrappers.failure_handling import ANOTHER_WAY
 from apps.manifest.manifest import Manifest
 from apps.workspace.port import Workspace
 from apps.workspace.stored_files import FileInfo
 
 CALLER = Caller("user-7")
 OTHERWISE = f"\n\n{ANOTHER_WAY}"
-"""What the result of a failed call ends in where the manifest says nothing of failures."""
+"""The end of the result of a failed call, if the manifest does not mention failures."""
 
 
 class Files:
-    """The part of a workspace that keeps files."""
+    """The part of a workspace that stores files."""
 
     def __init__(self) -> None:
         self.kept: dict[str, tuple[bytes, str]] = {}
@@ -91,7 +91,7 @@ async def opened(
 async def opened_together(
     document: Manifest, opening: Opening, *capabilities: Capability
 ) -> AsyncIterator[Contribution]:
-    """The tools and issues of several capabilities in one run, once all of them are open."""
+    """Return the tools and issues of several capabilities in one run, once all of them are open."""
     async with AsyncExitStack() as stack:
         openers = filter(None, (one.prepare(document) for one in capabilities))
         found = [await stack.enter_async_context(opener(opening)) for opener in openers]
@@ -112,7 +112,7 @@ async def use(item: Tool, emit: Emit = silent, **arguments: Any) -> ToolResult:
 
 
 def timeless(events: list[Event]) -> list[Event]:
-    """The events without how long anything took."""
+    """Return the events without durations."""
     return [replace(e, seconds=0.0) if isinstance(e, StageClosed) else e for e in events]
 
 

@@ -1,4 +1,4 @@
-"""A real HTTP service on the loopback, in the process of the test, that remembers what it saw."""
+"""A real HTTP service on the loopback, in the process of the test, that records its requests."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -10,10 +10,8 @@ from apps.accounts.sender_headers import OWN_REQUEST
 
 @dataclass(frozen=True)
 class Seen:
-    """A request as it arrived; header names in lower case.
-
-    Without the header of requests to the site itself: the service is on a host of the site.
-    """
+    """A request as it arrived, with lower-case header names. The header of requests to the site
+    itself is removed, because the service is on a host of the site."""
 
     method: str
     target: str
@@ -21,7 +19,7 @@ class Seen:
     body: bytes = b""
 
     def told(self, *names: str) -> dict[str, str]:
-        """Those of the headers that the request has."""
+        """Return those of the headers that the request has."""
         return {name: self.headers[name] for name in names if name in self.headers}
 
 
@@ -54,7 +52,7 @@ class Service:
 
 @asynccontextmanager
 async def serving(*replies: Reply, answer: Answer | None = None) -> AsyncIterator[Service]:
-    """Serve the replies in order, the last one again and again, or whatever `answer` says."""
+    """Serve the replies in order and repeat the last one, or serve the result of `answer`."""
 
     async def reply_to(seen: Seen) -> Reply:
         if answer is not None:

@@ -1,4 +1,4 @@
-"""URLs that mean no good, through everything with which a model can have something fetched."""
+"""Hostile URLs, through everything with which a model can fetch a URL."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from apps.accounts.caller import Credentials
 from apps.agent.tools import Tool
+from apps.capabilities.a2a_agents.capability import a2a_agents
 from apps.capabilities.documents.capability import documents
 from apps.capabilities.interpreter.capability import interpreter
 from apps.capabilities.mcp.capability import mcp
@@ -18,6 +20,8 @@ from apps.errors import InvalidParameter
 from apps.manifest.manifest import Manifest
 from apps.workspace.loading.shared_loads import Loading, rules_of
 from apps.workspace.local.workspace import LocalWorkspace
+from tests.capabilities.a2a_agents.agents import document as agent_document
+from tests.capabilities.a2a_agents.agents import scripted
 from tests.capabilities.deployment.scripts import ECHO, echo, one_tool, written
 from tests.capabilities.deployment.scripts import use as ask
 from tests.capabilities.interpreter.dial_interpreter import dial_interpreter
@@ -30,10 +34,10 @@ from tests.hostile_urls import problems as problems_of
 
 pytestmark = pytest.mark.django_db
 
-WITH_KEY = replace(CALLER, api_key="caller-key")
+WITH_KEY = replace(CALLER, credentials=Credentials(api_key="caller-key"))
 
 Consumer = Callable[[Any, float], AbstractAsyncContextManager[Tell]]
-"""Has URLs fetched for a tool that must not do its work, with so many seconds for each."""
+"""Fetches URLs for a tool that must fail, with that many seconds for each."""
 
 
 @pytest.fixture(autouse=True)
@@ -109,16 +113,26 @@ async def deployment_data(settings: Any, seconds: float) -> AsyncIterator[Tell]:
 
 
 @asynccontextmanager
+async def agent_files(settings: Any, seconds: float) -> AsyncIterator[Tell]:
+    async with scripted() as agent:
+        given = agent_document(agent.url, manifest=rules(seconds))
+        async with only_tool(a2a_agents, given) as found:
+            yield lambda url: refused(ask(found, query="Look", attachment_urls=[url]))
+    assert agent.asked == []
+
+
+@asynccontextmanager
 async def interpreter_code(settings: Any, seconds: float) -> AsyncIterator[Tell]:
     async with only_tool(interpreter, document(**rules(seconds))) as found:
         yield lambda url: refused(ask(found, title="t", code=f"file:text::{url}"))
 
 
 def with_input(found: Tool) -> Tell:
-    """What the conversation has attached is what the call names."""
+    """Attach to the conversation what the call names."""
 
     async def tell(url: str) -> str:
-        named = f"{url}a.csv" if url.endswith("/") else url  # what has no name is no input file
+        # without a name, it is not an input file
+        named = f"{url}a.csv" if url.endswith("/") else url
         history = [attached(named)]
         result = await ask(found, messages=history, title="t", code="1", attachment_urls=[named])
         assert "SUCCESS" not in result.content
@@ -197,6 +211,7 @@ OTHERS: Sequence[Consumer] = (
     web_file,
     deployment_files,
     deployment_data,
+    agent_files,
     sandbox_inputs,
     dial_interpreter_inputs,
     document_text,
@@ -205,7 +220,7 @@ OTHERS: Sequence[Consumer] = (
 
 
 def each_or_two(consumers: Sequence[Consumer]) -> list[Any]:
-    """One of each kind is enough for every change; all of them are tried in `make check`."""
+    """Return one URL of each kind by default; `make check` tries all of them."""
     always = (rest_tool, web_page)
     return [
         one if one in always else pytest.param(one, marks=pytest.mark.full) for one in consumers
@@ -213,7 +228,7 @@ def each_or_two(consumers: Sequence[Consumer]) -> list[Any]:
 
 
 def is_reference(url: Hostile) -> bool:
-    """Text of several lines is none, and stays what it is."""
+    """Return True for a reference. A text of several lines is not one and stays unchanged."""
     return "\n" not in url.url
 
 

@@ -1,4 +1,4 @@
-"""What taints a run, and what does not: each source with the real thing behind it."""
+"""Sources that taint a run, and sources that do not, each tested with the real thing."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities.attachments.capability import attachments
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.files.capability import files
-from apps.capabilities.registry import Capability, Contribution, Opening
+from apps.capabilities.registry import Capability, Contribution, GivenConversation, Opening
 from apps.capabilities.rest.capability import rest
 from apps.capabilities.web.capability import web
 from apps.errors import InvalidParameter
@@ -177,16 +177,15 @@ async def test_asking_a_model_changes_nothing_and_asking_an_application_may(is_a
 # --- Files ------------------------------------------------------------------------------------
 
 FOREIGN = "files/stranger/report.txt"
-OF_SOMEBODY = "file 'report.txt' of somebody else"
+OF_SOMEBODY = "file 'report.txt' of another user"
 
 
 @asynccontextmanager
 async def in_dial(
     settings: Any, capability: Capability = files, **rest: Any
 ) -> AsyncIterator[tuple[Opening, Contribution, str]]:
-    """In a Core with a file of the caller's, one that is published, and one of somebody else that
-    they may read. The last value is the caller's bucket.
-    """
+    """Serve a Core with a file of the caller's, a published file, and a file of another user that
+    the caller may read. The last value is the caller's bucket."""
     settings.PRIVATE_NETWORK_ALLOWLIST = []
     with serve_core() as core, core.request_key(APPLICATION) as key:
         settings.DIAL_URL = core.url
@@ -215,7 +214,7 @@ LINES = {"start_line": 0, "end_line": 5}
         ("read_lines", {"path": FOREIGN, **LINES}, [OF_SOMEBODY]),
         ("search", {"path": FOREIGN, "pattern": "keys"}, [OF_SOMEBODY]),
         ("copy", {"source": FOREIGN, "destination": "mine.txt"}, [OF_SOMEBODY]),
-        ("list", {"path": "files/stranger/"}, ["file 'stranger' of somebody else"]),
+        ("list", {"path": "files/stranger/"}, ["file 'stranger' of another user"]),
         ("read_lines", {"path": "files/public/rules.txt", **LINES}, []),
         ("read_lines", {"path": "files/{own}/own.txt", **LINES}, []),
         ("list", {"path": ""}, []),
@@ -254,9 +253,11 @@ async def test_an_attachment_that_the_model_reads_is_trusted_if_it_is_the_person
 ):
     async with in_dial(settings) as (outer, _, bucket):
         attachment = Attachment("image/png", "A", url=url.format(own=bucket))
-        asked = [Message("user", "Look", attachments=(attachment,))]
+        asked = [ModelMessage("user", "Look", attachments=(attachment,))]
         takes = DeploymentInfo("gpt", "GPT", features={"url_attachments": True}, files="path")
-        reading = structs.replace(outer, messages=asked, workspace=Reading(outer.workspace, takes))
+        reading = structs.replace(
+            outer, conversation=GivenConversation(asked), workspace=Reading(outer.workspace, takes)
+        )
         opener = attachments.prepare(manifest())
         assert opener is not None
         async with opener(reading) as contribution:

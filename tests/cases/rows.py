@@ -1,4 +1,4 @@
-"""Cases that tests start from."""
+"""Initial test cases."""
 
 from __future__ import annotations
 

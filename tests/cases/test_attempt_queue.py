@@ -1,4 +1,4 @@
-"""Attempts are made side by side, so many at once, and their results are told in order."""
+"""A limited number of attempts runs in parallel, and their results are reported in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from apps.cases.attempt_queue import carried_out_in_order, done_unless
 
 
 class Jobs:
-    """Each ends when it is let go; `going` are those that have begun and not ended."""
+    """Jobs that end when released. `going` are the unfinished ones."""
 
     def __init__(self, count: int) -> None:
         self.ends = [asyncio.Event() for _ in range(count)]

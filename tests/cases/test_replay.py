@@ -1,4 +1,4 @@
-"""What models and tools answer is recorded once, and replayed without asking anybody."""
+"""Answers of models and tools are recorded once, and replayed without calling them."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import replace
 from typing import Any
 
 from apps.accounts.caller import Caller
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.tools import Tool, ToolResult
-from apps.capabilities.registry import Contribution, Prepared
-from apps.cases.attempts import Trial, try_case
+from apps.capabilities.registry import Contribution, PreparedCapabilities
+from apps.cases.attempts import FinishedAttempt, try_case
 from apps.cases.expectations import read_expectations
-from apps.cases.judging import CalledTool, Failure
+from apps.cases.judging import CalledTool, FailedExpectation
 from apps.cases.player import MAY_WRITE, Mode, Player
 from apps.cases.request_forms import Mask
 from apps.cases.tape import Tape, read_tape
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InvalidParameter, ModelFailed
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying, tool
 
 CALLER = Caller("case-1", "key")
-QUESTION = Message("user", "How warm is it in Riga on 2026-11-24 at 10:15?")
-LATER = Message("user", "How warm is it in Riga on 2026-11-25 at 09:01?")
+QUESTION = ModelMessage("user", "How warm is it in Riga on 2026-11-24 at 10:15?")
+LATER = ModelMessage("user", "How warm is it in Riga on 2026-11-25 at 09:01?")
 CALL = calling(("1", "weather", {"city": "Riga", "key": "s3cret-of-ours"}))
 MASK = Mask(("s3cret-of-ours",))
 
@@ -39,7 +39,14 @@ def application(*tools: Tool, prompt: str = "Be brief.", remote: bool = False):
         "tool_sets": [],
     }
     return ResolvedApplication(
-        1, "travel", "Travel", "", True, 1, read(document), Prepared((opener,), ())
+        1,
+        "travel",
+        "Travel",
+        "",
+        True,
+        1,
+        read_manifest(document),
+        PreparedCapabilities((opener,), ()),
     )
 
 
@@ -61,9 +68,9 @@ async def attempt(
     model: ScriptedModel,
     mode: Mode,
     tape: Tape | None = None,
-    message: Message = QUESTION,
+    message: ModelMessage = QUESTION,
     expect: Any = (),
-) -> Trial:
+) -> FinishedAttempt:
     workspace = FakeWorkspace(CALLER)
     workspace.models = {"gpt": model, "judge": model}
     player = Player(mode, tape or Tape(), MASK)
@@ -71,12 +78,12 @@ async def attempt(
     return await try_case([message], wanted, app, workspace, player, CALLER)
 
 
-async def recorded(app: ResolvedApplication, *scripts: Any, **also: Any) -> Trial:
+async def recorded(app: ResolvedApplication, *scripts: Any, **also: Any) -> FinishedAttempt:
     return await attempt(app, ScriptedModel(*scripts), "live", **also)
 
 
-def stored(trial: Trial) -> Tape:
-    """The recording as the database gives it back."""
+def stored(trial: FinishedAttempt) -> Tape:
+    """Return the recording as stored in the database."""
     return read_tape(trial.player.recorded.write())
 
 
@@ -117,8 +124,8 @@ async def test_a_changed_prompt_is_not_in_the_recording_and_the_failure_says_wha
 async def test_without_a_recording_the_failure_says_what_to_do():
     again = await attempt(application(), ScriptedModel(), "replay")
 
-    text = "Nothing is recorded of this case. Run it live and record it first."
-    assert again.failures == [Failure("recording", text)]
+    text = "This case has no recording. Run it live and record it first."
+    assert again.failures == [FailedExpectation("recording", text)]
 
 
 async def test_the_errors_of_tools_and_models_are_replayed_too():
@@ -160,7 +167,7 @@ async def test_an_unrecorded_call_is_made_only_if_the_tool_changes_nothing():
     assert (len(writing.calls), refused.player.refused) == (0, ["weather"])
     assert model.asked[1].messages[-1].text == f"Error: {MAY_WRITE}"
     assert refused.failures == [
-        Failure("recording", "A call of the tool weather is not in the recording.")
+        FailedExpectation("recording", "A call of the tool weather is not in the recording.")
     ]
 
 
@@ -172,7 +179,7 @@ async def test_the_tools_of_a_server_are_those_of_the_recording():
         raise AssertionError("a replay opens no session")
 
     gone = application(remote=True)
-    gone = replace(gone, prepared=Prepared((("mcp", unreachable),), ()))
+    gone = replace(gone, prepared=PreparedCapabilities((("mcp", unreachable),), ()))
     again = await attempt(gone, ScriptedModel(), "replay", stored(live))
 
     assert (again.attempt.text, again.failures) == ("12 degrees.", [])
@@ -187,4 +194,6 @@ async def test_a_judge_is_recorded_like_any_model():
     curt = await recorded(application(), saying("What?"), no, expect=expect)
 
     assert (live.failures, again.failures) == ([], [])
-    assert curt.failures == [Failure("judged", "“It is polite.” is not true: It is curt.")]
+    assert curt.failures == [
+        FailedExpectation("judged", "“It is polite.” is not true: It is curt.")
+    ]

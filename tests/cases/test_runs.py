@@ -1,4 +1,5 @@
-"""Cases are run on a state of an application, by hand or by a build, and may stand before publishing."""
+"""Cases run on a state of an application, manually or from a build, and can be required for
+publishing."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.management import CommandError, call_command
 
-from apps.agent.messages import Message, ToolCall
-from apps.agent.step_results import RecordedOpening, write
+from apps.agent.messages import ModelMessage, ToolCall
+from apps.agent.steps.results import RecordedOpening, write_record
+from apps.cases.background import GIVEN_UP, begin_later
 from apps.cases.case_messages import read_messages
 from apps.cases.documents import (
     CaseDocumentInvalid,
@@ -23,29 +25,29 @@ from apps.cases.documents import (
     case_from_document,
 )
 from apps.cases.from_runs import RunNotReadable, case_from_run
+from apps.cases.latest_results import standings_of
 from apps.cases.models import CaseRun, CaseSettings
-from apps.cases.publication import publication_problems
 from apps.cases.runner import CaseRunRequest, begin, carry_out, stop
-from apps.cases.standings import standings_of
+from apps.catalog.actions import publish, save_draft
 from apps.catalog.models import Application
-from apps.catalog.versions.drafts import save_draft
-from apps.catalog.versions.publication import publish
 from apps.live.hub import Hub
 from apps.live.models import Run, RunStep
 from apps.live.run_summary import RunSummary
+from apps.tasks.failures import give_up
 from tests.capabilities.manifests import parameter, tool, tool_set
 from tests.capabilities.service import Reply, Seen, json_reply, serving
 from tests.cases.rows import ASKED, make_case
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 from tests.chat.scripts import settled
+from tests.tasks.jobs import run_waiting_jobs
 
-# What runs cost is written by a thread of its own, which no transaction of a test rolls back.
+# A separate thread writes the costs of runs, which no transaction of a test rolls back.
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback"), pytest.mark.postgres]
 
 
 @pytest.fixture(autouse=True)
-def quick_demo(settings: Any) -> None:
-    settings.DEMO_MODEL_DELAY_SECONDS = 0
+def quick_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 0)
 
 
 def carried_out(application: Application, user: User | None = None, **wanted: Any) -> CaseRun:
@@ -91,15 +93,15 @@ def test_a_case_is_recorded_live_and_then_replayed_offline_by_a_build(tmp_path, 
     assert (replayed.target, single.is_whole) == ("1", False)
     told = capsys.readouterr().out
     assert "FAILED  Says the impossible" in told
-    assert "The answer does not have “impossible”." in told
+    assert "The answer does not contain “impossible”." in told
 
 
 def test_a_build_that_names_what_there_is_not_is_told():
     application = demo()
 
     for wanted, said in (
-        (("other",), "There is no application 'other'."),
-        (("travel",), "There are no cases to run. Make one first."),
+        (("other",), "Unknown application: 'other'."),
+        (("travel",), "There are no test cases. Create one first."),
         (("travel", "--record"), "--record needs --live."),
     ):
         with pytest.raises(CommandError, match=said):
@@ -218,27 +220,64 @@ async def test_results_stand_in_the_order_of_the_cases_whichever_ends_first():
     assert (run.state, told, kept) == ("passed", ["first", "second"], ["first", "second"])
 
 
+async def test_a_job_makes_the_attempts_that_a_killed_process_left_out():
+    def made() -> CaseRun:
+        application = demo()
+        for name in ("A", "B"):
+            make_case(application, name)
+        run = begin_later(application, None, CaseRunRequest(mode="live", times=2))
+        case = application.cases.get(name="A")
+        run.results.create(case=case, name="A", attempt=1, place=0, passed=True, text="Kept")
+        return run
+
+    def kept(run: CaseRun) -> tuple[str, list[tuple[str, int, int]], list[str]]:
+        run.refresh_from_db()
+        rows = run.results.all()
+        found = [(row.name, row.attempt, row.place) for row in rows]
+        return run.state, found, [row.text for row in rows if row.text == "Kept"]
+
+    run = await database_sync_to_async(made)()
+    await run_waiting_jobs()
+
+    assert await database_sync_to_async(kept)(run) == (
+        "passed",
+        [("A", 1, 0), ("A", 2, 1), ("B", 1, 2), ("B", 2, 3)],
+        ["Kept"],
+    )
+
+
+def test_a_run_ends_with_its_job():
+    application = demo()
+    make_case(application, "A")
+    run = begin_later(application, None, CaseRunRequest(mode="live"))
+
+    give_up("cases.carry_out", [run.pk, None], {})
+
+    run.refresh_from_db()
+    assert (run.state, run.problem) == ("failed", GIVEN_UP)
+
+
 def test_a_draft_is_published_only_after_its_cases_have_passed():
     application, user = demo(), make_operator()
     case = make_case(application, "Greets", {"kind": "contains", "text": "impossible"})
     CaseSettings.objects.create(application=application, requires_cases=True)
     written = manifest_with(contexts=[{"type": "user-defined", "content": "Be brief."}])
-    save_draft(application, {"manifest": written}, None, user)
+    save_draft.execute(application, {"manifest": written}, None, user)
     application.refresh_from_db()
 
-    with pytest.raises(ValidationError, match="Run all of them on the draft as it is now"):
-        publish(application, "Shorter", user=user)
+    with pytest.raises(ValidationError, match="Run all of them on the current draft"):
+        publish.execute(application, "Shorter", user=user)
     failed = carried_out(application, user, target="draft", mode="live", times=2)
-    with pytest.raises(ValidationError, match="Cases failed on this draft: “Greets”"):
-        publish(application, "Shorter", user=user)
+    with pytest.raises(ValidationError, match="Test cases failed on this draft: “Greets”"):
+        publish.execute(application, "Shorter", user=user)
     case.expectations = []
     case.save()
-    stale = publication_problems(application, application.draft.manifest)
+    with pytest.raises(ValidationError, match="Run all of them on the current draft"):
+        publish.execute(application, "Shorter", user=user)
     passed = carried_out(application, user, target="draft", mode="live")
-    version = publish(application, "Shorter", user=user)
+    version = publish.execute(application, "Shorter", user=user)
 
     assert (failed.state, failed.results.count(), passed.state) == ("failed", 2, "passed")
-    assert len(stale) == 1
     assert (version.number, version.document) == (2, written)
     standing = standings_of([case.pk])[case.pk]
     assert (standing.run, standing.words) == (passed.pk, "passed")
@@ -288,14 +327,14 @@ def test_a_case_is_made_of_a_run_by_whoever_may_read_it():
         case_from_run(summary, make_operator())
     call = ToolCall("1", "shop_look_up", "{}")
     said = (
-        Message("system", "Be brief."),
-        Message("user", "What is tea?", name="Ada"),
-        Message("assistant", "", tool_calls=(call,)),
-        Message("tool", "A leaf", tool_call_id="1"),
-        Message("assistant", "A leaf."),
-        Message("user", "And coffee?"),
+        ModelMessage("system", "Be brief."),
+        ModelMessage("user", "What is tea?", name="Ada"),
+        ModelMessage("assistant", "", tool_calls=(call,)),
+        ModelMessage("tool", "A leaf", tool_call_id="1"),
+        ModelMessage("assistant", "A leaf."),
+        ModelMessage("user", "And coffee?"),
     )
-    opening = write(RecordedOpening(said, {}))
+    opening = write_record(RecordedOpening(said, {}))
     RunStep.objects.create(run=run, key="open", kind="open", status="done", result=opening)
 
     case = case_from_run(summary, User.objects.get(username="operator"))
@@ -310,7 +349,7 @@ def test_a_case_is_made_of_a_run_by_whoever_may_read_it():
         "from_real_run": True,
     }
     assert case._state.adding
-    assert read_messages(case.messages)[0] == Message("user", "What is tea?", name="Ada")
+    assert read_messages(case.messages)[0] == ModelMessage("user", "What is tea?", name="Ada")
     assert (case.application, case.source_run) == (application, run.pk)
     with pytest.raises(PermissionDenied):
         case_from_run(summary, User.objects.create_user("somebody"))

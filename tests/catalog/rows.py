@@ -1,4 +1,4 @@
-"""Rows that the catalog's tests start from."""
+"""Initial rows of the catalog's tests."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from apps.catalog.models import Application, empty_manifest
+from apps.catalog.versions.version_recorder import save_live
 from apps.workspace.local.models import Deployment, Secret
 
 
-def make_application(slug: str = "travel", **fields: Any) -> Application:
-    application = Application(**{"slug": slug, "title": slug.title(), "is_shared": True, **fields})
-    application.save()
+def store_application(**fields: Any) -> Application:
+    application = Application(**fields)
+    save_live(application)
     return application
+
+
+def make_application(slug: str = "travel", **fields: Any) -> Application:
+    return store_application(**{"slug": slug, "title": slug.title(), "is_shared": True, **fields})
 
 
 def make_deployment(deployment_id: str = "demo-model", **fields: Any) -> Deployment:
@@ -34,7 +39,7 @@ def make_operator(name: str = "operator") -> User:
 
 
 def secrets() -> list[tuple[str, str, list[str]]]:
-    """The name, the value and the servers of each."""
+    """Return the name, value and servers of each secret."""
     return list(Secret.objects.order_by("name").values_list("name", "value", "servers"))
 
 

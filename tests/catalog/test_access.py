@@ -5,10 +5,10 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
 from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, KeyLimits
 from apps.catalog.access import may_use, usable
 from apps.catalog.models import Application
-from apps.catalog.resolve import resolve
+from apps.catalog.resolve import resolve_application
 from apps.catalog.resolved_application import ResolvedApplication
 from tests.catalog.rows import make_application
 
@@ -25,7 +25,9 @@ def applications() -> list[Application]:
 
 
 def resolved(applications: list[Application]) -> list[ResolvedApplication]:
-    return [async_to_sync(resolve)(item.slug) for item in applications if item.is_enabled]
+    return [
+        async_to_sync(resolve_application)(item.slug) for item in applications if item.is_enabled
+    ]
 
 
 def admitted(applications: list[Application], caller: Caller) -> list[str]:
@@ -41,8 +43,8 @@ def test_the_list_and_the_door_agree(applications):
         (Caller("session-1"), ["public"]),
         (Caller("key-1", kind="key"), ["closed-circle", "private", "public"]),
         (person, ["private", "public"]),
-        (Caller("key-1", kind="key", scope=frozenset({private.pk})), ["private"]),
-        (Caller("key-1", kind="key", scope=frozenset()), []),
+        (Caller("key-1", kind="key", limits=KeyLimits(scope=frozenset({private.pk}))), ["private"]),
+        (Caller("key-1", kind="key", limits=KeyLimits(scope=frozenset())), []),
     ]
 
     for caller, slugs in callers:

@@ -7,11 +7,12 @@ import pytest
 from django.test import override_settings
 
 from apps.catalog.checks import capabilities_exist, processes_hear_each_other
+from tests.browser.serving import close_shell, empty_site
 from tests.fork_server import ROOT, fork_server
 
 
 def check_deploy(folder: Path, **environment: str) -> tuple[int, str]:
-    """The exit status of `manage.py check`, and what it wrote."""
+    """Return the exit status and output of `manage.py check --deploy`."""
     arguments = ("check", "--deploy", "--fail-level", "WARNING")
     with (folder / "log").open("w+b") as log:
         files = (log.fileno(),) * 3
@@ -28,7 +29,8 @@ def test_a_production_configuration_is_clean(tmp_path):
         ALLOWED_HOSTS="apps.example.com",
     )
 
-    assert found == (0, "System check identified no issues (0 silenced).\n")
+    # The subdomains and preload lists of HSTS are silenced, because operators choose them.
+    assert found == (0, "System check identified no issues (2 silenced).\n")
 
 
 def test_a_development_configuration_is_not_for_production(tmp_path):
@@ -66,3 +68,28 @@ def test_a_capability_that_is_none_is_an_error(path, message):
         [found] = capabilities_exist()
 
     assert (found.msg, found.id) == (message, "quickapps.E001")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "header"),
+    [
+        ({}, [31_536_000, False, False]),
+        ({"HSTS": "off"}, [0, False, False]),
+        ({"HSTS": "subdomains"}, [31_536_000, True, False]),
+        ({"HSTS": "preload"}, [31_536_000, True, True]),
+        ({"HTTPS": "false"}, [0, False, False]),
+    ],
+)
+def test_browsers_are_bound_to_tls_for_this_host_unless_the_operator_chooses_more(
+    tmp_path, chosen: dict[str, str], header: list[object]
+):
+    names = ("SECONDS", "INCLUDE_SUBDOMAINS", "PRELOAD")
+    code = f"""
+        from django.conf import settings
+        result = [getattr(settings, "SECURE_HSTS_" + name) for name in {names!r}]
+        """
+    site = empty_site(tmp_path, **{"HTTPS": "true", **chosen})
+    try:
+        assert site.shell(code) == header
+    finally:
+        close_shell(site)

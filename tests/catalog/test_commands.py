@@ -8,9 +8,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import override_settings
 
-from apps.catalog.row_import import import_directories
+from apps.catalog.application_files.row_import import import_directories
 from apps.workspace.local.models import Deployment
-from apps.workspace.local.secrets import SecretField, UnreadableSecret
+from apps.workspace.local.secrets.field import SecretField, UnreadableSecret
 from tests.catalog.rows import make_application, make_deployment
 from tests.contract import proves
 
@@ -107,13 +107,13 @@ def test_the_registration_of_the_built_in_agent_names_the_files_that_it_takes_g_
 
 @pytest.mark.django_db
 def test_a_registration_of_an_unknown_application_is_refused():
-    with pytest.raises(CommandError, match="There is no enabled application travel"):
+    with pytest.raises(CommandError, match="Not an enabled application: travel"):
         printed("dial_registration", "travel")
 
 
 @pytest.fixture
 def other_keys():
-    """Runs the block with other keys, as another process would have them."""
+    """Run the block with other keys, like another process with its own."""
 
     def switch(**settings):
         forget_keys()
@@ -143,7 +143,7 @@ def test_a_secret_survives_a_new_key_once_it_is_encrypted_anew(other_keys):
         before = raw_key()
 
     with other_keys(SECRET_KEY="new", SECRET_KEY_FALLBACKS=["old"]):
-        assert printed("reencrypt_secrets") == "Secrets written anew: 1.\n"
+        assert printed("reencrypt_secrets") == "Re-encrypted secrets: 1.\n"
 
     assert "sk-very-secret" not in raw_key()
     assert raw_key() != before

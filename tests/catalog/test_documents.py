@@ -1,4 +1,4 @@
-"""Applications that DIAL Core keeps, from their manifests."""
+"""Applications whose manifests are stored by DIAL Core."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from apps.catalog import resolve as catalog
 from apps.catalog.content.installed import look_again
 from apps.catalog.models import ContentItem
-from apps.catalog.resolve import forget, resolve_document
+from apps.catalog.resolve import forget_applications, resolve_document
 from apps.errors import ApplicationBroken
 from tests.contract import proves
 
@@ -18,10 +18,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    forget()
+    forget_applications()
     look_again()
     yield
-    forget()
+    forget_applications()
     look_again()
 
 
@@ -123,8 +123,7 @@ async def test_a_document_that_others_keep_names_no_secret_of_ours(toolset, plac
         await resolve_document("helper", "Helper", {**document(), "tool_sets": [toolset]})
 
     assert broken.value.problems == (
-        f"tool_sets[0].{place}.token: names a secret of this installation, and only "
-        "applications that are kept here may; type the credential",
+        f"tool_sets[0].{place}.token: refers to a secret of this installation, which only its own applications may use; enter the credential itself",
     )
 
 
@@ -187,7 +186,7 @@ async def test_what_is_written_for_preview_features_in_vain_is_an_issue(is_on, s
         "helper", "Helper", {**document(), "tool_sets": [toolset], "hooks": [hook]}
     )
 
-    why = "is left out: a preview feature, and those are off in this installation"
+    why = "is left out: it is a preview feature, and preview features are off in this installation"
     issues = [(one.section, one.message, one.is_hard) for one in found.prepared.issues]
     assert issues == [
         ("Application configuration", f"{path}: {why}.", False)

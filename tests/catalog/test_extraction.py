@@ -1,4 +1,4 @@
-"""Secrets that are made of what is saved, also by two at once."""
+"""Saving converts typed credentials to secrets, also in concurrent requests."""
 
 from __future__ import annotations
 
@@ -7,20 +7,15 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
-from django.test import Client
 
-from apps.catalog.extraction import extract, refusals
-from apps.catalog.models import Application, empty_manifest
+from apps.catalog.extraction import extract, forbidden_credentials
+from apps.catalog.models import Application, ApplicationDraft
 from apps.workspace.local.models import Secret
-from tests.catalog.rows import make_deployment, make_operator, secrets
-from tests.console.admin.test_document_form import LIST, MARK, OTHER, PATH, posted, tracking
-from tests.console.admin.test_races import at_once
-
-SERVERS = ["https://track.example.org"]
-
-
-def manifest(*toolsets: Any) -> dict[str, Any]:
-    return {**empty_manifest(), "tool_sets": list(toolsets)}
+from tests.catalog.credentials.documents import MARK, OTHER, PATH, SERVERS, manifest, tracking
+from tests.catalog.rows import make_deployment, make_operator, secrets, store_application
+from tests.console.admin.rows.test_races import at_once
+from tests.console.pages import browser_of
+from tests.console.studio.asking import send
 
 
 def named(*names: str) -> dict[str, Any]:
@@ -77,13 +72,13 @@ class TestExtract:
         document = manifest(toolset)
 
         assert extract(document).document is document
-        assert refusals(document, AnonymousUser()) == []
+        assert forbidden_credentials(document, AnonymousUser()) == []
         assert secrets() == []
 
     def test_the_credential_of_an_item_whose_address_is_overridden_stays(self):
         override = {"tools": tracking(url="https://mine.example.net/")["tools"]}
         use = {"type": "predefined", "template_name": "lent", "override": override}
-        Application.objects.create(slug="turned", title="Turned", manifest=manifest(use))
+        store_application(slug="turned", title="Turned", manifest=manifest(use))
 
         assert extract(tracking(), item="lent").document == tracking()
         assert secrets() == []
@@ -99,9 +94,15 @@ class TestExtract:
     def test_who_may_not_add_secrets_is_refused_at_each_place(self):
         document = manifest(tracking(), tracking(OTHER))
 
-        found = refusals(document, AnonymousUser())
+        found = forbidden_credentials(document, AnonymousUser())
 
         assert [problem.path for problem in found] == [PATH, PATH.replace("[0]", "[1]")]
+
+
+def typed(row: Application, document: dict[str, Any]) -> dict[str, Any]:
+    """Return the studio's request for another manifest."""
+    base = {"title": row.title, "description": "", "icon": "", "manifest": row.manifest}
+    return {**base, "manifest": document, "version": 0, "base": base}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -112,30 +113,28 @@ class TestExtract:
 def test_two_who_save_at_once_get_a_secret_each():
     make_deployment("demo-model")
     user = make_operator()
-    clients = []
-    for _ in range(2):
-        clients.append(Client())
-        clients[-1].force_login(user)
+    clients = [browser_of(user), browser_of(user)]
     second = {**tracking("sk-b", "https://b.example.org/"), "name": "b"}
-    documents = {
-        "one": manifest(tracking(MARK), second),
-        "two": manifest(second, tracking(OTHER)),
-    }
+    rows = [store_application(slug=slug, title=slug) for slug in ("one", "two")]
+    documents = [manifest(tracking(MARK), second), manifest(second, tracking(OTHER))]
 
     assert connection.vendor == "postgresql"
     answers = at_once(
         *(
-            lambda client=client, slug=slug: client.post(
-                f"{LIST}add/", posted(documents[slug], slug=slug)
+            lambda client=client, row=row, document=document: send(
+                client, row, "save", typed(row, document)
             )
-            for client, slug in zip(clients, documents, strict=True)
+            for client, row, document in zip(clients, rows, documents, strict=True)
         )
     )
 
-    assert [answer.status_code for answer in answers] == [302, 302]
-    rows = Secret.objects.order_by("name").values_list("name", flat=True)
-    assert list(rows) == ["b-key", "b-key-2", "tracking-key", "tracking-key-2"]
-    kept = {row.slug: row.manifest["tool_sets"] for row in Application.objects.all()}
+    assert [answer.status_code for answer in answers] == [200, 200]
+    names = Secret.objects.order_by("name").values_list("name", flat=True)
+    assert list(names) == ["b-key", "b-key-2", "tracking-key", "tracking-key-2"]
+    kept = {
+        draft.application.slug: draft.manifest["tool_sets"]
+        for draft in ApplicationDraft.objects.select_related("application")
+    }
     values = dict(Secret.objects.values_list("name", "value"))
     keys = {
         slug: [values[toolset["authorization"]["key"]["$secret"]] for toolset in toolsets]

@@ -4,7 +4,9 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
+from apps.catalog.actions.save_rules import check_row
 from apps.catalog.models import Application
+from apps.catalog.review.manifests import review_manifest
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 
 pytestmark = pytest.mark.django_db
@@ -34,16 +36,16 @@ def test_the_smallest_manifest_is_valid():
     make_deployment("demo-model")
     application = Application(slug="small", title="Small")
 
-    application.full_clean()
+    check_row(application)
 
-    assert application.review().warnings == ()
+    assert review_manifest(application.manifest).warnings == ()
 
 
 def test_a_broken_manifest_is_refused_with_its_paths():
     application = Application(slug="x", title="X", manifest=manifest_with(contexts=3))
 
     with pytest.raises(ValidationError) as refused:
-        application.full_clean()
+        check_row(application)
 
     [line] = refused.value.message_dict["manifest"]
     assert line.startswith("contexts: ")

@@ -5,15 +5,15 @@ import threading
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
+from asgiref.sync import async_to_sync, sync_to_async
 
 from apps.catalog import resolve as catalog
-from apps.catalog.content.installed import installed
+from apps.catalog.content.installed import installed_content
 from apps.catalog.models import Application
-from apps.catalog.resolve import resolve
+from apps.catalog.resolve import resolve_application
 from apps.catalog.resolved_application import ResolvedApplication, prepare_application
 from apps.errors import ApplicationBroken, ApplicationNotFound
-from tests.catalog.rows import make_application
+from tests.catalog.rows import make_application, store_application
 from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
@@ -27,14 +27,14 @@ def grow_old() -> None:
 
 
 @proves("G-03")
-def test_a_burst_asks_the_database_once(django_assert_num_queries, settings):
-    settings.CATALOG_MAX_AGE_SECONDS = 600.0
+def test_a_burst_asks_the_database_once(django_assert_num_queries, monkeypatch):
+    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
     make_application("travel")
 
     async def burst() -> None:
-        await resolve("travel")
+        await resolve_application("travel")
         grow_old()
-        await asyncio.gather(*(resolve("travel") for _ in range(20)))
+        await asyncio.gather(*(resolve_application("travel") for _ in range(20)))
 
     with django_assert_num_queries(3):  # the content and the row, then its version
         async_to_sync(burst)()
@@ -43,7 +43,7 @@ def test_a_burst_asks_the_database_once(django_assert_num_queries, settings):
 def test_a_first_burst_looks_an_application_up_and_prepares_it_once(
     django_assert_num_queries, settings, monkeypatch
 ):
-    settings.CATALOG_MAX_AGE_SECONDS = 600.0
+    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
     make_application("travel")
     prepared_in: list[int] = []
 
@@ -54,13 +54,13 @@ def test_a_first_burst_looks_an_application_up_and_prepares_it_once(
     monkeypatch.setattr(catalog, "prepare_application", prepare)
 
     async def burst() -> tuple[int, set[int]]:
-        impatient = asyncio.create_task(resolve("travel"))
+        impatient = asyncio.create_task(resolve_application("travel"))
         await asyncio.sleep(0)
         impatient.cancel()
-        found = await asyncio.gather(*(resolve("travel") for _ in range(20)))
+        found = await asyncio.gather(*(resolve_application("travel") for _ in range(20)))
         return threading.get_ident(), set(map(id, found))
 
-    installed()
+    installed_content()
     with django_assert_num_queries(2):  # the row and its version
         loop_thread, found = async_to_sync(burst)()
 
@@ -70,27 +70,27 @@ def test_a_first_burst_looks_an_application_up_and_prepares_it_once(
 
 
 def test_the_least_recently_used_application_is_evicted(settings, monkeypatch):
-    settings.CATALOG_MAX_AGE_SECONDS = 600.0
+    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
     monkeypatch.setattr(catalog, "MOST_APPLICATIONS", 2)
     for slug in ("one", "two", "three"):
         make_application(slug)
 
     async def asked() -> list[str]:
         for slug in ("one", "two", "one", "three"):
-            await resolve(slug)
+            await resolve_application(slug)
         return list(catalog._kept)
 
     assert async_to_sync(asked)() == ["one", "three"]
 
 
 def test_a_name_that_no_application_has_is_not_looked_for_each_time(
-    django_assert_num_queries, settings
+    django_assert_num_queries, monkeypatch
 ):
-    settings.CATALOG_MAX_AGE_SECONDS = 600.0
+    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
 
     async def refused() -> None:
         with pytest.raises(ApplicationNotFound):
-            await resolve("travel")
+            await resolve_application("travel")
 
     async def burst() -> None:
         await refused()
@@ -101,63 +101,63 @@ def test_a_name_that_no_application_has_is_not_looked_for_each_time(
         async_to_sync(burst)()
 
 
-async def test_an_application_that_is_new_is_found_once_what_is_kept_is_old(settings):
-    settings.CATALOG_MAX_AGE_SECONDS = 600.0
+async def test_an_application_that_is_new_is_found_once_what_is_kept_is_old(monkeypatch):
+    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
     with pytest.raises(ApplicationNotFound):
-        await resolve("travel")
-    await Application.objects.acreate(slug="travel", title="Travel")
+        await resolve_application("travel")
+    await sync_to_async(store_application)(slug="travel", title="Travel")
 
     with pytest.raises(ApplicationNotFound):
-        await resolve("travel")
+        await resolve_application("travel")
     grow_old()
-    assert (await resolve("travel")).title == "Travel"
+    assert (await resolve_application("travel")).title == "Travel"
 
 
-async def test_a_change_is_seen_once_what_is_kept_is_old(settings):
-    settings.CATALOG_MAX_AGE_SECONDS = 600.0
-    application = await Application.objects.acreate(slug="travel", title="Before")
-    assert (await resolve("travel")).title == "Before"
+async def test_a_change_is_seen_once_what_is_kept_is_old(monkeypatch):
+    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
+    application = await sync_to_async(store_application)(slug="travel", title="Before")
+    assert (await resolve_application("travel")).title == "Before"
     application.title = "After"
     await application.asave()
 
-    assert (await resolve("travel")).title == "Before"
+    assert (await resolve_application("travel")).title == "Before"
     grow_old()
-    assert (await resolve("travel")).title == "After"
+    assert (await resolve_application("travel")).title == "After"
 
 
 async def test_nobody_gets_what_was_there_before_an_application_broke():
-    application = await Application.objects.acreate(slug="travel", title="Travel")
-    await resolve("travel")
+    application = await sync_to_async(store_application)(slug="travel", title="Travel")
+    await resolve_application("travel")
     application.manifest = {"orchestrator": 5}
     await application.asave()
     grow_old()
 
     for _ in range(2):
         with pytest.raises(ApplicationBroken):
-            await resolve("travel")
+            await resolve_application("travel")
 
 
 async def test_nobody_gets_what_was_disabled():
-    application = await Application.objects.acreate(slug="travel", title="Travel")
-    await resolve("travel")
+    application = await sync_to_async(store_application)(slug="travel", title="Travel")
+    await resolve_application("travel")
     application.is_enabled = False
     await application.asave()
     grow_old()
 
     for _ in range(2):
         with pytest.raises(ApplicationNotFound):
-            await resolve("travel")
+            await resolve_application("travel")
 
 
 async def test_a_name_that_was_made_anew_is_another_application():
-    before = await Application.objects.acreate(slug="travel", title="Before")
-    version = (await resolve("travel")).version
+    before = await sync_to_async(store_application)(slug="travel", title="Before")
+    version = (await resolve_application("travel")).version
     await before.adelete()
-    after = await Application.objects.acreate(slug="travel", title="After")
+    after = await sync_to_async(store_application)(slug="travel", title="After")
     await Application.objects.filter(pk=after.pk).aupdate(version=version)
     grow_old()
 
-    assert (await resolve("travel")).title == "After"
+    assert (await resolve_application("travel")).title == "After"
 
 
 PREVIEW = {
@@ -178,14 +178,14 @@ async def test_what_is_written_for_preview_features_is_warned_of_while_they_are_
     is_on, settings, caplog
 ):
     settings.ENABLE_PREVIEW_FEATURES = is_on
-    await Application.objects.acreate(slug="travel", title="Travel", manifest=PREVIEW)
+    await sync_to_async(store_application)(slug="travel", title="Travel", manifest=PREVIEW)
 
-    application = await resolve("travel")
+    application = await resolve_application("travel")
 
     said = [
         record for record in caplog.records if record.name == "apps.catalog.resolved_application"
     ]
-    why = "is left out: a preview feature, and those are off in this installation"
+    why = "is left out: it is a preview feature, and preview features are off in this installation"
     paths = (
         *("orchestrator.tool_discovery", "contexts[0]", "contexts[2]"),
         "tool_sets[0].deferred",
@@ -210,11 +210,10 @@ async def test_what_is_refused_today_and_was_stored_before_costs_its_part_and_no
         "tool_sets": [patched],
         "hooks": [hook],
     }
-    await Application.objects.acreate(slug="travel", title="Travel", manifest=manifest)
+    await sync_to_async(store_application)(slug="travel", title="Travel", manifest=manifest)
 
-    application = await resolve("travel")
+    application = await resolve_application("travel")
 
     assert [issue.message for issue in application.prepared.issues] == [
-        "tool_sets[0]: The patch of the predefined toolset 'weather' contains `type`, which says "
-        "what the template is and cannot be patched; remove it, or write the tool out."
+        "tool_sets[0]: The patch of the predefined toolset 'weather' contains `type`, which cannot be patched because it identifies the template; remove it, or write the tool out."
     ]

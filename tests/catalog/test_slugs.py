@@ -1,4 +1,4 @@
-"""Slugs of titles."""
+"""Slugs are derived from titles."""
 
 from __future__ import annotations
 

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from apps.catalog.content.items import item_of
-from apps.catalog.content.layers import Content, Rows, read_layers
-from apps.catalog.uses import Reference, ReferringApplication, deployment_uses, uses_of
+from apps.catalog.content.layers import Content, ContentRows, read_layers
+from apps.catalog.uses import ItemReference, ReferringApplication, deployment_uses, uses_of
 from apps.catalog.versions.content_changes import content_changes, used_items
 from tests.catalog.content.files import write
 from tests.tables import each_row
 
 SCOUT = "---\ntitle: Scout\ndescription: Finds.\nmodel: small\nbrings: [harbour]\n---\nFind it.\n"
 PLAIN = "---\ntitle: Plain\ndescription: Helps.\n---\nHelp.\n"
-RULES = Reference("prompt", "memory_rules")
-AGENTS = {Reference("agent", "scout"), Reference("agent", "plain")}
+RULES = ItemReference("prompt", "memory_rules")
+AGENTS = {ItemReference("agent", "scout"), ItemReference("agent", "plain")}
 
 
 @pytest.fixture
@@ -25,7 +25,9 @@ def content(tmp_path: Path) -> Content:
     agents = (("scout", SCOUT), ("plain", PLAIN))
     items = [item_of("agent", name, "database", f"row {name}", text) for name, text in agents]
     directory = write(tmp_path, prompt__memory_rules="Remember.")
-    return read_layers([directory], Rows({place: (1, one) for place, one in enumerate(items)}))
+    return read_layers(
+        [directory], ContentRows({place: (1, one) for place, one in enumerate(items)})
+    )
 
 
 def with_features(**features: Any) -> dict[str, Any]:
@@ -59,7 +61,7 @@ def test_what_features_use_is_used_by_the_application(content, document, expecte
 
 def test_a_change_of_what_a_feature_uses_is_told_with_what_it_leads_to(content, tmp_path):
     document = with_features(memory={"enabled": True}, spawn_agent={"enabled": True})
-    rows = Rows(content.rows.known)
+    rows = ContentRows(content.rows.known)
     after = read_layers([write(tmp_path, prompt__memory_rules="Remember it all.")], rows)
 
     changes = content_changes(document, content, after)

@@ -8,13 +8,13 @@ from uuid import UUID, uuid4
 
 from django.utils import timezone
 
-from apps.agent.estimate import ContextUse
+from apps.agent.context.token_estimates import ContextUse
 from apps.agent.events import StageClosed, StageDelta, StageOpened, TextDelta
-from apps.chat.context_use import CONTEXT
-from apps.chat.models import Conversation, Message
-from apps.chat.questions import question_added
+from apps.conversations.asking.questions import question_added
+from apps.conversations.models import Conversation, Message
+from apps.conversations.outcome.context_use import CONTEXT
 from apps.live.events import AnswerStored, StatusChanged, StreamEvent
-from apps.live.journal import entry_of
+from apps.live.journal.journal import entry_of
 from apps.live.models import JournalEntry, Run
 
 TOKENS = {"prompt_tokens": 20, "completion_tokens": 20}
@@ -27,7 +27,7 @@ def answer_text(number: int) -> str:
 def add_turns(
     conversation: Conversation, count: int, text: Callable[[int], str] = answer_text, step: str = ""
 ) -> list[UUID]:
-    """Store `count` answered questions, each with a step if it says something; their runs."""
+    """Store `count` answered questions, each with a step if it has one. Return their runs."""
     runs: list[Run] = []
     messages: list[Message] = []
     entries: list[JournalEntry] = []
@@ -64,7 +64,7 @@ def add_turns(
 
 
 def events_of(asked: Message, answered: Message, step: str) -> list[list[StreamEvent]]:
-    """The events of a run as the three rows in which it stores them."""
+    """Return the events of a run as the three rows in which it stores them."""
     half = len(answered.text) // 2
     stored = {"id": str(answered.uuid), "role": "assistant", "text": answered.text}
     worked: list[StreamEvent] = [

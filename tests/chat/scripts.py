@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
+from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
@@ -21,11 +22,12 @@ from apps.accounts.caller import Caller
 from apps.agent.events import TextDelta, Usage
 from apps.agent.model import Delta, ModelRequest, ReasoningDelta, StagePart
 from apps.catalog.models import Application
-from apps.chat.access import bucket_of
-from apps.chat.consumers import ChatConsumer
+from apps.chat.socket.consumer import ChatConsumer
+from apps.doors.sessions import session_bucket
 from apps.live.hub import Hub
-from apps.workspace.local.caller_files import LocalFiles
+from apps.workspace.local.files.caller_files import LocalFiles
 from apps.workspace.port import DeploymentInfo
+from tests.catalog.rows import store_application
 
 PATIENCE = 60.0
 
@@ -55,7 +57,7 @@ def counts(taken: int, given: int) -> Delta:
 
 
 class PacedModel:
-    """Says what the test puts into `lines`; None ends the answer, an exception breaks it off."""
+    """Sends what the test puts into `lines`. None ends the answer, an exception interrupts it."""
 
     def __init__(self) -> None:
         self.lines: asyncio.Queue[Delta | Exception | None] = asyncio.Queue()
@@ -113,14 +115,14 @@ class StoredSession(dict[str, Any]):
 
 
 def session_of(user: Any) -> str | None:
-    """The key of a new session of the account."""
+    """Return the key of a new session of the account."""
     client = Client()
     client.force_login(user)
     return client.session.session_key
 
 
 class Visitor:
-    """A browser; each of its tabs is a socket to a process, which is a hub."""
+    """A browser. Each of its tabs is a socket to a process, which is a hub."""
 
     def __init__(
         self,
@@ -142,14 +144,14 @@ class Visitor:
     def bucket(self) -> str:
         if self.user.is_authenticated:
             return f"user-{self.user.pk}"
-        return bucket_of(self.session.session_key or "")
+        return session_bucket(self.session.session_key or "")
 
     @property
     def open_workspace(self) -> Any:
         return ScriptedWorkspace(self.model)
 
     async def tab(self, hub: Hub, opens: str = "") -> Tab:
-        """`opens` is the query of the address that names a conversation."""
+        """Return a tab. `opens` is the query of an address that names a conversation."""
         consumer = ChatConsumer.as_asgi(hub=hub, open_workspace=self.open_workspace)
         routes: Any = [path("ws/chat/<slug:slug>/", consumer)]
         tab = Tab(URLRouter(routes), f"/ws/chat/{self.slug}/{opens}")
@@ -171,7 +173,7 @@ class Visitor:
 
 
 class Tab(WebsocketCommunicator):  # type: ignore[misc]
-    """Sends frames and reads what it is sent, as the page does: ids are told once."""
+    """Sends and receives frames like the page, which gets each id once."""
 
     conversation = run = ""
     model: PacedModel
@@ -183,7 +185,7 @@ class Tab(WebsocketCommunicator):  # type: ignore[misc]
         request: UUID | None = None,
         **more: object,
     ) -> str:
-        """Ask; return the id of the conversation as the first frame of the answer names it."""
+        """Ask. Return the id of the conversation from the first frame of the answer."""
         frame = {"type": "ask", "id": str(request or uuid4()), "text": text}
         await self.send_json_to({**frame, "conversation": conversation, **more})
         if conversation is not None:
@@ -195,7 +197,7 @@ class Tab(WebsocketCommunicator):  # type: ignore[misc]
     async def exchange(
         self, text: str, *answer: Delta | Exception | None, **more: Any
     ) -> list[dict[str, Any]]:
-        """Ask, in the open conversation if there is one, and return the frames up to the end."""
+        """Ask, in the open conversation if there is one. Return the frames up to the end."""
         self.model.put(*answer, None)
         await self.ask(text, more.pop("conversation", self.conversation or None), **more)
         return await self.until_over()
@@ -214,7 +216,7 @@ class Tab(WebsocketCommunicator):  # type: ignore[misc]
         return frame
 
     async def until(self, kind: str, **fields: Any) -> list[dict[str, Any]]:
-        """Everything up to the first frame of that type with those fields."""
+        """Return all frames up to the first of that type with those fields."""
         frames = []
         while True:
             frames.append(await self.frame())
@@ -230,7 +232,7 @@ class Tab(WebsocketCommunicator):  # type: ignore[misc]
                 return frames
 
     async def refusal(self, **frame: Any) -> dict[str, Any]:
-        """Send a frame, a question if no other type is named; the error that answers it."""
+        """Send a frame, by default a question. Return the error."""
         asked = {} if "type" in frame else {"type": "ask", "id": str(uuid4()), "text": "Hi"}
         await self.send_json_to({**asked, **frame})
         return (await self.until("error"))[-1]
@@ -240,7 +242,7 @@ class Tab(WebsocketCommunicator):  # type: ignore[misc]
 
 
 async def add_application(**fields: Any) -> Application:
-    # resolved applications are kept by their slug: every test has its own
+    # resolved applications are cached by their slug, so every test has its own
     given = {
         "slug": f"demo-{uuid4().hex[:8]}",
         "title": "Demo",
@@ -249,12 +251,12 @@ async def add_application(**fields: Any) -> Application:
         "manifest": MANIFEST,
         **fields,
     }
-    return await Application.objects.acreate(**given)
+    return await sync_to_async(store_application)(**given)
 
 
 @dataclass
 class Scene:
-    """An application, a process, a model, a visitor."""
+    """An application, a process, a model, and a visitor."""
 
     application: Application
     hub: Hub
@@ -262,7 +264,7 @@ class Scene:
     visitor: Visitor
 
     async def stranger(self, hub: Hub | None = None) -> Tab:
-        """A tab of somebody else, which is closed with those of the visitor."""
+        """Return a tab of another user, which is closed with those of the visitor."""
         tab = await Visitor(self.application, self.model, session_key="browser-2").tab(
             hub or self.hub
         )
@@ -272,25 +274,25 @@ class Scene:
 
 @asynccontextmanager
 async def scene(*, checks_tasks: bool = True, **fields: Any) -> AsyncIterator[Scene]:
-    """At the end everybody leaves, and nothing may be left running."""
+    """Yield a scene. At the end, all tabs are closed, and nothing may keep running."""
     before = asyncio.all_tasks()
     application = await add_application(**fields)
     hub, model = Hub(), PacedModel()
     visitor = Visitor(application, model)
     yield Scene(application, hub, model, visitor)
     await visitor.leave()
-    hub.is_closing = True  # nothing queued is asked any more
+    hub.is_closing = True  # nothing queued is started any more
     for supervisor in list(hub.supervisors.values()):
         supervisor.stop()
     await settled(hub)
-    # a layer on Redis keeps tasks of its own for as long as the loop lives
+    # a layer on Redis has its own tasks for as long as the loop runs
     assert not checks_tasks or asyncio.all_tasks() <= before
-    assert hub.viewers == {}
+    assert hub.streams.viewers == {}
 
 
 @asynccontextmanager
 async def open_tab(**options: Any) -> AsyncIterator[tuple[Scene, Tab]]:
-    """A scene whose visitor has opened a tab of the page."""
+    """Return a scene whose visitor has opened a tab of the page."""
     async with scene(**options) as on:
         yield on, await on.visitor.tab(on.hub)
 

@@ -1,9 +1,8 @@
-"""Tiles of applications, which tell them apart."""
+"""Tiles that distinguish applications."""
 
 import pytest
 
-from apps.catalog.icons.tiles import colour_of, letters_of
-from apps.catalog.icons.values import COLOURS
+from apps.catalog.icons.values import COLOURS, colour_of, letters_of
 from tests.fork_server import ROOT
 
 

@@ -1,4 +1,4 @@
-"""A long conversation is opened by its last turns; earlier ones are fetched."""
+"""A long conversation opens with its last turns, and earlier ones are loaded on demand."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.agent.events import StageDelta, StageOpened
 from apps.chat import window
-from apps.chat.branches import shown_runs
-from apps.chat.models import Conversation, Message
-from apps.live import journal
+from apps.conversations.branches import shown_runs
+from apps.conversations.models import Conversation, Message
+from apps.live.journal import journal
 from apps.live.models import JournalEntry
 from tests.chat.long_conversations import add_turns, answer_text
+from tests.chat.pages.test_views import add_application, add_conversation, visiting
 from tests.chat.scripts import counts, open_tab, says, settled
-from tests.chat.test_views import add_application, add_conversation, visiting
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
@@ -117,7 +117,7 @@ def test_a_long_step_is_cut_until_it_is_opened(client, conversation):
 
 
 def test_texts_of_steps_that_alternate_are_put_together_and_a_repeated_step_begins_anew():
-    told = window.compacted(
+    told = window.compact_frames(
         [
             StageOpened("1", "One", None),
             StageOpened("2", "Two", None),
@@ -174,7 +174,7 @@ def test_the_journal_is_read_by_the_run_whatever_else_is_in_the_conversation(con
     rows = JournalEntry.objects.filter(run=runs[-1], last__lte=10_000).order_by("first")
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL enable_seqscan = off")  # which a small table invites
+            cursor.execute("SET LOCAL enable_seqscan = off")  # a small table makes it likely
     with CaptureQueriesContext(connection) as asked:
         journal.read_run(runs[-1], 10_000)
 

@@ -15,7 +15,7 @@ def admin_client() -> Client:
 
 @pytest.fixture
 def operator(client: Client) -> User:
-    """Whoever `client` is signed in as."""
+    """Return the user as whom `client` is signed in."""
     person = make_operator()
     client.force_login(person)
     return person

@@ -1,4 +1,4 @@
-"""Who opens pages of the admin, and what they read there."""
+"""Users of the admin, and the texts of its pages."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.catalog.rows import make_operator
 
 
 def signed_in(name: str = "operator") -> Client:
-    """The browser of somebody who may do everything."""
+    """Return the browser of a superuser."""
     return browser_of(make_operator(name))
 
 
 def staff(*permissions: str) -> Client:
-    """The browser of somebody who may do that in the admin, with all applications."""
+    """Return the browser of a staff user with these permissions, and all applications."""
     return browser_of(staff_account("staff", "access_all_applications", *permissions))
 
 
@@ -47,5 +47,5 @@ def script_of(user: User) -> APIClient:
 
 
 def words(answer: Any) -> str:
-    """What the page says, without its markup."""
+    """Return the text of the page without its markup."""
     return unescape(sub(r"\s+", " ", sub(r"<[^>]+>", "", answer.text)))

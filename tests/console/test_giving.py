@@ -1,4 +1,4 @@
-"""Accounts that an operator may edit, or name as the one in whose name something happens."""
+"""Accounts that an operator may edit, or select as the account that something runs as."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_an_account_is_managed_by_those_who_edit_all_that_it_reaches(of_account,
     of_account(account, private)
     of_manager(manager, private)
 
-    # Permissions are remembered on the row, so it is read again.
+    # Permissions are cached on the row, so it is read again.
     assert may_manage(User.objects.get(pk=manager.pk), account) is may
 
 

@@ -1,4 +1,4 @@
-"""Keys that somebody makes for others: for whom, what they reach, and who hears of it."""
+"""Keys that users create for others: for whom, their access, and their records."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from django.test import Client
 
 from apps.accounts.authentication import authenticate
 from apps.accounts.caller import Caller
+from apps.accounts.keys.own_keys import make_key
 from apps.accounts.models import ApiKey, AuditEntry, ServiceAccount, Team
-from apps.accounts.own_keys import make_key
-from apps.chat.json_consumer import JsonConsumer
+from apps.doors.json_consumer import JsonConsumer
 from apps.notes.spaces import space_of
 from tests.catalog.rows import make_operator
 from tests.console.pages import browser_of, permit, script_of, staff_account
@@ -62,7 +62,7 @@ def test_a_key_for_somebody_else_is_made_only_for_those_whom_one_manages(name, m
 
     assert (by_script.status_code, in_admin.status_code) == ((201, 302) if may else (400, 200))
     assert list(ApiKey.objects.values_list("user", "created_by")) == [(user.pk, olga.pk)] * 2 * may
-    assert may or "You may not manage this account" in str(by_script.json())
+    assert may or "You cannot manage this account" in str(by_script.json())
 
 
 @each_row("name", ["boss", "root"])
@@ -84,7 +84,7 @@ def test_a_key_of_somebody_whom_one_does_not_manage_can_only_be_revoked(name):
 
 
 async def caller_of_key(key: str) -> tuple[Caller, Caller]:
-    """At the gateway, and at the API for tasks."""
+    """Return the caller at the gateway and at the conversations API."""
     headers = [(b"api-key", key.encode()), (b"host", b"localhost")]
     scope = {"type": "http", "method": "GET", "headers": headers, "client": ("10.0.0.1", 1)}
     consumer = JsonConsumer()
@@ -174,7 +174,7 @@ def test_people_see_which_of_their_keys_do_not_reach_their_notes():
     shown = page.get("/account/").text
     revoked = page.post("/account/keys/revoke/", {"prefix": own.prefix})
 
-    assert shown.count("It has no access to your notes and schedules") == 1
+    assert shown.count("t access your notes and schedules: only keys that you") == 1
     assert revoked.status_code == 302
     last = AuditEntry.objects.latest("pk")
     assert (last.event, last.actor) == ("key.revoked", f"user-{ada.pk}")

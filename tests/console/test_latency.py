@@ -1,4 +1,4 @@
-"""`/dev/ai-latency`: for whom it is, and in which form."""
+"""`/dev/ai-latency`: its access and its format."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_page_says_the_same(client):
     text = answer.text
 
     assert "no-store" in answer["Cache-Control"]
-    # Without it the theme's scripts leave the page empty.
+    # Without it, the theme's scripts leave the page empty.
     assert "'unsafe-eval'" in answer["Content-Security-Policy"]
     assert "All calls of the last 60 minutes" in " ".join(text.split())
     assert '<th scope="row">openai: theirs</th>' in text

@@ -1,4 +1,4 @@
-"""What the palette of the admin finds, and for whom."""
+"""The results of the command palette in the admin, by user."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_everything_is_found_by_its_name(client, operator, settings, tmp_path):
         "Applications": ["Travel"],
         "Deployments": ["travel-model"],
         "Predefined content": ["travel_tone"],
-        "People": ["travelling-anna"],
+        "Users": ["travelling-anna"],
         "Secrets": ["travel-key"],
     }
     assert "Applications" in found(client, "appl")["Pages"]

@@ -1,8 +1,11 @@
-"""Which test proves which section of the contract: `@proves("D-06")`; `python -m tests.contract` lists them."""
+"""The marker of a test that proves a section of the contract: `@proves("D-06")`.
+
+`python -m tests.contract` lists the sections with their tests.
+"""
 
 from __future__ import annotations
 
 import pytest
 
 proves = pytest.mark.proves
-"""Takes the sections that would be broken if the test failed."""
+"""Its arguments are the sections that are violated if the test fails."""

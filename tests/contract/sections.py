@@ -215,7 +215,7 @@ MARKED_SCRIPT = re.compile(r'^// @proves\(([^)]+)\)\ntest\("([^"]+)"', re.MULTIL
 
 
 def proofs() -> dict[str, list[str]]:
-    """Return the tests of each section as `path::name`; sections without any are left out."""
+    """Return the tests of each section as `path::name`. Sections without tests are omitted."""
     found: dict[str, list[str]] = {}
     for path in sorted([*TESTS.rglob("test_*.py"), *TESTS.glob("scripts/*.test.js")]):
         text = path.read_text(encoding="utf-8")

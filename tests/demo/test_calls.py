@@ -5,7 +5,7 @@ import time
 import pytest
 
 from apps.agent.tools import ToolSpec
-from apps.demo.calls import MOST_CALLS, Call, Plan, plan_calls
+from apps.demo.calls import MOST_CALLS, CallPlan, PlannedCall, plan_calls
 from tests.fakes import spec
 from tests.tables import each_row
 
@@ -33,15 +33,15 @@ READ = spec(
 TOOLS = (WEATHER, CLOCK, ADD, SEARCH, READ)
 
 
-def weather(*cities: str) -> list[Call]:
-    return [Call(WEATHER.name, {"city": city}) for city in cities]
+def weather(*cities: str) -> list[PlannedCall]:
+    return [PlannedCall(WEATHER.name, {"city": city}) for city in cities]
 
 
-def clock(*zones: str) -> list[Call]:
-    return [Call(CLOCK.name, {"timezone": zone}) for zone in zones]
+def clock(*zones: str) -> list[PlannedCall]:
+    return [PlannedCall(CLOCK.name, {"timezone": zone}) for zone in zones]
 
 
-def calls_for(text: str, *tools: ToolSpec, choice: object = None) -> list[Call]:
+def calls_for(text: str, *tools: ToolSpec, choice: object = None) -> list[PlannedCall]:
     return list(plan_calls(text, tools or TOOLS, choice).calls)
 
 
@@ -65,33 +65,33 @@ def calls_for(text: str, *tools: ToolSpec, choice: object = None) -> list[Call]:
         ("Weather in London and Gotham City? Thanks", weather("London", "Gotham City")),
         ("Weather_now Oslo, please", weather("Oslo")),
         ("the weather in Oslo and the weather in Oslo", weather("Oslo")),
-        ("what time is it", [Call(CLOCK.name, {})]),
+        ("what time is it", [PlannedCall(CLOCK.name, {})]),
         ("What time is it in Asia/Tokyo and in UTC?", clock("Asia/Tokyo", "UTC")),
-        ("add 2 and 3.5", [Call(ADD.name, {"a": 2, "b": 3.5})]),
-        ("Search for “cheap flights”", [Call(SEARCH.name, {"query": "cheap flights"})]),
+        ("add 2 and 3.5", [PlannedCall(ADD.name, {"a": 2, "b": 3.5})]),
+        ("Search for “cheap flights”", [PlannedCall(SEARCH.name, {"query": "cheap flights"})]),
         (
             "search 3 pages on whales",
-            [Call(SEARCH.name, {"query": "search 3 pages on whales", "limit": 3})],
+            [PlannedCall(SEARCH.name, {"query": "search 3 pages on whales", "limit": 3})],
         ),
         (
             "read lines 0 to 5 of notes.txt",
-            [Call(READ.name, {"path": "notes.txt", "first": 0, "last": 5})],
+            [PlannedCall(READ.name, {"path": "notes.txt", "first": 0, "last": 5})],
         ),
         (
             'read line 3 of "a b.txt" and c.md',
-            [Call(READ.name, {"path": path, "first": 3}) for path in ("a b.txt", "c.md")],
+            [PlannedCall(READ.name, {"path": path, "first": 3}) for path in ("a b.txt", "c.md")],
         ),
     ],
 )
 def test_a_question_becomes_the_calls_that_it_asks_for(question, calls):
-    assert plan_calls(question, TOOLS) == Plan(calls)
+    assert plan_calls(question, TOOLS) == CallPlan(calls)
 
 
 @pytest.mark.parametrize(
     "question", ["", "hello", "Tell me about dogs.", "How are you today?", "\ue0000\ue001", "🌍"]
 )
 def test_a_question_that_points_to_no_tool_calls_none(question):
-    assert plan_calls(question, TOOLS) == Plan()
+    assert plan_calls(question, TOOLS) == CallPlan()
 
 
 @pytest.mark.parametrize(
@@ -103,20 +103,20 @@ def test_a_question_that_points_to_no_tool_calls_none(question):
     ],
 )
 def test_what_is_missing_for_a_call_is_said(question, missing):
-    assert plan_calls(question, TOOLS) == Plan([], [missing])
+    assert plan_calls(question, TOOLS) == CallPlan([], [missing])
 
 
 def test_a_call_that_cannot_be_made_does_not_keep_others_from_it():
     plan = plan_calls("weather in Oslo and what time is it in Atlantis", TOOLS)
 
-    assert plan == Plan(weather("Oslo"), ["I do not know the time zone of 'Atlantis'."])
+    assert plan == CallPlan(weather("Oslo"), ["I do not know the time zone of 'Atlantis'."])
 
 
 def test_there_is_a_most_of_calls():
     plan = plan_calls("weather in " + " and in ".join(f"Town{n} Ville" for n in range(20)), TOOLS)
 
     assert len(plan.calls) == MOST_CALLS
-    assert plan.missing == [f"I make at most {MOST_CALLS} calls for one question."]
+    assert plan.missing == [f"I make up to {MOST_CALLS} calls for one question."]
 
 
 @each_row(
@@ -154,7 +154,7 @@ def test_the_choice_of_a_tool_is_respected(choice, calls):
 def test_a_tool_that_has_to_be_called_is_called():
     ping = spec("ping", "Answers.")
 
-    assert calls_for("hello", ping, choice="required") == [Call("ping", {})]
+    assert calls_for("hello", ping, choice="required") == [PlannedCall("ping", {})]
 
 
 def test_required_arguments_have_a_value_where_the_schema_names_one():
@@ -167,7 +167,9 @@ def test_required_arguments_have_a_value_where_the_schema_names_one():
     )
 
     assert calls_for('send mail "Hi there" with https://x.example/y', mail) == [
-        Call("send_mail", {"subject": "Hi there", "link": "https://x.example/y", "folder": "inbox"})
+        PlannedCall(
+            "send_mail", {"subject": "Hi there", "link": "https://x.example/y", "folder": "inbox"}
+        )
     ]
 
 
@@ -196,7 +198,7 @@ def test_an_argument_that_cannot_be_made_up_is_missing(schema):
 
     plan = plan_calls("odd", [ToolSpec("odd", "Odd.", node)])
 
-    assert plan == Plan([], ["**Odd** needs a value for *next one*, and I found none."])
+    assert plan == CallPlan([], ["**Odd** needs a value for *next one*, and I found none."])
 
 
 @each_row("unit", ["a ", "in A ", "'", '"a', "1.", "a@b.", "A/B ", "and ", "é, "])

@@ -1,10 +1,10 @@
-"""The demo model quotes what it is given of documents."""
+"""The demo model quotes the excerpts of documents that it gets."""
 
 from __future__ import annotations
 
 import pytest
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.model import ModelRequest
 from apps.demo.excerpts import INTRODUCTION
 from apps.demo.model import answer_to
@@ -32,10 +32,12 @@ LEASE = (
     ],
 )
 def test_the_sentences_that_share_most_words_are_quoted_with_their_numbers(asked, quoted):
-    answer = answer_to(ModelRequest([Message("system", "Do."), Message("user", asked)]))
+    answer = answer_to(ModelRequest([ModelMessage("system", "Do."), ModelMessage("user", asked)]))
 
     assert answer == "\n".join([INTRODUCTION, "", *quoted])
 
 
 def test_a_question_without_excerpts_is_answered_as_any_other():
-    assert INTRODUCTION not in str(answer_to(ModelRequest([Message("user", "Who is <excerpt >?")])))
+    assert INTRODUCTION not in str(
+        answer_to(ModelRequest([ModelMessage("user", "Who is <excerpt >?")]))
+    )

@@ -1,12 +1,12 @@
-"""Tools that the demo model knows by name, used as their schemas say."""
+"""Tools that the demo model knows by name are used according to their schemas."""
 
 from __future__ import annotations
 
 import pytest
 
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.model import ModelRequest
-from apps.demo.calls import Call
+from apps.demo.calls import PlannedCall
 from apps.demo.known_tools import CONFIRM, NO_WEB
 from apps.demo.model import CALL_PREFIX, answer_to
 from tests.contract import proves
@@ -48,21 +48,21 @@ ATTACHED = (
 )
 
 
-def planned(*messages: Message | str, tools=ALL, **parameters):
-    asked = [Message("user", one) if isinstance(one, str) else one for one in messages]
+def planned(*messages: ModelMessage | str, tools=ALL, **parameters):
+    asked = [ModelMessage("user", one) if isinstance(one, str) else one for one in messages]
     return answer_to(ModelRequest(asked, tools, parameters))
 
 
-def stored(said: str, category: str, importance: float) -> Call:
+def stored(said: str, category: str, importance: float) -> PlannedCall:
     content = f"The user said: {said}"
-    return Call(
+    return PlannedCall(
         "store_memory",
         {"content": content, "category": category, "importance": importance, "topics": []},
     )
 
 
-def searched(query: str) -> Call:
-    return Call("search_memories", {"query": query, "limit": 5})
+def searched(query: str) -> PlannedCall:
+    return PlannedCall("search_memories", {"query": query, "limit": 5})
 
 
 @each_row(
@@ -79,33 +79,33 @@ def searched(query: str) -> Call:
         ("I want to learn Latvian.", [stored("I want to learn Latvian.", "goals", 0.5)]),
         ("Where do I live?", [searched("Where do I live?")]),
         ("What should I wear today?", [searched("What should I wear today?")]),
-        ("Draw me a red boat.", [Call("image_generation_tool", {"prompt": "a red boat"})]),
+        ("Draw me a red boat.", [PlannedCall("image_generation_tool", {"prompt": "a red boat"})]),
         (
             "Please make a picture of a cat, in oil",
-            [Call("image_generation_tool", {"prompt": "a cat, in oil"})],
+            [PlannedCall("image_generation_tool", {"prompt": "a cat, in oil"})],
         ),
-        ("Draw", [Call("image_generation_tool", {"prompt": "Draw"})]),
+        ("Draw", [PlannedCall("image_generation_tool", {"prompt": "Draw"})]),
         (
             "What is (2 + 3) * 4^2?",
-            [Call(CODE.name, {"title": "Calculation", "code": "(2 + 3) * 4**2"})],
+            [PlannedCall(CODE.name, {"title": "Calculation", "code": "(2 + 3) * 4**2"})],
         ),
-        ("1,000 * 3", [Call(CODE.name, {"title": "Calculation", "code": "1000 * 3"})]),
+        ("1,000 * 3", [PlannedCall(CODE.name, {"title": "Calculation", "code": "1000 * 3"})]),
         (
             "Run `sum(range(5))`",
-            [Call(CODE.name, {"title": "Calculation", "code": "sum(range(5))"})],
+            [PlannedCall(CODE.name, {"title": "Calculation", "code": "sum(range(5))"})],
         ),
-        ("What is the weather in Oslo?", [Call("Weather_now", {"city": "Oslo"})]),
+        ("What is the weather in Oslo?", [PlannedCall("Weather_now", {"city": "Oslo"})]),
         (
             "What is in it?" + ATTACHED,
-            [Call("rag_tool", {"request": "What is in it?", "file_url": PDF})],
+            [PlannedCall("rag_tool", {"request": "What is in it?", "file_url": PDF})],
         ),
         (
             "Read page 3" + ATTACHED,
-            [Call("file_content_extraction_tool", {"file_url": PDF, "page": 3})],
+            [PlannedCall("file_content_extraction_tool", {"file_url": PDF, "page": 3})],
         ),
         (
             ATTACHED,
-            [Call("rag_tool", {"request": "What is this document about?", "file_url": PDF})],
+            [PlannedCall("rag_tool", {"request": "What is this document about?", "file_url": PDF})],
         ),
     ],
 )
@@ -117,13 +117,15 @@ def test_an_earlier_document_is_meant_only_when_a_document_is_spoken_of():
     later = planned("Look" + ATTACHED, "Who signed the document?")
     other = planned("Look" + ATTACHED, "I live in Riga")
 
-    assert later == [Call("rag_tool", {"request": "Who signed the document?", "file_url": PDF})]
+    assert later == [
+        PlannedCall("rag_tool", {"request": "Who signed the document?", "file_url": PDF})
+    ]
     assert other == [stored("I live in Riga", "personal_info", 0.9)]
 
 
 def test_the_interpreter_of_another_server_gets_a_new_session():
     assert planned("Calculate 7 / 2", tools=(EXECUTE,)) == [
-        Call("execute_code", {"code": "7 / 2", "session_id": ""})
+        PlannedCall("execute_code", {"code": "7 / 2", "session_id": ""})
     ]
 
 
@@ -131,16 +133,18 @@ def test_a_picture_tool_with_other_arguments_gets_what_it_requires():
     sized = spec(DRAW.name, "Makes it.", query=TEXT, size={**TEXT, "enum": ["small", "large"]})
 
     assert planned("Draw a boat", tools=(sized,)) == [
-        Call(DRAW.name, {"size": "small", "query": "a boat"})
+        PlannedCall(DRAW.name, {"size": "small", "query": "a boat"})
     ]
 
 
 def wears(*tools) -> object:
-    """What follows when the memories were searched for what to wear."""
-    question = Message("user", "What should I wear today?")
+    """Return the answer after the memories were searched for what to wear."""
+    question = ModelMessage("user", "What should I wear today?")
     (search,) = planned(question, tools=tools)
-    call = Message("assistant", tool_calls=(called(search.tool, CALL_PREFIX + "1_0"),))
-    found = Message("tool", "1. The user said: I live in Paris.", tool_call_id=CALL_PREFIX + "1_0")
+    call = ModelMessage("assistant", tool_calls=(called(search.tool, CALL_PREFIX + "1_0"),))
+    found = ModelMessage(
+        "tool", "1. The user said: I live in Paris.", tool_call_id=CALL_PREFIX + "1_0"
+    )
     return planned(question, call, found, tools=tools)
 
 
@@ -150,7 +154,7 @@ def called(name: str, id: str) -> ToolCall:
 
 @proves("G-31")
 def test_what_to_wear_is_searched_in_the_memories_and_then_on_the_web_g_31():
-    assert wears(*ALL) == [Call("search", {"query": "What should I wear today? Paris"})]
+    assert wears(*ALL) == [PlannedCall("search", {"query": "What should I wear today? Paris"})]
 
 
 def test_without_the_web_the_memories_are_the_answer():
@@ -171,7 +175,9 @@ def test_without_the_web_the_memories_are_the_answer():
 def test_the_web_is_searched_for_what_is_asked(text: str, query: str):
     ddg = spec("ddg_search", "Search DuckDuckGo and return results.", query=TEXT)
 
-    assert planned(text, tools=(STORE, SEARCH, ddg)) == [Call("ddg_search", {"query": query})]
+    assert planned(text, tools=(STORE, SEARCH, ddg)) == [
+        PlannedCall("ddg_search", {"query": query})
+    ]
 
 
 def test_without_a_tool_for_the_web_the_search_is_not_made_elsewhere():
@@ -189,8 +195,8 @@ def test_everything_is_forgotten_after_a_question(text: str):
     tools = (STORE, SEARCH, forget_one, spec("delete_all_memories", "Deletes everything."))
 
     assert planned(text, tools=tools) == CONFIRM
-    assert planned(text, Message("assistant", CONFIRM), f"Yes, {text}", tools=tools) == [
-        Call("delete_all_memories", {})
+    assert planned(text, ModelMessage("assistant", CONFIRM), f"Yes, {text}", tools=tools) == [
+        PlannedCall("delete_all_memories", {})
     ]
 
 
@@ -220,7 +226,7 @@ CHANGE_NOTES = spec("wiki-operation", "Changes notes.", operation=TEXT, title=TE
 def test_a_note_is_written_as_it_is_dictated(text: str, title: str, said: str):
     given = {"operation": "add", "title": title, "text": said}
 
-    assert planned(text, tools=(FIND_NOTES, CHANGE_NOTES)) == [Call("wiki-operation", given)]
+    assert planned(text, tools=(FIND_NOTES, CHANGE_NOTES)) == [PlannedCall("wiki-operation", given)]
 
 
 @pytest.mark.parametrize(
@@ -235,7 +241,7 @@ def test_a_note_is_written_as_it_is_dictated(text: str, title: str, said: str):
 def test_notes_are_searched_for_what_is_asked(text: str, words: str):
     given = {"searchType": "filter", "filter": words}
 
-    assert planned(text, tools=(FIND_NOTES, CHANGE_NOTES)) == [Call("wiki-search", given)]
+    assert planned(text, tools=(FIND_NOTES, CHANGE_NOTES)) == [PlannedCall("wiki-search", given)]
 
 
 def test_notes_are_no_tools_where_there_are_none():
@@ -253,7 +259,7 @@ def test_notes_are_no_tools_where_there_are_none():
     ],
 )
 def test_a_question_about_the_user_is_searched_and_never_stored(text: str):
-    found = [Call(SEARCH.name, {"query": text, "limit": 5})]
+    found = [PlannedCall(SEARCH.name, {"query": text, "limit": 5})]
     named = spec("memory_store_memory", "Remember a fact of the user.", content=TEXT)
 
     assert planned(text) == found

@@ -1,34 +1,34 @@
-"""What the demo model does with helpers and a to-do list."""
+"""The demo model uses sub-agents and a to-do list."""
 
 from __future__ import annotations
 
 import pytest
 
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.todo_list import todo_message
-from apps.demo.calls import Call
+from apps.demo.calls import PlannedCall
 from apps.demo.lead import lead_calls
 from tests.fakes import spec
 
 KINDS = {"type": "string", "enum": ["researcher", "reviewer"]}
 SPAWN = spec("spawn-agent", task={"type": "string"}, agentDefinitionId=KINDS)
 TODO = spec("manage-todo", operation={"type": "string"}, text={"type": "string"})
-ASKED = "Let helpers find out the weather in Oslo and Lima."
+ASKED = "Let sub-agents find out the weather in Oslo and Lima."
 OSLO, LIMA, REPORT = (
     *("What is the weather in Oslo?", "What is the weather in Lima?"),
-    "Tell what the helpers found",
+    "Report what the sub-agents found",
 )
 
 
-def made(name: str, result: str = "fine") -> tuple[ToolCall, Message]:
-    return ToolCall("1", name, "{}"), Message("tool", result, tool_call_id="1")
+def made(name: str, result: str = "fine") -> tuple[ToolCall, ModelMessage]:
+    return ToolCall("1", name, "{}"), ModelMessage("tool", result, tool_call_id="1")
 
 
-def written(text: str) -> Call:
-    return Call("manage-todo", {"operation": "write", "text": text})
+def written(text: str) -> PlannedCall:
+    return PlannedCall("manage-todo", {"operation": "write", "text": text})
 
 
-def test_it_writes_a_list_begins_helpers_and_ticks_what_is_done():
+def test_it_writes_a_list_begins_subagents_and_ticks_what_is_done():
     tools = [SPAWN, TODO]
     steps = [made("manage-todo"), made("spawn-agent"), made("spawn-agent", "Error: late")]
 
@@ -39,15 +39,15 @@ def test_it_writes_a_list_begins_helpers_and_ticks_what_is_done():
 
     assert first == [written(f"- [ ] {OSLO}\n- [ ] {LIMA}\n- [ ] {REPORT}")]
     assert second == [
-        Call("spawn-agent", {"task": task, "agentDefinitionId": "researcher"})
+        PlannedCall("spawn-agent", {"task": task, "agentDefinitionId": "researcher"})
         for task in (OSLO, LIMA)
     ]
     assert third == [written(f"- [x] {OSLO}\n- [ ] {LIMA}\n- [x] {REPORT}")]
     assert last == []
 
 
-def test_without_a_list_it_begins_the_helpers_at_once():
-    calls = lead_calls('Let a helper review this: "The train leave."', [], [SPAWN], [])
+def test_without_a_list_it_begins_the_subagents_at_once():
+    calls = lead_calls('Let a sub-agent review this: "The train leave."', [], [SPAWN], [])
 
     assert [call.arguments["agentDefinitionId"] for call in calls] == ["reviewer"]
     assert lead_calls(ASKED, [], [SPAWN], [made("spawn-agent")]) == []
@@ -63,6 +63,6 @@ def test_without_a_list_it_begins_the_helpers_at_once():
     ],
 )
 def test_a_list_is_written_and_ticked_by_what_is_said(said: str, list_now: str, text: str | None):
-    messages = [Message("user", said), *([todo_message(list_now)] if list_now else [])]
+    messages = [ModelMessage("user", said), *([todo_message(list_now)] if list_now else [])]
 
     assert lead_calls(said, messages, [TODO], []) == ([] if text is None else [written(text)])

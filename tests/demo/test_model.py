@@ -5,41 +5,40 @@ from contextlib import aclosing
 
 import pytest
 
-from apps.agent.assembly import Reply
+from apps.agent.answers.replies import ask_model
 from apps.agent.events import TextDelta, Usage
-from apps.agent.messages import Attachment, Message, ToolCall
-from apps.agent.model import Delta, ModelRequest, ToolCallDelta
-from apps.agent.replies import ask
-from apps.capabilities.skills.collection import predefined
+from apps.agent.messages import Attachment, ModelMessage, ToolCall
+from apps.agent.model import Delta, ModelRequest, Reply, ToolCallDelta
+from apps.capabilities.skills.collection import predefined_skills
 from apps.demo.model import CALL_PREFIX, DemoModel
 from apps.demo.results import READ_SKILL
 from apps.demo.talk import MARKDOWN
-from apps.manifest.narrative import narrated
+from apps.manifest.narrative import narrate_question
 from tests.capabilities.skills.openings import installed
 from tests.fakes import spec
 from tests.tables import each_row
 
 WEATHER = spec("weather", "The weather in a city.", city={"type": "string"})
-QUESTION = Message("user", "The weather in Oslo and Lima?")
+QUESTION = ModelMessage("user", "The weather in Oslo and Lima?")
 
 
 @pytest.fixture(autouse=True)
-def no_delay(settings):
-    settings.DEMO_MODEL_DELAY_SECONDS = 0
+def no_delay(monkeypatch):
+    monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 0)
 
 
-async def deltas_of(*messages: Message, tools=(WEATHER,), **parameters) -> list[Delta]:
+async def deltas_of(*messages: ModelMessage, tools=(WEATHER,), **parameters) -> list[Delta]:
     request = ModelRequest(messages, tools, parameters)
     return [delta async for batch in DemoModel().stream(request) for delta in batch]
 
 
-async def reply_to(*messages: Message, tools=(WEATHER,), **parameters) -> Reply:
+async def reply_to(*messages: ModelMessage, tools=(WEATHER,), **parameters) -> Reply:
     request = ModelRequest(messages, tools, parameters)
-    return await ask(DemoModel(), request, lambda event: None, name="demo")
+    return await ask_model(DemoModel(), request, lambda event: None, name="demo")
 
 
 async def answer_to(text: str, tools=(WEATHER,), **parameters) -> str:
-    reply = await reply_to(Message("user", text), tools=tools, **parameters)
+    reply = await reply_to(ModelMessage("user", text), tools=tools, **parameters)
     return reply.message.text
 
 
@@ -65,13 +64,13 @@ async def test_what_the_tools_returned_is_the_answer_and_no_tool_is_called_again
     asked = (await reply_to(QUESTION)).message
     first, second = asked.tool_calls
     results = (
-        Message("tool", '{"temperature": 7}', tool_call_id=first.id),
-        Message("tool", "Error: no such city", tool_call_id=second.id),
+        ModelMessage("tool", '{"temperature": 7}', tool_call_id=first.id),
+        ModelMessage("tool", "Error: no such city", tool_call_id=second.id),
     )
 
     reply = await reply_to(QUESTION, asked, *results)
 
-    assert reply.message == Message(
+    assert reply.message == ModelMessage(
         "assistant",
         "**Weather** (Oslo)\n\n- **Temperature:** 7\n\n"
         "**Weather** (Lima) failed:\n\n> Error: no such city\n\n"
@@ -80,16 +79,22 @@ async def test_what_the_tools_returned_is_the_answer_and_no_tool_is_called_again
 
 
 async def test_calls_that_others_made_are_not_taken_for_its_own():
-    made = Message("assistant", tool_calls=(ToolCall("synthetic", "clock", "{}"),))
-    result = Message("tool", "12:00", tool_call_id="synthetic")
+    made = ModelMessage("assistant", tool_calls=(ToolCall("synthetic", "clock", "{}"),))
+    result = ModelMessage("tool", "12:00", tool_call_id="synthetic")
 
     assert (await reply_to(QUESTION, made, result)).finish_reason == "tool_calls"
 
 
 async def test_calls_of_an_earlier_question_are_not_reported_again():
     asked = (await reply_to(QUESTION)).message
-    earlier = [Message("tool", "7", tool_call_id=call.id) for call in asked.tool_calls]
-    conversation = (QUESTION, asked, *earlier, Message("assistant", "7"), Message("user", "Hello"))
+    earlier = [ModelMessage("tool", "7", tool_call_id=call.id) for call in asked.tool_calls]
+    conversation = (
+        QUESTION,
+        asked,
+        *earlier,
+        ModelMessage("assistant", "7"),
+        ModelMessage("user", "Hello"),
+    )
 
     assert (await reply_to(*conversation)).message.text.startswith("Hello! I am the **built-in")
 
@@ -122,7 +127,7 @@ async def test_it_names_the_tools_that_it_was_offered():
 
 
 async def test_it_says_that_it_reads_no_files():
-    question = Message("user", "What is this?", attachments=(Attachment(data="x"),) * 2)
+    question = ModelMessage("user", "What is this?", attachments=(Attachment(data="x"),) * 2)
 
     assert (
         "I see 2 attached files, but I cannot read files."
@@ -131,7 +136,7 @@ async def test_it_says_that_it_reads_no_files():
 
 
 async def test_it_says_how_it_reads_files_where_a_tool_does():
-    question = Message("user", "What is this?", attachments=(Attachment(data="x"),))
+    question = ModelMessage("user", "What is this?", attachments=(Attachment(data="x"),))
     reading = spec("internal_file_read_lines", "Reads lines.", path={"type": "string"})
 
     assert (
@@ -145,20 +150,20 @@ async def test_it_shows_markdown():
 
 
 async def test_a_tool_is_called_also_where_markdown_is_mentioned():
-    question = Message("user", "The weather in Oslo as Markdown")
+    question = ModelMessage("user", "The weather in Oslo as Markdown")
 
     assert (await reply_to(question)).finish_reason == "tool_calls"
 
 
 @pytest.mark.parametrize("text", ["Thanks, Oslo", "Hello Lima", "What can you do in Riga?"])
 async def test_small_talk_does_not_go_on_from_an_earlier_question(text):
-    conversation = (QUESTION, Message("assistant", "7"), Message("user", text))
+    conversation = (QUESTION, ModelMessage("assistant", "7"), ModelMessage("user", text))
 
     assert (await reply_to(*conversation)).finish_reason == "stop"
 
 
 async def test_a_question_goes_on_from_an_earlier_one():
-    conversation = (QUESTION, Message("assistant", "7"), Message("user", "And in Riga?"))
+    conversation = (QUESTION, ModelMessage("assistant", "7"), ModelMessage("user", "And in Riga?"))
 
     (call,) = (await reply_to(*conversation)).message.tool_calls
     assert call.arguments == '{"city":"Riga"}'
@@ -180,7 +185,7 @@ async def test_it_writes_as_many_paragraphs_as_are_wanted(text, count):
 
 
 async def test_its_text_streams_word_by_word():
-    deltas = await deltas_of(Message("user", "Thanks"))
+    deltas = await deltas_of(ModelMessage("user", "Thanks"))
 
     words = [delta.text for delta in deltas if isinstance(delta, TextDelta)]
     assert words[:3] == ["You ", "are ", "welcome. "]
@@ -190,7 +195,7 @@ async def test_its_text_streams_word_by_word():
 
 
 async def test_a_limit_of_tokens_cuts_the_answer():
-    reply = await reply_to(Message("user", "Tell me a story"), max_tokens=5)
+    reply = await reply_to(ModelMessage("user", "Tell me a story"), max_tokens=5)
 
     assert (len(reply.message.text), reply.finish_reason) == (20, "length")
 
@@ -200,12 +205,14 @@ async def test_the_same_conversation_gets_the_same_answer():
 
 
 async def test_a_conversation_without_a_question_is_answered():
-    assert (await reply_to(Message("system", "Be brief."))).message.text.startswith("You wrote no")
+    assert (await reply_to(ModelMessage("system", "Be brief."))).message.text.startswith(
+        "You wrote no"
+    )
 
 
-async def test_it_can_be_stopped_at_any_word(settings):
-    settings.DEMO_MODEL_DELAY_SECONDS = 60
-    request = ModelRequest((Message("user", "Tell me a long story"),))
+async def test_it_can_be_stopped_at_any_word(monkeypatch):
+    monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 60)
+    request = ModelRequest((ModelMessage("user", "Tell me a long story"),))
     arrived = asyncio.Event()
 
     async def listen() -> None:
@@ -224,11 +231,13 @@ async def test_it_can_be_stopped_at_any_word(settings):
 
 READ = spec(READ_SKILL, "Reads a skill.", skill_name={"type": "string"})
 LOOK = spec("file_read_lines", "Reads lines of a file.", path={"type": "string"})
-PROMPT = Message("system", predefined((installed("tone"), installed("price-list"))).prompt)
+PROMPT = ModelMessage(
+    "system", predefined_skills((installed("tone"), installed("price-list"))).prompt
+)
 
 
 async def calls_for(text: str, *tools, **parameters) -> list[tuple[str, str]]:
-    reply = await reply_to(PROMPT, Message("user", text), tools=tools, **parameters)
+    reply = await reply_to(PROMPT, ModelMessage("user", text), tools=tools, **parameters)
     return [(call.name, call.arguments) for call in reply.message.tool_calls]
 
 
@@ -270,6 +279,6 @@ async def test_a_skill_is_read_where_the_call_is_demanded():
 
 
 async def test_a_greeting_is_one_also_where_the_person_looks_at_something():
-    text = narrated("Hello!", "Orders", "order [4711]")
+    text = narrate_question("Hello!", "Orders", "order [4711]")
 
     assert await answer_to(text, tools=()) == await answer_to("Hello!", tools=())

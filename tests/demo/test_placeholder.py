@@ -1,4 +1,4 @@
-"""Placeholder pictures say what they are and what was asked for."""
+"""Placeholder pictures show that they are placeholders, and the prompt."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import zlib
 
 import pytest
 
-from apps.demo.font import GLYPHS, HEIGHT, printable, row_pixels
-from apps.demo.placeholder import INK, NOTE, TITLE, draw
+from apps.demo.placeholder import GLYPHS, HEIGHT, INK, NOTE, TITLE, draw, printable, row_pixels
 from tests.tables import each_row
 
 LONG = "a word " * 2_000
 
 
 def decoded(picture: bytes) -> tuple[int, int, bytes, list[bytes]]:
-    """Width, height, palette and rows; every check sum is checked."""
+    """Return width, height, palette and rows. Every checksum is verified."""
     assert picture[:8] == b"\x89PNG\r\n\x1a\n"
     chunks: dict[bytes, bytes] = {}
     place = 8
@@ -34,7 +33,7 @@ def decoded(picture: bytes) -> tuple[int, int, bytes, list[bytes]]:
 
 
 def shows(rows: list[bytes], line: str) -> bool:
-    """Whether a line of text stands in the picture, in any size."""
+    """Return True if the picture contains a line of text in any size."""
     for scale in range(1, 25):
         wanted = [
             b"".join(bytes([INK if one else 0]) * scale for one in row_pixels(line, number))

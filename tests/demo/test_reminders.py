@@ -1,4 +1,4 @@
-"""The demo model sets alarms and schedules for a few words."""
+"""The demo model recognizes phrases for alarms and schedules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from apps.demo.calls import Call
+from apps.demo.calls import PlannedCall
 from apps.demo.reminders import NAMES, reminders, ringing
 
 
@@ -43,7 +43,7 @@ def test_a_daily_wish_is_scheduled(text, calls):
 
 
 def test_schedules_are_listed_and_nothing_is_called_that_there_is_not():
-    assert list(reminders("List my schedules", NAMES)) == [Call("list-schedules", {})]
+    assert list(reminders("List my schedules", NAMES)) == [PlannedCall("list-schedules", {})]
     assert list(reminders("Remind me in 1 minute to go", ())) == []
 
 

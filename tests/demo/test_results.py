@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.demo.results import (
     MOST_CHARACTERS,
     READ_SKILL,
@@ -19,8 +19,8 @@ CALL = ToolCall("1", "weather", '{"city": "Oslo"}')
 
 
 def rendered(content: str) -> str:
-    """What is shown below the title of a call."""
-    return render(CALL, Message("tool", content, tool_call_id="1")).partition("\n\n")[2]
+    """Return the content below the title of a call."""
+    return render(CALL, ModelMessage("tool", content, tool_call_id="1")).partition("\n\n")[2]
 
 
 def test_an_object_becomes_a_list():
@@ -66,11 +66,13 @@ def test_a_single_value_is_shown_as_it_is(content, text):
 def test_the_title_tells_the_call():
     two = ToolCall("1", "list_flights", '{"from": "Oslo", "day": 3}')
 
-    assert render(CALL, Message("tool", "3")) == "**Weather** (Oslo)\n\n3"
-    assert render(two, Message("tool", "3")) == "**List flights** (from: Oslo, day: 3)\n\n3"
-    assert render(ToolCall("1", "list", '{"path": ""}'), Message("tool", "3")) == "**List**\n\n3"
-    assert render(ToolCall("1", "ping", "not JSON"), Message("tool", "3")) == "**Ping**\n\n3"
-    assert render(CALL, Message("tool", " ")) == "**Weather** (Oslo) returned nothing."
+    assert render(CALL, ModelMessage("tool", "3")) == "**Weather** (Oslo)\n\n3"
+    assert render(two, ModelMessage("tool", "3")) == "**List flights** (from: Oslo, day: 3)\n\n3"
+    assert (
+        render(ToolCall("1", "list", '{"path": ""}'), ModelMessage("tool", "3")) == "**List**\n\n3"
+    )
+    assert render(ToolCall("1", "ping", "not JSON"), ModelMessage("tool", "3")) == "**Ping**\n\n3"
+    assert render(CALL, ModelMessage("tool", " ")) == "**Weather** (Oslo) returned nothing."
     assert render(CALL, None) == "**Weather** (Oslo) brought no result."
 
 
@@ -88,12 +90,14 @@ def test_the_title_tells_the_call():
     ],
 )
 def test_a_failure_is_called_one_and_its_text_is_shown(content):
-    assert render(CALL, Message("tool", content)) == (f"**Weather** (Oslo) failed:\n\n> {content}")
+    assert render(CALL, ModelMessage("tool", content)) == (
+        f"**Weather** (Oslo) failed:\n\n> {content}"
+    )
 
 
 @pytest.mark.parametrize("content", ["Errors are human.", '{"error": null}', "No error occurred"])
 def test_what_only_speaks_of_errors_is_no_failure(content):
-    assert " failed:" not in render(CALL, Message("tool", content))
+    assert " failed:" not in render(CALL, ModelMessage("tool", content))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +129,7 @@ def test_what_tells_a_model_of_attachments_is_not_shown():
 def test_a_skill_is_shown_line_by_line():
     call = ToolCall("1", READ_SKILL, '{"skill_name":"tone"}')
 
-    assert render(call, Message("tool", "---\nname: tone\n---\n\nBe kind.\n")) == (
+    assert render(call, ModelMessage("tool", "---\nname: tone\n---\n\nBe kind.\n")) == (
         "**Read skill** (tone)\n\n    ---\n    name: tone\n    ---\n\n    Be kind."
     )
 

@@ -1,8 +1,8 @@
-"""What DIAL's own client makes of an application that Core keeps: run by an interpreter that has it.
+"""Use an application that Core stores with DIAL's own client, in an interpreter that has it.
 
-    python client_session.py CORE KEY APPLICATION
+python client_session.py CORE KEY APPLICATION
 
-It prints one JSON object; the test that starts it looks at the values.
+It prints one JSON object, whose values the test checks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Session:
         }
 
     def conversation(self) -> list[dict[str, Any]]:
-        """Three turns, each with what the one before it left."""
+        """Run three turns, each with the state of the previous one."""
         messages: list[Any] = []
         turns = []
         for text in ("one", "two", "three"):
@@ -51,7 +51,7 @@ class Session:
         return turns
 
     def files(self) -> dict[str, Any]:
-        """One goes with the question, another one comes with the answer."""
+        """Send one file with the question, and get another one with the answer."""
         url = f"files/{self.client.my_bucket()}/a question.txt"
         stored = self.client.files.upload(url, ("a.txt", b"What is this?", "text/plain"))
         sent = {"type": "text/plain", "title": "a question", "url": stored.url}

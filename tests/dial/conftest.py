@@ -10,7 +10,7 @@ from tests.dial_core import Core
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """They share a site and its Core, which takes a while to start."""
+    """Group the tests, because they share a site and its Core, which are slow to start."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.timeout(240))

@@ -1,4 +1,4 @@
-"""The Core that a crowd asks, as `tests.dial_core.apart` runs it: everything here happens there."""
+"""The Core that many users call, in the separate process of `tests.dial_core.apart`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ TOOL_SECONDS = 300
 
 
 def open(core: Core, door: str, desk: str) -> None:
-    """Let Core know the site behind that door, an application and all that it uses."""
+    """Configure Core with the site behind that door, an application and its deployments."""
     core.channels.heartbeat_seconds = HEARTBEAT_SECONDS
     register(core, door)
     core.add_toolset(TOOLSET, desk, authSettings={"authenticationType": "OAUTH"})
     core.add_model("crowd", answer)
     core.add_model("reader", read, inputAttachmentTypes=["*/*"])
     tool_sets = ({"type": "dial-mcp", "deployment_id": TOOLSET}, helpers("reader"))
-    # Nobody's patience is tested here: a machine may be slow.
+    # Timeouts are not tested here, because a machine may be slow.
     written = manifest("crowd", *tool_sets, tool_defaults={"timeout_seconds": TOOL_SECONDS})
     core.add_application(APPLICATION, None, written, TYPE)
 
 
 def answer(body: Mapping[str, Any]) -> Answer:
-    """The mark of the question goes to both tools; the answer is what they bring."""
+    """Pass the mark of the question to both tools. The answer consists of their results."""
     results = [
         message["content"]
         for message in body["messages"]
@@ -55,18 +55,16 @@ def answer(body: Mapping[str, Any]) -> Answer:
 
 
 def read(body: Mapping[str, Any]) -> Answer:
-    """Tells the mark that it was sent, and the file."""
+    """Answer with the received mark and the file."""
     message = body["messages"][-1]
     [file] = message["custom_content"]["attachments"]
     return [{"text": f"{text_of(message['content'])} {file['url']}"}]
 
 
 def report(core: Core) -> dict[str, Any]:
-    """What was asked so far, and what is left of it.
-
-    `opened` counts the sessions that the MCP server was asked for, those that it refused included,
-    `ended` the goodbyes that reached it; `late` is what was asked with keys that were dead.
-    """
+    """Return the number of requests so far, and what is left of them. `opened` counts the sessions
+    that the MCP server was asked for, including refused ones; `ended` counts the ends that reached
+    it, and `late` the requests with expired keys."""
     asked = list(core.requests)
     sent = [hop for hop in list(core.sent) if hop.method == "DELETE"]
     return {
@@ -80,5 +78,5 @@ def report(core: Core) -> dict[str, Any]:
 
 
 def wait_for_keys(core: Core, seconds: float) -> bool:
-    """Whether no per-request key lives any more."""
+    """Wait. Return True if no per-request key is valid any more."""
     return core.keys.wait_until_none_lives(seconds)

@@ -1,4 +1,5 @@
-"""Whom the example manifests name: a harbour's web service, its MCP servers, and what Core has of it."""
+"""The services in the example manifests: a harbour's web service, its MCP servers, and their
+entries in Core."""
 
 from __future__ import annotations
 
@@ -34,14 +35,14 @@ EXPERTS = {
     "gpt-image-1": "Here it is.",
     "gemini-2.5-pro-google-search": "The ferry is late.",
 }
-"""What deployments of Core always answer."""
+"""The constant answer of Core's deployments."""
 SKILL = "---\nname: radio-phrases\ndescription: How ships are spoken to.\n---\nSay 'over'."
 PROMPT = "You keep the harbour's papers. Today is {today}."
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A request to the web service; header names are lower-case."""
+    """A request to the web service, with lower-case header names."""
 
     target: str
     headers: Mapping[str, str]
@@ -53,7 +54,7 @@ class Heard:
 
 @dataclass
 class Harbour:
-    """`urls` are by the hosts that the examples name; `calls` are those of tools of MCP servers."""
+    """`urls` are by the hosts in the examples; `calls` are those of tools of MCP servers."""
 
     url: str = ""
     urls: dict[str, str] = field(default_factory=dict)
@@ -64,7 +65,7 @@ class Harbour:
     experts: dict[str, Model] = field(default_factory=dict)
 
     def reached(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """The document with its hosts on the loopback."""
+        """Return the document with its hosts on the loopback."""
         text = json.dumps(document)
         for host, url in self.urls.items():
             text = text.replace(f"https://{host}", url)
@@ -72,7 +73,7 @@ class Harbour:
         return moved
 
     def give(self, core: Core) -> Model:
-        """What a Core has of it; the model that leads the examples."""
+        """Add the entries to a Core. Return the orchestrator's model of the examples."""
         core.put("prompts/public/clerk", prompt("You count in {unit}."), "application/json")
         core.put("prompts/public/radio-phrases", prompt(SKILL), "application/json")
         core.put("files/harbour/tide-tables.pdf", PASS, "application/pdf")

@@ -1,4 +1,4 @@
-"""The platform as it is shipped, in a process of its own, and the Core that calls it."""
+"""The shipped site in a separate process, and the Core that calls it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.dial_core.models import Answer, is_synthetic
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
 DOOR = "/openai/deployments/quick_apps2"
 SIGN_IN_SECONDS = 20
-"""More than the fifteen seconds after which a silent answer is kept alive."""
+"""Longer than the fifteen seconds after which a silent answer gets a heartbeat."""
 KEPT = (
     "orchestrator",
     "contexts",
@@ -39,7 +39,7 @@ class Installation:
     core: Core
 
     def add(self, name: str, model: str, *tool_sets: Mapping[str, Any], **rest: Any) -> None:
-        """An application that Core keeps."""
+        """Add an application that Core stores."""
         self.core.add_application(name, None, manifest(model, *tool_sets, **rest), TYPE)
 
     @property
@@ -48,7 +48,7 @@ class Installation:
 
 
 def manifest(model: str, *tool_sets: Mapping[str, Any], **rest: Any) -> dict[str, Any]:
-    """`rest` are keys of the manifest, and `parameters` of its model."""
+    """Return a manifest. `rest` are its other keys, and `parameters` are those of its model."""
     deployment = {"deployment_id": model, "parameters": rest.pop("parameters", {})}
     prompt = {"type": "custom", "content": "Be brief.", "variables": {}}
     return {
@@ -61,7 +61,7 @@ def manifest(model: str, *tool_sets: Mapping[str, Any], **rest: Any) -> dict[str
 
 
 def helpers(*deployments: str, **fields: Any) -> dict[str, Any]:
-    """A toolset of deployments that are known to Core alone."""
+    """Return a toolset of deployments that only Core knows."""
     simple = {"type": "dial-deployment-simple", **fields}
     tools = [{**simple, "deployment_id": name} for name in deployments]
     return {"type": "dial-deployment", "name": "", "tools": tools}
@@ -84,7 +84,7 @@ def serve_installation(folder: Path) -> Iterator[Installation]:
 
 
 def register(core: Core, door: str) -> None:
-    """The type of applications that the site behind that door answers for."""
+    """Register the type of applications that the site behind that door serves."""
     configuration = {"dial:applicationTypeConfigurationEndpoint": f"{door}/configuration"}
     core.add_schema(TYPE, f"{door}/chat/completions", dict.fromkeys(KEPT), **configuration)
 
@@ -98,12 +98,12 @@ def asking(text: str, **content: Any) -> dict[str, Any]:
 
 
 def told_to(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What a model was told, without the calls and results that the platform put in for it."""
+    """Return a model's messages, without the injected calls and results."""
     return [message for message in body["messages"] if not is_synthetic(message)]
 
 
 def last(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a model was told last."""
+    """Return a model's last message."""
     return told_to(body)[-1]
 
 
@@ -112,7 +112,7 @@ def called(name: str, **arguments: Any) -> list[dict[str, Any]]:
 
 
 def ask_helper(body: Mapping[str, Any]) -> Answer:
-    """A model that says what its only tool says."""
+    """Return a model that repeats the result of its only tool."""
     if last(body)["role"] == "tool":
         return [{"text": last(body)["content"]}]
     return called("*", query="Hello")
@@ -127,7 +127,7 @@ def deltas(reply: Reply) -> list[dict[str, Any]]:
 
 
 def stages(reply: Reply) -> list[tuple[str, str, str]]:
-    """Name, content and status of every stage, put together as a client does."""
+    """Return name, content and status of every stage, assembled as a client does."""
     found: dict[int, tuple[str, str, str]] = {}
     for delta in deltas(reply):
         for stage in (delta.get("custom_content") or {}).get("stages", ()):
@@ -141,7 +141,7 @@ def stages(reply: Reply) -> list[tuple[str, str, str]]:
 
 
 def state(reply: Reply) -> dict[str, Any]:
-    """The one that the answer brings; a second one would be an error."""
+    """Return the state of the answer. A second one would be an error."""
     found = [(delta.get("custom_content") or {}).get("state") for delta in deltas(reply)]
     [one] = [item for item in found if item is not None]
     assert isinstance(one, dict)
@@ -157,17 +157,17 @@ def attachments(reply: Reply) -> list[dict[str, Any]]:
 
 
 def asked_with(core: Core, key: str) -> list[Hop]:
-    """What Core was asked with a key, in order."""
+    """Return the requests that Core got with a key, in order."""
     return [hop for hop in core.requests if hop.headers.get("api-key") == key]
 
 
 def key_of(core: Core, name: str) -> str:
-    """The newest key that Core made for an application."""
+    """Return the newest key that Core created for an application."""
     return [made.value for made in core.keys.past if made.deployment == name][-1]
 
 
 async def lines_of(core: Core, name: str, body: Mapping[str, Any], **headers: str) -> list[str]:
-    """The lines of a streamed answer as they came, comments included."""
+    """Return the lines of a streamed answer unchanged, including comments."""
     named = {header.replace("_", "-"): value for header, value in headers.items()}
     async with (
         httpx.AsyncClient(base_url=core.url, timeout=180, verify=False) as client,
@@ -187,7 +187,7 @@ def reply_of(lines: list[str]) -> Reply:
 
 
 def text_of(content: Any) -> str:
-    """The text of a message, whose content may be a list of parts."""
+    """Return the text of a message, whose content may be a list of parts."""
     if isinstance(content, list):
         return " ".join(part["text"] for part in content if part.get("type") == "text")
     return content if isinstance(content, str) else json.dumps(content)

@@ -1,4 +1,4 @@
-"""People with clients of DIAL's: each brings a file, listens to a channel, and signs in when asked."""
+"""Users with DIAL clients: each attaches a file, listens to a channel, and signs in when asked."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SIGN_IN = {
 
 
 AT_A_TIME = 40
-"""That ask, and later that sign in, in the same moment: a goodbye to a server has but seconds."""
+"""How many ask, and later sign in, at the same time: a session must end within seconds."""
 
 
 class Crowd:
-    """Everybody's answer is open until everybody was asked to sign in."""
+    """The answer of each user stays open until all users were asked to sign in."""
 
     def __init__(self, size: int) -> None:
         self.everybody = asyncio.Barrier(size)
@@ -44,7 +44,7 @@ class Crowd:
 
 @dataclass
 class Person:
-    """`asked` are the questions that came over the channel."""
+    """A user. `asked` are the questions that arrived over the channel."""
 
     number: int
     client: httpx.AsyncClient
@@ -81,7 +81,7 @@ class Person:
 
     @asynccontextmanager
     async def channel(self) -> AsyncIterator[dict[str, str]]:
-        """Listens for the block; gives the header to send."""
+        """Listen within the block. Yields the header to send."""
         async with self.client.stream("POST", "/v1/ops/client-channel/subscribe") as events:
             headers = {HEADER: events.headers[HEADER]}
             async with asyncio.TaskGroup() as group:
@@ -106,11 +106,11 @@ class Person:
 
 
 async def all_at_once(core_url: str, numbers: range, seconds: float) -> list[Person]:
-    """Raises TimeoutError."""
+    """Run all of them at the same time. Raises TimeoutError."""
     crowd = Crowd(len(numbers))
 
     async def one(number: int) -> Person:
-        # A pool for each: one pool's work grows with the square of its connections.
+        # Each has a pool, because the work of one pool grows with the square of its connections.
         async with (
             crowd.turns,
             httpx.AsyncClient(

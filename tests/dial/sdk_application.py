@@ -1,6 +1,8 @@
-"""An application made with DIAL's SDK that keeps files in Core: `python -m … CORE`.
+"""An application made with DIAL's SDK that stores files in Core.
 
-It takes a free port of the loopback and prints it.
+    python -m tests.dial.sdk_application CORE
+
+It listens on a free loopback port and prints the port.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ SILENCE_SECONDS = 0.5
 
 
 class Reporter(ChatCompletion):
-    """Writes a report, numbers it by its state, is silent for a while; "break" breaks it."""
+    """Writes a report, numbers it by its state, and pauses. The message "break" makes it fail."""
 
     def __init__(self, core: str) -> None:
         self.core = core
@@ -47,7 +49,7 @@ class Reporter(ChatCompletion):
         response.add_usage_per_model("press", 10, 2)
 
     async def keep(self, key: str, name: str) -> str:
-        """Where the person behind the request finds it."""
+        """Store it where the user of the request finds it."""
         async with httpx.AsyncClient(base_url=self.core, headers={"Api-Key": key}) as core:
             folder = (await core.get("/v1/bucket")).json()["appdata"]
             files = {"file": (name, b"png", "image/png")}
@@ -57,7 +59,7 @@ class Reporter(ChatCompletion):
 
 @contextmanager
 def serve(core: str) -> Iterator[str]:
-    """The address of its completions, which lives as long as the block."""
+    """Serve it within the block. Yields the address of its completions."""
     with serving("tests.dial.sdk_application", core) as port:
         yield f"http://127.0.0.1:{port}/openai/deployments/{NAME}/chat/completions"
 

@@ -1,4 +1,4 @@
-"""An application made with DIAL's SDK stands below one of ours, and Core between the two."""
+"""Our application calls, through Core, an application made with DIAL's SDK."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def results_of(body: Mapping[str, Any]) -> list[str]:
 async def test_files_and_state_of_an_application_below_go_on_to_its_siblings(
     reporting: Core, installation: Installation
 ):
-    """It writes, goes on with what it wrote, and another deployment reads the file (§1.5)."""
+    """It writes a file and later continues it, and another deployment reads it (§1.5)."""
 
     def lead(body: Mapping[str, Any]) -> Answer:
         results = results_of(body)
@@ -105,7 +105,7 @@ async def test_files_and_state_of_an_application_below_go_on_to_its_siblings(
 async def test_the_state_of_an_application_survives_a_client_that_merges_as_the_sdk_does(
     reporting: Core, installation: Installation
 ):
-    """§8.4: its rules would sort a list by `index`, fill its gaps and take the key away."""
+    """§8.4: the SDK's rules would sort a list by `index`, fill its gaps and remove the key."""
     kept = {"count": 1, "rows": [{"index": 5}, {"index": 9}]}
     model = reporting.add_model(
         "stateful", [[{"state": kept}, {"text": "One."}], [{"text": "Two."}]]
@@ -157,7 +157,7 @@ async def test_nothing_is_asked_with_a_key_whose_answer_has_ended(
     await reporting.call_application("finishing", asking("Write"))
     count = len(reporting.requests)
     key = key_of(reporting, "finishing")
-    # Whatever was begun with the key has been refused or has come before these two.
+    # Requests that were started with the key have been refused or precede these two.
     reporting.add_model("next", [[{"text": "Done."}]])
     installation.add("after", "next")
     await reporting.call_application("after", asking("Write"))

@@ -1,4 +1,4 @@
-"""DIAL's own client asks Core, Core asks the platform, the platform asks Core, and all the way back."""
+"""DIAL's own client calls Core, Core calls the site, the site calls Core, and the answer returns."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_what_a_model_says_of_its_refusal_reaches_the_person(report: dict[str, A
 
 
 def test_a_busy_model_is_told_with_a_status_that_core_relays(report: dict[str, Any]):
-    """§8.3: 429 would be retried and lose its words."""
+    """§8.3: 429 would be retried, and its text lost."""
     assert report["busy"]["status"] == 500
     assert report["busy"]["display_message"].startswith(
         "The request was rate-limited by the AI model service. Please try again later."

@@ -1,4 +1,4 @@
-"""Every example manifest as an application of Core: it answers, and calls a tool of each kind."""
+"""Every example manifest as an application of Core answers, and calls a tool of each kind."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def harbour() -> Iterator[Harbour]:
 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory, harbour: Harbour) -> Iterator[Core]:
-    """A Core that our application type was registered with as an operator does it."""
+    """Serve a Core in which our application type is registered as an operator does it."""
     folder: Path = tmp_path_factory.mktemp("examples")
     layer = write(folder / "content", prompt__harbour_prompt=PROMPT)
     with (
@@ -67,7 +67,7 @@ def core(tmp_path_factory: pytest.TempPathFactory, harbour: Harbour) -> Iterator
 
 
 class Conversation:
-    """One question to an example; `asked` is what its model was asked, call by call."""
+    """One question to an example. `asked` are its model's requests, call by call."""
 
     def __init__(self, core: Core, harbour: Harbour) -> None:
         self.core, self.harbour = core, harbour
@@ -84,17 +84,17 @@ class Conversation:
 
     @property
     def tools(self) -> list[str]:
-        """The names of what the model could call first."""
+        """Return the names of the tools in the first model call."""
         return tools_of(self.asked[0])
 
     @property
     def prompt(self) -> str:
-        """What the operator told the model, without the list of skills."""
+        """Return the operator's prompt, without the list of skills."""
         return system_of(self.asked[0]).partition("\n\nSkills are ")[0]
 
     @property
     def results(self) -> list[str]:
-        """What the model was told of its own calls, without what is made up anew each time."""
+        """Return the results of the model's own calls, without values that differ each time."""
         return [
             NEW.sub("", message["content"])
             for message in self.asked[-1]["messages"]
@@ -236,7 +236,7 @@ async def test_features_bring_the_tools_that_were_chosen_and_a_skill_of_core(
     found, skill, file = conversation.results
     assert (found, skill) == ("(no file matches)", SKILL)
     assert file == f"Skill 'radio-phrases' has no bundled files.{OTHERWISE}"
-    assert statuses(reply) == {"Reading Skill: radio-phrases": "completed"}  # the one that failed
+    assert statuses(reply) == {"Reading Skill: radio-phrases": "completed"}  # the failed one
 
 
 @proves("m5")
@@ -246,7 +246,7 @@ async def test_preview_features_work_together(conversation: Conversation):
         called("Logbook_look_up", word="rope"),
         called("paper-reader", query="Is it complete?"),
         called(TASK, subagent_type=GENERAL, prompt="Read it.", tool_sets=["papers"]),
-        [{"text": "I read it."}],  # the helper, which is led by the same model
+        [{"text": "I read it."}],  # the sub-agent, which uses the same model
         called("internal_file_write", path="note.txt", content="High at six."),
         called(ATTACH, url="note.txt"),
         called("internal_file_list", path="files/harbour/charts/"),
@@ -265,7 +265,7 @@ async def test_preview_features_work_together(conversation: Conversation):
     looked_up, read, helped, written, attached, listed, fetched, *skill = conversation.results
     assert (looked_up, read, helped) == ("rope: page 3.", "The stamp is missing.", "I read it.")
     assert written.startswith("Created note.txt (12 bytes).")
-    assert attached == "'note.txt' is an attachment of the answer now."
+    assert attached == "'note.txt' is now an attachment of the answer."
     assert listed == "17 files/harbour/charts/north.txt"
     assert "resolves to a blocked address" in fetched  # the network around the server stays closed
     assert conversation.harbour.heard == []
@@ -286,9 +286,9 @@ async def test_old_spellings_still_run(conversation: Conversation):
 
     assert conversation.tools == [CLOCK, "digest", "Shifts_who_works", "Shifts_swap", READ_SKILL]
     assert conversation.results == ["In short: yes.", "Ilze."]
-    assert statuses(reply) == {"Shifts · who_works": "completed"}  # the other one asks for no stage
+    assert statuses(reply) == {"Shifts · who_works": "completed"}  # the other one requests no stage
 
 
 def statuses(reply: Reply) -> dict[str, str]:
-    """By the names of the stages, without how long they took."""
+    """Return the statuses by the names of the stages, without durations."""
     return {re.sub(r" \[.*s\]$", "", name): status for name, _, status in stages(reply)}

@@ -1,15 +1,19 @@
-"""Core's key for a request is used for that request, and is seen nowhere."""
+"""Core's key for a request is used only for that request, and never shown."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.capabilities.mcp.desk import answering
+from tests.capabilities.mcp.sessions.test_revisions import DISCOVER, error, refusing
+from tests.capabilities.service import Reply, Seen, serving
 from tests.contract import proves
 from tests.dial.installation import (
     DOOR,
@@ -24,7 +28,6 @@ from tests.dial.installation import (
     manifest,
 )
 from tests.dial_core import Core, Faults
-from tests.dial_core.mcp_server import serve_mcp
 from tests.dial_core.models import Answer
 
 
@@ -49,7 +52,7 @@ async def test_a_key_that_ends_during_its_request_ends_the_request_in_words(
 async def test_who_asks_for_the_same_with_a_users_key_is_not_core(
     core: Core, installation: Installation
 ):
-    """A person's token and a project's key both read what is everybody's, and open nothing."""
+    """A user's token and a project's key read only public data, and grant no access."""
     core.add_model("any", [])
     installation.add("guarded-app", "any")
     url = f"{installation.site.url}{DOOR}/chat/completions"
@@ -94,7 +97,7 @@ async def test_a_key_with_a_bearer_beside_it_is_core_on_behalf_of_a_user(
 async def test_the_key_is_in_no_answer_and_no_log_whatever_goes_wrong(
     core: Core, installation: Installation
 ):
-    """Core's own words may repeat the key that it refuses."""
+    """Core's error may repeat the key that it refuses."""
 
     def leak(body: Mapping[str, Any]) -> Answer:
         key = key_of(core, "leaking")
@@ -140,7 +143,7 @@ async def test_a_client_that_leaves_while_core_is_silent_ends_the_request_at_cor
 async def test_everything_that_core_is_asked_is_asked_before_the_answer_ends(
     core: Core, installation: Installation, stream: bool
 ):
-    """§8.9: with the last byte the key is dead, so no question may come after it."""
+    """§8.9: the key expires with the last byte, so all requests to Core must precede it."""
     name = f"punctual-{stream}"
 
     def lead(body: Mapping[str, Any]) -> Answer:
@@ -152,7 +155,7 @@ async def test_everything_that_core_is_asked_is_asked_before_the_answer_ends(
 
     reply = await core.call_application(name, asking("Go"), stream=stream)
     count = len(core.requests)
-    # The next request finds the process at rest: what was begun for the first one has come.
+    # The next request finds the process idle: the requests of the first one have ended.
     await core.call_application(name, asking("Go"), stream=stream)
 
     [first, _] = [made.value for made in core.keys.past if made.deployment == name]
@@ -165,11 +168,18 @@ async def test_everything_that_core_is_asked_is_asked_before_the_answer_ends(
 async def test_a_session_with_a_toolset_is_ended_before_the_answer_is(
     core: Core, installation: Installation, stream: bool
 ):
-    """§8.9: Core does not pass on a goodbye with a dead key, and the server would keep the session."""
+    """§8.9: with an expired key, Core does not pass the end of a session on, and the server would
+    keep it."""
     name = f"polite-{stream}"
     core.add_model(f"lead-{name}", [[{"text": "x"}]])
-    with serve_mcp() as desk:
-        core.add_toolset(f"desk-{name}", desk)
+    older = refusing({DISCOVER: error(-32601, 200)}, answering(Reply(500)))
+
+    async def answer(seen: Seen) -> Reply:
+        reply = await older(seen)
+        return replace(reply, headers={**reply.headers, "Mcp-Session-Id": "1"})
+
+    async with serving(answer=answer) as desk:
+        core.add_toolset(f"desk-{name}", desk.url)
         installation.add(
             name, f"lead-{name}", {"type": "dial-mcp", "deployment_id": f"desk-{name}"}
         )
@@ -177,4 +187,4 @@ async def test_a_session_with_a_toolset_is_ended_before_the_answer_is(
         reply = await core.call_application(name, asking("Go"), stream=stream)
 
         assert reply.status == 200
-        assert [hop.method for hop in core.sent if hop.url == desk].count("DELETE") == 1
+        assert [hop.method for hop in core.sent if hop.url == desk.url].count("DELETE") == 1

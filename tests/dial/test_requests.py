@@ -1,4 +1,4 @@
-"""What a model is asked with when Core stands on both sides, and what is told of it."""
+"""Requests of a model if Core is on both sides, and the records of them."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ async def test_what_was_spent_is_told_whole_and_by_model(core: Core, installatio
 async def test_a_deployment_is_asked_about_once_by_all_that_want_to_know_at_once(
     core: Core, installation: Installation
 ):
-    """The model that leads is a tool as well, so two parts of the run want to know of it."""
+    """The orchestrator's model is also a tool, so two parts of the run need its entry."""
     core.add_model("once", ask_helper)
     installation.add("asking-once", "once", helpers("once"))
 
@@ -154,7 +154,7 @@ async def test_a_deployment_is_asked_about_once_by_all_that_want_to_know_at_once
 
 
 async def test_what_one_caller_is_told_answers_nobody_else(core: Core, installation: Installation):
-    """Core lets one of two projects use a model: the other is not told of it, before or after."""
+    """Core lets one of two projects use a model. The other project never sees it."""
     core.keys.add_project("key-of-insiders", {"project": "Insiders", "roles": ["inside"]})
     core.add_model("leader-two", ask_helper)
     core.add_model("secret", userRoles=["inside"], description="For insiders")

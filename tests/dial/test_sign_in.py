@@ -1,4 +1,4 @@
-"""Toolsets of Core that people have to sign in to: real MCP servers, a real channel, one question."""
+"""Toolsets of Core that require a sign-in: real MCP servers, a real channel, one question."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ INTERACT = "/v1/ops/client-channel/interact"
 
 @pytest.fixture(scope="module")
 def desk() -> Iterator[str]:
-    """A server that lets nobody in without the token."""
+    """Serve only callers with the token."""
     with serve_mcp("authorization", TOKEN) as url:
         yield url
 
@@ -44,18 +44,18 @@ def toolset(id: str) -> dict[str, Any]:
 
 
 async def ask(core: Core, name: str) -> Reply:
-    """As a client does that keeps a channel open."""
+    """Ask like a client with an open channel."""
     channel = core.open_channel()
     return await core.call_application(name, asking("Add"), X_DIAL_CLIENT_CHANNEL_ID=channel)
 
 
 def questions(core: Core) -> list[Any]:
-    """The bodies that asked people."""
+    """Return the bodies that asked users."""
     return [hop.json() for hop in core.requests if hop.path == INTERACT]
 
 
 def add_up(body: Mapping[str, Any]) -> Answer:
-    """Calls every tool that adds, then says what they say."""
+    """Call every tool that adds, then return their results."""
     turn = [message for message in told_to(body) if message["role"] == "tool"]
     if turn:
         return [{"text": " ".join(message["content"] for message in turn)}]
@@ -70,7 +70,7 @@ def add_up(body: Mapping[str, Any]) -> Answer:
 def offered(
     core: Core, installation: Installation, desk: str, request: Any
 ) -> tuple[str, list[str]]:
-    """An application with two toolsets that nobody has signed in to, new ones for each test."""
+    """An application with two toolsets without a sign-in, new ones for each test."""
     number = str(len(core.configuration.deployments))
     ids = [f"desk{number}a", f"desk{number}b"]
     for id in ids:
@@ -123,7 +123,7 @@ async def test_why_nobody_signed_in_is_told(
 async def test_a_channel_of_somebody_else_is_refused_as_an_event_and_told(
     core: Core, offered: tuple[str, list[str]]
 ):
-    """§8.2: the refusal comes as an event, with status 200."""
+    """§8.2: the refusal is an event with status 200."""
     name, ids = offered
 
     reply = await core.call_application(
@@ -150,7 +150,7 @@ async def test_a_person_who_does_nothing_is_waited_for_while_the_answer_is_kept_
     reply = reply_of(lines)
     [(_, content, _)] = stages(reply)
     assert [f"Sign-in timed out for toolset '{id}'" in content for id in ids] == [True, True]
-    # The silence costs nothing but the status: the head of the answer goes out, empty.
+    # The silence only affects the status: the headers are sent without a body.
     assert json.loads(lines[0].removeprefix("data: "))["choices"][0]["delta"] == {
         "role": "assistant"
     }

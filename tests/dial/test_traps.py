@@ -1,4 +1,4 @@
-"""Where Core is not what one expects. Each of the fifteen has a test that names it: §8.1 to §8.15."""
+"""Unexpected behaviour of Core. Each of the fifteen kinds has a test that names it: §8.1 to §8.15."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def test_a_refusal_in_plain_text_is_told_in_words_of_ours(
 
 
 async def test_who_brings_no_key_is_told_401(installation: Installation):
-    """§8.5: applications of the SDK say 400."""
+    """§8.5: applications of the SDK return 400."""
     async with httpx.AsyncClient(trust_env=False) as client:
         answer = await client.post(
             f"{installation.site.url}/openai/deployments/quick_apps2/chat/completions",
@@ -63,7 +63,7 @@ async def test_who_brings_no_key_is_told_401(installation: Installation):
 async def test_properties_are_fetched_also_where_core_sends_them(
     core: Core, installation: Installation
 ):
-    """§8.6: they stand in a header unless the type says no, and anybody can write a header."""
+    """§8.6: they are in a header unless the type disables it, and any client can send a header."""
     other = f"{TYPE}-with-header"
     core.configuration.schemas[other] = {
         **core.configuration.schemas[TYPE],

@@ -1,4 +1,5 @@
-"""Core is slow, gone, flapping, or talks nonsense: the answer says so, and does not take forever."""
+"""Core is slow, down, unstable, or sends invalid data: the answer reports this without a long
+delay."""
 
 from __future__ import annotations
 
@@ -14,13 +15,13 @@ from tests.dial_core.troubles import Trouble
 from tests.load.processes import connections
 
 SECONDS = 30
-"""That Core has for a question that is no completion."""
+"""Core's timeout for requests other than completions."""
 MOST_SECONDS = 150
-"""The same on a machine that is busy with other things; a dripping Core would be read for ever."""
+"""The same on a busy machine. A slowly dripping Core would be read forever."""
 AT_ONCE = 25
-"""Requests for an application whose Core is in trouble."""
+"""Requests for an application while its Core has problems."""
 IDLE_CONNECTIONS = 60
-"""That pools may keep; each of the requests had three."""
+"""Connections that pools may keep; each of the requests had three."""
 Kind = Literal["silent", "gone", "garbage", "dripping"]
 WORDS: dict[Kind, str] = {
     "silent": "A request to a required service timed out. Please try again later.",
@@ -37,7 +38,7 @@ async def timed(core: Core, name: str) -> tuple[Reply, float]:
 
 
 async def is_quiet(core: Core, installation: Installation) -> bool:
-    """Pools close what was idle for too long when somebody asks next."""
+    """Pools close connections that were idle for too long when the next request arrives."""
     core.add_model("settled")
     installation.add("settling", "settled")
     end = asyncio.get_running_loop().time() + MOST_SECONDS

@@ -1,6 +1,6 @@
-"""The site as `quickapps_site.serve` runs it, which tells what goes on inside to who connects.
+"""The site of `tests.browser.quick_site`, which reports its internal state.
 
-It listens on the socket `watched` of its data directory; the answer is one JSON object.
+It listens on the socket `watched` of its data directory. The response is one JSON object.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from quickapps_site.serve import main
+from tests.browser.quick_site import main
 
 NAME = "watched"
 
 
 def look() -> dict[str, Any]:
-    """The tasks that have not ended, by what they do, and the threads, by name."""
+    """Return the running tasks by what they do, and the threads by name."""
     tasks = [one for one in gc.get_objects() if isinstance(one, asyncio.Task) and not one.done()]
     doing = Counter(getattr(task.get_coro(), "__qualname__", "") for task in tasks)
     return {"tasks": doing, "threads": len(threading.enumerate())}
@@ -36,7 +36,7 @@ def answer(listening: socket.socket) -> None:
 
 
 def ask(folder: Path) -> dict[str, Any]:
-    """What the site with its data in that folder says of itself."""
+    """Return the report of the site whose data directory is that folder."""
     with socket.socket(socket.AF_UNIX) as asking:
         asking.connect(str(folder / NAME))
         pieces = iter(lambda: asking.recv(65_536), b"")

@@ -1,4 +1,7 @@
-"""`python -m tests.dial_core --port 8080 --config tests/dial_core/example.json`."""
+"""Serve the fake Core.
+
+python -m tests.dial_core --port 8080 --config tests/dial_core/example.json
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def main() -> None:
 
 def usable_port(wanted: int) -> int:
     with socket.socket() as tried:
-        # As servers do: a port whose connections have just ended is not taken.
+        # Like servers, reuse a port whose connections have just ended.
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             tried.bind((HOST, wanted))

@@ -1,8 +1,8 @@
-"""What DIAL's own client makes of this Core: run by an interpreter that has it.
+"""Use this Core with DIAL's own client, in an interpreter that has it.
 
-    python aidial_client_session.py URL PROJECT_KEY REQUEST_KEY CHANNEL TOOLSET SKILL
+python aidial_client_session.py URL PROJECT_KEY REQUEST_KEY CHANNEL TOOLSET SKILL
 
-It prints one JSON object; the test that starts it looks at the values.
+It prints one JSON object, whose values the test checks.
 """
 
 from __future__ import annotations

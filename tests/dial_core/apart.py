@@ -1,10 +1,10 @@
-"""A Core in a process of its own, for tests whose clients keep their own process busy.
+"""A Core in a separate process, for tests whose clients keep their own process busy.
 
     with serve_core_apart("tests.dial.crowd") as core:
-        core.do("open", desk="http://…")          calls crowd.open(core, desk=…) over there
+        core.do("open", desk="http://…")          calls crowd.open(core, desk=…) in that process
 
-What a test wants of that Core stands in functions of a module, which take it and values that JSON
-can carry, and return one.
+A module contains the functions for that Core. They take the Core and JSON values, and return a JSON
+value.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @dataclass(frozen=True, slots=True)
 class CoreApart:
-    """`asking` and `answers` are the ends of its pipes here."""
+    """`asking` and `answers` are this process's ends of its pipes."""
 
     url: str
     asking: IO[str]
     answers: IO[str]
 
     def do(self, name: str, **arguments: Any) -> Any:
-        """Wait for what the function returns. What it raises is on that process's stderr."""
+        """Wait for the result of the function. Exceptions are printed to that process's stderr."""
         self.asking.write(json.dumps([name, arguments]) + "\n")
         self.asking.flush()
         answer = self.answers.readline()
@@ -43,7 +43,7 @@ class CoreApart:
 
 @contextmanager
 def serve_core_apart(module: str) -> Iterator[CoreApart]:
-    """A Core with the functions of a module, as long as the block."""
+    """Serve a Core with the functions of a module within the block."""
     command = [sys.executable, "-m", __name__, module]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT

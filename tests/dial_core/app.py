@@ -1,4 +1,4 @@
-"""Every path of Core that is served, and what comes around each request."""
+"""The paths of Core, and the handling of each request."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tests.dial_core.refusals import Refusal, error_data
 
 Handler = Callable[..., Awaitable[Response]]
 CLIENTS = 32
-"""In turn: the work of one grows with the square of its connections."""
+"""HTTP clients, used in turn, because the work of one grows with the square of its connections."""
 UNVERIFIED = httpx.create_ssl_context(verify=False)
 NOT_CONNECTED = "Failed to connect to upstream server"
 STORED = "(?P<kind>files|prompts|conversations|applications|toolsets)"
@@ -95,7 +95,7 @@ ROUTES: list[tuple[str, str, Handler]] = [
     ("POST", "/v1/deployments/{id}/truncate_prompt", features.feature("truncate_prompt")),
     ("POST", "/v1/{id}/rate", features.feature("rate")),
 ]
-"""Method (ANY for all), path, handler. The first that fits is taken; {id} may contain slashes."""
+"""Method (ANY for all), path, handler. The first match is used; {id} may contain slashes."""
 
 
 def pattern(path: str) -> re.Pattern[str]:
@@ -106,7 +106,7 @@ PATTERNS = [(method, pattern(path), handler) for method, path, handler in ROUTES
 
 
 class App:
-    """The one endpoint: notes the request, finds its handler, words what that refuses."""
+    """The only endpoint. It records the request, finds its handler, and formats refusals."""
 
     def __init__(self, core: Core) -> None:
         self.core = core
@@ -157,7 +157,7 @@ async def refusing(work: Awaitable[Response]) -> Response:
 
 
 def arguments(core: Core, match: re.Match[str]) -> dict[str, Any]:
-    """Paths as they were sent; ids as deployments have them."""
+    """Return paths as they were sent, and ids as deployments have them."""
     found = match.groupdict()
     if "id" in found:
         found["id"] = core.deployment_id(found["id"])
@@ -165,7 +165,7 @@ def arguments(core: Core, match: re.Match[str]) -> dict[str, Any]:
 
 
 def make_client() -> httpx.AsyncClient:
-    """It keeps no connections: those that a site still has afterwards are its own affair."""
+    """Create a client without idle connections, so that those of a site are its own."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     return httpx.AsyncClient(trust_env=False, verify=UNVERIFIED, limits=limits)
 

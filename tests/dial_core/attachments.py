@@ -1,4 +1,4 @@
-"""Which resources a request or an answer names, for Core lets the other side have them."""
+"""Resources named in a request or an answer, to which Core grants the other side access."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METADATA_TYPE = "application/vnd.dial.metadata+json"
 
 
 def named_in_request(body: dict[str, Any]) -> list[str]:
-    """Raises `Refusal` for a folder that is not named by its metadata."""
+    """Return the named resources. Raises `Refusal` for a folder that is not named by its metadata."""
     urls = []
     for message in objects(body.get("messages")):
         content = message.get("custom_content") or {}
@@ -32,7 +32,7 @@ def named_in_request(body: dict[str, Any]) -> list[str]:
 
 
 def share_upward(caller: Caller, key: RequestKey, document: Any) -> None:
-    """What an answer attaches from its own appdata becomes its caller's to read and to write."""
+    """Grant the caller read and write access to what an answer attaches from its appdata."""
     if caller.key is None or not isinstance(document, dict):
         return
     for choice in objects(document.get("choices")):
@@ -62,7 +62,7 @@ def resource(url: str) -> str:
 
 
 class Events:
-    """Reads a stream that passes by: its documents, and whether `[DONE]` was there."""
+    """Reads a stream in passing: its documents, and whether it contained `[DONE]`."""
 
     def __init__(self) -> None:
         self.is_done = False

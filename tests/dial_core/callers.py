@@ -1,4 +1,4 @@
-"""An application written in a test, which may call Core back while it answers."""
+"""An application written in a test that can call Core while it answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def client_of(core: Core, key: str) -> httpx.Client:
 
 @dataclass
 class Call:
-    """What Core sent, and Core itself with the key that came along."""
+    """Core's request, and Core itself with the key of the request."""
 
     request: Request
     body: Any
@@ -36,7 +36,7 @@ Answer = Callable[[Call], Awaitable[Response]]
 
 @contextmanager
 def serve_application(core_url: str, answer: Answer) -> Iterator[str]:
-    """Its address; every path is answered by the function."""
+    """Serve it. Yields its address. The function answers every path."""
 
     async def endpoint(request: Request) -> Response:
         content = await request.body()
@@ -50,18 +50,18 @@ def serve_application(core_url: str, answer: Answer) -> Iterator[str]:
 
 
 def told(value: Any, **content: Any) -> Response:
-    """A whole answer that says a value as JSON, with attachments and such."""
+    """Return a complete answer with a value as JSON, and with attachments and other fields."""
     message = {"role": "assistant", "content": json.dumps(value), "custom_content": content}
     choice = {"index": 0, "finish_reason": "stop", "message": message}
     return JSONResponse({"id": "a", "object": "chat.completion", "choices": [choice]})
 
 
 def heard(content: bytes) -> Any:
-    """What `told` said."""
+    """Return the value that `told` wrote."""
     return json.loads(json.loads(content)["choices"][0]["message"]["content"])
 
 
 def said(events: list[dict[str, Any]]) -> str:
-    """The words of a stream."""
+    """Return the text of a stream."""
     deltas = [choice["delta"] for event in events for choice in event["choices"]]
     return "".join(delta.get("content") or "" for delta in deltas)

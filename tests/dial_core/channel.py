@@ -1,4 +1,4 @@
-"""Client channels: an application asks, the user's client answers, Core stands between."""
+"""Client channels: an application asks, the user's client answers, and Core relays both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AutoAnswer = Literal["success", "denied", "error", "never"]
 
 @dataclass
 class Question:
-    """`id` is as the client sees it."""
+    """A question. `id` is the client's."""
 
     id: str
     request: dict[str, Any]
@@ -44,7 +44,7 @@ class Channel:
             self.changed.notify_all()
 
     async def change_after(self, seen: int, seconds: float) -> bool:
-        """False when there was none for so long."""
+        """Return False if nothing changed for that long."""
         async with self.changed:
             waited = self.changed.wait_for(lambda: self.changes != seen)
             try:
@@ -55,10 +55,8 @@ class Channel:
 
 
 class Channels:
-    """With an `auto_answer` nobody needs to be there; `never` means that nobody answers.
-
-    `heartbeat_seconds` pass between two heartbeats.
-    """
+    """With an `auto_answer`, no user is needed; `never` means that no answer is sent.
+    `heartbeat_seconds` is the interval of heartbeats."""
 
     def __init__(self) -> None:
         self.open: dict[str, Channel] = {}
@@ -77,7 +75,7 @@ class Channels:
 
 
 async def subscribe(exchange: Exchange) -> Response:
-    """The questions of a new channel, or of one that is taken up again."""
+    """Send the questions of a new or resumed channel."""
     channels = exchange.core.channels
     id = exchange.headers.get(HEADER)
     if id is None:
@@ -121,7 +119,7 @@ async def unsubscribe(exchange: Exchange) -> Response:
 
 
 async def interact(exchange: Exchange) -> Response:
-    """Always 200 and events, whatever is wrong, once the credentials are right."""
+    """Respond with 200 and events in every case, if the credentials are valid."""
     _ = exchange.caller
     if HEADER not in exchange.headers:
         return failed(NO_ENTRY, "Client channel header is missing")
@@ -146,7 +144,7 @@ def is_request(value: Any) -> bool:
 
 
 def put(exchange: Exchange, channel: Channel, request: dict[str, Any]) -> tuple[Any, Question]:
-    """The asker's own id, and the question; one that is already asked is joined."""
+    """Add the question with the application's id. Joins a question that was already asked."""
     key = exchange.caller.key
     id = f"{key.deployment if key is not None else exchange.caller.identity.name}/{request['id']}"
     question = channel.questions.setdefault(id, Question(id, request))
@@ -157,7 +155,7 @@ def put(exchange: Exchange, channel: Channel, request: dict[str, Any]) -> tuple[
 
 
 def answer_alone(exchange: Exchange, request: dict[str, Any], auto: AutoAnswer) -> dict[str, Any]:
-    """What a user would have done: who signs in is signed in afterwards."""
+    """Answer like a user. After a sign-in, the user is signed in."""
     if auto == "error":
         return {"jsonrpc": "2.0", "error": {"code": NO_ENTRY, "message": "The sign-in failed"}}
     if auto == "success" and request["method"] == SIGN_IN:
@@ -169,7 +167,7 @@ def answer_alone(exchange: Exchange, request: dict[str, Any], auto: AutoAnswer) 
 async def answered(
     exchange: Exchange, channel: Channel, questions: list[tuple[Any, Question]], *, is_batch: bool
 ) -> AsyncIterator[bytes]:
-    """One event when all are answered, in the order of the answers; the stream stays open."""
+    """Send one event when all are answered, in the order of the answers. The stream stays open."""
     channels, done = exchange.core.channels, []
     yield HEARTBEAT
     waiting = list(questions)

@@ -1,4 +1,4 @@
-"""Chat completions: scripted models answer at once, everything else is asked over HTTP."""
+"""Chat completions: scripted models answer at once, all others are called over HTTP."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def named(exchange: Exchange, body: dict[str, Any]) -> str:
 
 
 def share_properties(key: RequestKey, deployment: Deployment) -> None:
-    """What the properties of a typed application name is the application's to read."""
+    """Grant the application read access to what its properties name."""
     if deployment.schema is None:
         return
     if "properties" not in deployment.schema:
@@ -111,7 +111,7 @@ def is_events(response: httpx.Response) -> bool:
 
 
 class Relay:
-    """An answer on its way to the caller: looked through, and held back at its end."""
+    """An answer on its way to the caller. It is scanned, and its end is delayed."""
 
     def __init__(self, exchange: Exchange, key: RequestKey, response: httpx.Response) -> None:
         self.core = exchange.core
@@ -120,7 +120,7 @@ class Relay:
         self.response = response
 
     async def events(self) -> AsyncIterator[bytes]:
-        """The bytes as they are; what holds `[DONE]` waits until all else is finished."""
+        """Return the bytes unchanged. What contains `[DONE]` waits until all else is finished."""
         passing, held = Events(), b""
         try:
             async for data in self.parts():

@@ -25,16 +25,14 @@ MISSPELT = {
     "tokenize": "dial:applicationTypeTokenizeEndpointEndpoint",
     "rate": "dial:applicationTypeRateEndpointEndpoint",
 }
-"""One revision of Core looked these up instead; see `Settings.reads_misspelt_endpoints`."""
+"""Keys that one revision of Core looked up instead; see `Settings.reads_misspelt_endpoints`."""
 
 
 @dataclass(slots=True)
 class Settings:
-    """What differs between installations and revisions of Core.
-
-    `replaces_usage`: `usage_per_model` is stripped, and a chunk of Core's own without an id comes
-    before `[DONE]`. `shows_custom_applications`: those of users stand in the listings.
-    """
+    """Differences between installations and revisions of Core. `replaces_usage`: `usage_per_model`
+    is removed, and a chunk of Core's own without an id precedes `[DONE]`.
+    `shows_custom_applications`: those of users are listed."""
 
     replaces_usage: bool = False
     shows_custom_applications: bool = False
@@ -43,7 +41,8 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """`fields` are those of the configuration, in camelCase; `id` is as clients write it."""
+    """A deployment. `fields` are those of the configuration, in camelCase; `id` is the one that
+    clients use."""
 
     id: str
     kind: Kind
@@ -52,7 +51,7 @@ class Deployment:
 
     @property
     def is_custom(self) -> bool:
-        """A resource of somebody, not an entry of the configuration."""
+        """Return True for a user's resource, which is not in the configuration."""
         return is_resource(self.id)
 
     @property
@@ -71,7 +70,8 @@ class Deployment:
 
     @property
     def sends_properties(self) -> bool:
-        """Whether the header with the application's properties goes along: yes unless told."""
+        """Return True if the header with the application's properties is sent, which is the
+        default."""
         schema = self.schema or {}
         return bool(schema.get("dial:appendApplicationPropertiesHeader", True))
 
@@ -84,7 +84,8 @@ class Deployment:
         return self.schema.get(of_type)
 
     def properties_for(self, kinds: frozenset[str]) -> dict[str, Any]:
-        """The top-level properties of these kinds; what the schema does not annotate is left out."""
+        """Return the top-level properties of these kinds. Those that the schema does not annotate
+        are omitted."""
         declared = (self.schema or {}).get("properties") or {}
         return {
             name: value
@@ -112,7 +113,7 @@ class Configuration:
         self.deployments[deployment.id] = deployment
 
     def deployment(self, name: str, kind: Kind, fields: Mapping[str, Any]) -> Deployment:
-        """Raises `KeyError` for a type of applications that nobody registered."""
+        """Return a deployment. Raises `KeyError` for an unregistered type of applications."""
         camel = {camel_case(key): value for key, value in fields.items()}
         schema_id = camel.get("applicationTypeSchemaId")
         return Deployment(name, kind, camel, self.schemas[schema_id] if schema_id else None)
@@ -127,7 +128,7 @@ def snake_case(name: str) -> str:
 
 
 def named_resources(schema: Any, value: Any, root: Any = None) -> Iterator[str]:
-    """The strings of a value that its schema calls a file or a resource, at any depth."""
+    """Return the strings of a value that its schema declares as a file or a resource, at any depth."""
     root = schema if root is None else root
     if not isinstance(schema, Mapping):
         return
@@ -143,7 +144,7 @@ def named_resources(schema: Any, value: Any, root: Any = None) -> Iterator[str]:
 
 
 def parts(schema: Mapping[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:
-    """What a value is made of, each with its schema."""
+    """Return the parts of a value, each with its schema."""
     if isinstance(value, list):
         yield from ((schema.get("items"), item) for item in value)
     elif isinstance(value, Mapping):

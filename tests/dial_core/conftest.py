@@ -19,13 +19,13 @@ def core() -> Iterator[Core]:
 
 @pytest.fixture(scope="package")
 def sdk_url() -> Iterator[str]:
-    """An application made with DIAL's SDK; `/chat/completions` follows."""
+    """Serve an application made with DIAL's SDK. Append `/chat/completions` to the address."""
     with serve_sdk_application() as url:
         yield url
 
 
 @pytest.fixture
 def client(core: Core) -> Iterator[httpx.Client]:
-    """Core for the project of the key that every Core has."""
+    """Return a client for Core with the key of the default project."""
     with client_of(core, KEY) as opened:
         yield opened

@@ -1,4 +1,4 @@
-"""The state of one Core, and what a test may do with it."""
+"""The state of one Core, and functions for tests."""
 
 from __future__ import annotations
 
@@ -25,19 +25,17 @@ from tests.dial_core.troubles import Trouble
 from tests.dial_core.urls import bucket_of, canonical, is_resource, plain
 
 KEY = "dial-demo-key"
-"""The project key that is used when a test names none."""
+"""The default project key."""
 PATIENCE_SECONDS = 180.0
-"""Of a client of a test: whoever is slow is not wrong."""
+"""The timeout of a test's client, long enough for slow machines."""
 TIMEOUTS = {"connect": 10.0, "read": 300.0, "write": 300.0, "pool": 300.0}
-"""Seconds, as Core's own client has them."""
+"""Timeouts in seconds, like those of Core's own client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A request that Core got, or one that it sent; header names are lower-case.
-
-    `target` is the path with its query as it was on the wire.
-    """
+    """A request that Core received or sent, with lower-case header names. `target` is the path with
+    its query as sent."""
 
     method: str
     target: str
@@ -67,18 +65,16 @@ class Reply:
         return json.loads(self.content)
 
     def events(self) -> list[Any]:
-        """The documents of a stream, without the last `[DONE]`."""
+        """Return the documents of a stream, without the last `[DONE]`."""
         lines = self.text.replace("\r\n", "\n").split("\n")
         values = [line.removeprefix("data:").strip() for line in lines if line.startswith("data:")]
         return [json.loads(value) for value in values if value != "[DONE]"]
 
 
 class Core:
-    """`requests` are what Core was asked, `sent` what it asked others, both in order.
-
-    `late` are the requests with a key that had ended by then.
-    `clients` belong to the server's own loop; whoever sends something takes the next.
-    """
+    """`requests` are those that Core received and `sent` those that it sent, both in order. `late`
+    are the requests with an expired key. `clients` belong to the server's own loop and are used in
+    turn."""
 
     clients: Iterator[httpx.AsyncClient]
 
@@ -100,10 +96,8 @@ class Core:
         self.read(document or {"keys": {KEY: {"project": "Demo", "roles": ["default"]}}})
 
     def read(self, document: Mapping[str, Any]) -> None:
-        """A configuration of Core, in which models may have a script and faults.
-
-        Raises `KeyError` for an application whose type is not registered.
-        """
+        """Read a configuration of Core, in which models may have a script and faults. Raises
+        `KeyError` for an application whose type is not registered."""
         self.configuration.read(document)
         for key, fields in document.get("keys", {}).items():
             self.keys.add_project(key, fields)
@@ -116,7 +110,7 @@ class Core:
                 if "faults" in fields:
                     self.faults[name] = Faults(**fields["faults"])
 
-    # What a test sets up.
+    # Setup for tests.
 
     def add_model(
         self,
@@ -124,7 +118,7 @@ class Core:
         answers: Sequence[Answer] | Callable[[Body], Answer] | None = None,
         **fields: Any,
     ) -> Model:
-        """A scripted model, or one that echoes; `fields` are those of the configuration."""
+        """Add a scripted model, or one that echoes. `fields` are those of the configuration."""
         is_made = callable(answers)
         model = Model(
             "echo" if answers is None else "script",
@@ -143,10 +137,8 @@ class Core:
         schema_id: str | None = None,
         **fields: Any,
     ) -> Deployment:
-        """With a type that is not registered yet, one is made whose endpoint is this one.
-
-        Every property is then the server's, as a manifest's main part is.
-        """
+        """Add an application. If its type is not registered, create one with this endpoint. Every
+        property is then server-side, like the main part of a manifest."""
         if schema_id is not None:
             fields |= {"applicationTypeSchemaId": schema_id, "applicationProperties": properties}
             if schema_id not in self.configuration.schemas:
@@ -164,7 +156,8 @@ class Core:
     def add_schema(
         self, id: str, endpoint: str | None, properties: Mapping[str, Any], /, **fields: Any
     ) -> None:
-        """A type of applications with these, all of the server's; `fields` are more keys of it, such as `dial:…`."""
+        """Add a type of applications with these properties, all server-side. `fields` are more keys
+        of it, such as `dial:…`."""
         declared = {
             name: {"dial:meta": {"dial:propertyKind": "server", "dial:propertyOrder": number}}
             for number, name in enumerate(properties, 1)
@@ -179,11 +172,11 @@ class Core:
         }
 
     def put(self, url: str, content: bytes, content_type: str = "text/plain") -> Item:
-        """A resource, whoever may write it."""
+        """Store a resource without a permission check."""
         return self.storage.put(canonical(url), content, content_type)
 
     def add_toolset(self, id: str, endpoint: str, **fields: Any) -> Deployment:
-        """A way to an MCP server; `fields` such as `allowedTools`, `authSettings`."""
+        """Add a toolset for an MCP server, with `fields` such as `allowedTools`, `authSettings`."""
         fields = {"endpoint": endpoint, **fields}
         deployment = self.configuration.deployment(id, "toolset", fields)
         if is_resource(id):
@@ -193,27 +186,25 @@ class Core:
         return deployment
 
     def add_skill(self, url: str, files: Mapping[str, bytes]) -> None:
-        """A skill's files, by their paths within it."""
+        """Add a skill's files by their paths within it."""
         for path, content in files.items():
             self.put(f"{url}/files/{path}", content, "text/markdown")
 
     def sign_in(self, user: str, toolset: str, credential: str = "token-test") -> None:
-        """As that user, or as the project of a key, by name."""
+        """Sign in as that user, or as the project of a key, by name."""
         self.sign_ins.credentials[user, self.deployment_id(toolset)] = credential
 
     def sign_out(self, user: str, toolset: str) -> None:
         self.sign_ins.credentials.pop((user, self.deployment_id(toolset)), None)
 
     def open_channel(self, user: str = "Demo") -> str:
-        """The id of a channel of that user, or of the project of a key."""
+        """Return the id of a channel of that user, or of the project of a key."""
         return self.channels.add(user)
 
     @contextmanager
     def request_key(self, application: str, *, key: str = KEY) -> Iterator[RequestKey]:
-        """A per-request key as that deployment gets it for a call with a key, for the block.
-
-        Raises `KeyError` for a key that is not live.
-        """
+        """Yield a per-request key as that deployment gets it for a call with a key. Raises
+        `KeyError` for an invalid key."""
         caller = self.keys.holder(key)
         if caller is None:
             raise KeyError(key)
@@ -221,7 +212,7 @@ class Core:
             yield minted
 
     def expire(self, key: str) -> None:
-        """Ends a per-request key before its request. Raises `KeyError`."""
+        """Expire a per-request key before its request ends. Raises `KeyError`."""
         self.keys.expire(key)
 
     async def call_application(
@@ -233,7 +224,7 @@ class Core:
         stream: bool = True,
         **headers: str,
     ) -> Reply:
-        """Ask a deployment as a client of Core does, and wait for the end."""
+        """Call a deployment like a client of Core, and wait for the end."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         async with httpx.AsyncClient(
             base_url=self.url, timeout=PATIENCE_SECONDS, verify=False
@@ -245,10 +236,10 @@ class Core:
             )
         return Reply(response.status_code, response.headers, response.content)
 
-    # What the handlers ask.
+    # Used by the handlers.
 
     def deployment_id(self, path: str) -> str:
-        """The id that a deployment has here, from a path that was encoded once."""
+        """Return the deployment's id here, from a path that was encoded once."""
         return canonical(path) if is_resource(path) else plain(path)
 
     def find(self, id: str) -> Deployment | None:
@@ -256,7 +247,7 @@ class Core:
         return configured if configured is not None else self.custom(canonical(id))
 
     def custom(self, url: str) -> Deployment | None:
-        """An application or a toolset that somebody stored."""
+        """Return an application or a toolset that a user stored."""
         item = self.storage.items.get(url)
         if item is None or not url.startswith(("applications/", "toolsets/")):
             return None
@@ -266,7 +257,7 @@ class Core:
         return self.configuration.deployment(url, kind, fields)
 
     def accessible(self, caller: Caller, id: str, kind: Kind | None = None) -> Deployment:
-        """Raises `Refusal`."""
+        """Return a deployment that the caller may see. Raises `Refusal`."""
         found = self.find(id)
         if found is None or kind not in (None, found.kind):
             raise Refusal(404, f"{(kind or 'deployment').capitalize()} is not found: {id}")
@@ -275,7 +266,7 @@ class Core:
         return found
 
     def callable(self, caller: Caller, id: str) -> Deployment:
-        """For a completion. Raises `Refusal`."""
+        """Return a deployment for a completion. Raises `Refusal`."""
         found = self.accessible(caller, id)
         if found.kind == "toolset":
             raise Refusal(404, f"Deployment is not found: {id}")

@@ -1,4 +1,4 @@
-"""One request to Core: what was sent, and by whom."""
+"""One request to Core, and its caller."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class Exchange:
 
     @cached_property
     def caller(self) -> Caller:
-        """Raises `Refusal` for credentials that Core does not take."""
+        """Return the caller. Raises `Refusal` for invalid credentials."""
         return self.core.keys.caller(self.headers)
 
     @property
     def headers(self) -> dict[str, str]:
-        """By lower-case name."""
+        """Return the headers by lower-case name."""
         return dict(self.request.headers.items())
 
     def json(self) -> dict[str, Any]:
-        """Raises `Refusal` unless the body is a JSON object."""
+        """Return the body. Raises `Refusal` unless it is a JSON object."""
         try:
             document = json.loads(self.body)
         except ValueError:

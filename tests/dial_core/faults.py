@@ -1,4 +1,4 @@
-"""What can go wrong on the way to a client, by choice."""
+"""Configurable faults on the way to a client."""
 
 from __future__ import annotations
 
@@ -10,18 +10,15 @@ from tests.dial_core.refusals import Refusal
 
 
 class Dropped(Exception):
-    """The connection is to be cut without another byte."""
+    """The connection must be dropped without another byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """Of the completions of one deployment.
-
-    Before the headers comes `error` (a status and a plain text) or, with `drop_first`, nothing
-    more. `stall_after` and `drop_after` are events of a stream. `piece_bytes` cuts what is sent at
-    arbitrary places, also within a character; `comments` puts one between any two events; `crlf`
-    ends lines with both.
-    """
+    """Faults of the completions of one deployment. Before the headers, `error` (a status and a
+    plain text) is sent or, with `drop_first`, nothing. `stall_after` and `drop_after` are events of
+    a stream. `piece_bytes` splits what is sent at arbitrary positions, even within a character;
+    `comments` inserts one between any two events; `crlf` ends lines with both characters."""
 
     error: tuple[int, str] | None = None
     drop_first: bool = False
@@ -44,7 +41,7 @@ class Faults:
         return self.comments or self.crlf or any(stop is not None for stop in stops)
 
     async def during(self, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """The same stream with its faults. Raises `Dropped`."""
+        """Return the stream with its faults. Raises `Dropped`."""
         if not self.touch_events:
             async for data in stream:
                 yield data
@@ -69,7 +66,7 @@ class Faults:
 
 
 async def whole_events(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Each with its blank line; a rest without one comes as it is."""
+    """Yield each event with its blank line. An incomplete rest is returned unchanged."""
     rest = b""
     async for data in stream:
         *events, rest = (rest + data).split(b"\n\n")

@@ -1,4 +1,4 @@
-"""What a deployment serves besides completions: its configuration, counting, rating, own routes."""
+"""Other endpoints of a deployment: its configuration, token counting, rating, and its own routes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ async def sent_on(
     static_key: str | None = None,
     is_routed: bool = False,
 ) -> Response:
-    """`shared` become readable for the deployment; with a static key it gets no other."""
+    """Forward a request. `shared` become readable for the deployment; with a static key, it gets no
+    other key."""
     async with AsyncExitStack() as stack:
         keys = exchange.core.keys
         minted = keys.minted(deployment.id, exchange.caller, trace_id(exchange))
@@ -63,7 +64,7 @@ async def sent_on(
 
 
 async def route(exchange: Exchange, id: str, path: str) -> Response:
-    """Raises `Refusal` with 404 when nothing matches, 403 for who lacks the permission."""
+    """Call a route. Raises `Refusal` with 404 if none matches, and 403 without the permission."""
     deployment = exchange.core.accessible(exchange.caller, id)
     found = matching(deployment, exchange.request.method, f"/{plain(path)}")
     if found is None:
@@ -94,7 +95,8 @@ def matching(deployment: Deployment, method: str, path: str) -> dict[str, Any] |
 
 
 def may_take(exchange: Exchange, deployment: Deployment, found: Mapping[str, Any]) -> bool:
-    """Configured applications go by roles, those of users by their permissions."""
+    """Return True if the caller may use it: by roles for configured applications, by permissions
+    for those of users."""
     caller = exchange.caller
     roles = found.get("userRoles")
     if roles and not {*roles} & {*caller.identity.roles}:
@@ -104,7 +106,7 @@ def may_take(exchange: Exchange, deployment: Deployment, found: Mapping[str, Any
 
 
 def named(exchange: Exchange, found: Mapping[str, Any]) -> list[str]:
-    """What the body names at the paths of the route, such as `@.url`. Raises `Refusal`."""
+    """Return what the body names at the paths of the route, such as `@.url`. Raises `Refusal`."""
     urls = []
     for path in bare(found.get("attachmentPaths", {})).get("requestBody", ()):
         value: Any = json.loads(exchange.body or b"{}")
@@ -117,5 +119,5 @@ def named(exchange: Exchange, found: Mapping[str, Any]) -> list[str]:
 
 
 def bare(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the prefix that keys have in a type."""
+    """Return the key without the prefix that keys have in a type."""
     return {name.removeprefix("dial:"): value for name, value in fields.items()}

@@ -1,4 +1,4 @@
-"""What Core sends to a deployment in the name of a caller, and what it relays."""
+"""Requests that Core sends to a deployment for a caller, and relayed answers."""
 
 from __future__ import annotations
 
@@ -47,14 +47,12 @@ NOT_RELAYED = frozenset(
 
 
 class Left(Exception):
-    """The client went away."""
+    """The client has disconnected."""
 
 
 def forwarded(exchange: Exchange, deployment: Deployment, *, is_routed: bool) -> dict[str, str]:
-    """The client's headers without those that are not its to send.
-
-    On a route the client's own properties header goes through, as it does in Core.
-    """
+    """Return the client's headers without those that it may not send. On a route, the client's own
+    properties header is passed on, as in Core."""
     excluded = {*HOP_BY_HOP, APPLICATION_ID, "x-dial-deployment-features"}
     if not is_routed:
         excluded.add(PROPERTIES)
@@ -66,7 +64,7 @@ def forwarded(exchange: Exchange, deployment: Deployment, *, is_routed: bool) ->
 
 
 def core_headers(deployment: Deployment, key: RequestKey, *, is_routed: bool) -> dict[str, str]:
-    """Those that Core itself sets, whatever the client sent."""
+    """Return the headers that Core itself sets, whatever the client sent."""
     headers = {
         "api-key": key.value,
         "x-dial-deployment-features": json.dumps(features(deployment)),
@@ -92,7 +90,7 @@ def trace_id(exchange: Exchange) -> str:
 async def send(
     exchange: Exchange, method: str, url: str, headers: Mapping[str, str], body: bytes
 ) -> httpx.Response:
-    """The answer with its body unread. Raises `httpx.TransportError`, `Left`."""
+    """Return the response with its body unread. Raises `httpx.TransportError`, `Left`."""
     core = exchange.core
     query = exchange.request.url.query
     if query:
@@ -105,7 +103,7 @@ async def send(
 
 
 async def while_there(request: Request, work: Awaitable[T]) -> T:
-    """Raises `Left`, and cancels the work, when the client goes away first."""
+    """Raise `Left` and cancel the work if the client disconnects first."""
     task = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(left(request))
     try:
@@ -129,7 +127,7 @@ def relayed(response: httpx.Response) -> dict[str, str]:
 
 
 class Lasting(StreamingResponse):
-    """What an answer stands on is closed when the answer is over, however it ends."""
+    """A response that closes its resources when it is over, however it ends."""
 
     def __init__(
         self,
@@ -147,12 +145,12 @@ class Lasting(StreamingResponse):
 
 
 def passed_on(response: httpx.Response, stack: AsyncExitStack) -> Response:
-    """The answer as it comes; then the stack, which closes it, is closed."""
+    """Yield the answer as it arrives, then close the stack and so the answer."""
     return Lasting(whole(response, stack), response.status_code, relayed(response), stack)
 
 
 async def whole(response: httpx.Response, stack: AsyncExitStack) -> AsyncIterator[bytes]:
-    """Raises `Dropped`. The stack is closed before the end is told."""
+    """Return the whole answer. Raises `Dropped`. The stack is closed before the end is sent."""
     try:
         async for data in response.aiter_raw():
             yield data

@@ -1,4 +1,4 @@
-"""The code interpreter, which this Core does without."""
+"""The code interpreter, which this Core does not have."""
 
 from __future__ import annotations
 

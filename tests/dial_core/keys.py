@@ -1,4 +1,4 @@
-"""Who is calling: project keys, users, and the keys that Core makes for one request."""
+"""Callers: project keys, users, and the keys that Core creates for one request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNKNOWN = "Unknown api key"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A user, or the project of a key: the one whose rights and limits count."""
+    """A user, or the project of a key, whose rights and limits apply."""
 
     name: str
     roles: tuple[str, ...]
@@ -33,11 +33,9 @@ class Identity:
 
 @dataclass(slots=True)
 class RequestKey:
-    """Lives from just before Core calls a deployment until that answer ends.
-
-    `grants` are the permissions of the key by resource, a folder with its slash;
-    `given` is what its holder granted for its own calls, by receiver.
-    """
+    """A key that is valid from just before Core calls a deployment until that answer ends. `grants`
+    are the permissions of the key by resource, with a slash after folders; `given` is what its
+    holder granted for its own calls, by receiver."""
 
     value: str
     deployment: str
@@ -52,7 +50,7 @@ class RequestKey:
 
     @property
     def bucket(self) -> str:
-        """The application's own."""
+        """Return the application's own bucket."""
         return bucket_named(f"Keys/{self.deployment}/")
 
     @property
@@ -62,7 +60,7 @@ class RequestKey:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """`key` is there when a deployment calls on behalf of the identity."""
+    """A caller. `key` is set if a deployment calls on behalf of the identity."""
 
     identity: Identity
     key: RequestKey | None = None
@@ -73,10 +71,8 @@ class Caller:
 
 
 class Keys:
-    """`live` are the per-request keys of now, `past` all that ever were, in order.
-
-    `dead` are the values of those that have ended.
-    """
+    """`live` are the valid per-request keys, `past` all keys so far, in order. `dead` are the
+    values of the expired ones."""
 
     def __init__(self) -> None:
         self.projects: dict[str, Identity] = {}
@@ -91,12 +87,12 @@ class Keys:
         self.projects[key] = Identity(str(fields.get("project", key)), tuple(roles))
 
     def user(self, token: str) -> Identity:
-        """Any token is a user of that name; what cannot be a name is `dev-user`."""
+        """Return the user of that name for any token, or `dev-user` if the token cannot be a name."""
         name = token if token.replace("-", "").replace("_", "").isalnum() else "dev-user"
         return Identity(name, self.user_roles.get(name, ("default",)), is_user=True)
 
     def caller(self, headers: Mapping[str, str]) -> Caller:
-        """Raises `Refusal` by the rules for two credentials at once."""
+        """Return the caller. Raises `Refusal` according to the rules for two credentials."""
         key = headers.get("api-key", "")
         scheme, _, token = headers.get("authorization", "").partition(" ")
         bearer = token.strip() if scheme.lower() == "bearer" else ""
@@ -125,7 +121,7 @@ class Keys:
 
     @contextmanager
     def minted(self, deployment: str, caller: Caller, trace_id: str) -> Iterator[RequestKey]:
-        """A new key that lives as long as the block, unless it is made to expire early."""
+        """Yield a new key that is valid within the block, unless it is expired early."""
         value = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
         path = caller.key.path if caller.key is not None else ()
         key = RequestKey(value, deployment, caller.identity, trace_id, (*path, deployment))
@@ -146,12 +142,12 @@ class Keys:
             self.ended.notify_all()
 
     def expire(self, value: str) -> None:
-        """Raises `KeyError` for a key that is not live."""
+        """Expire a key. Raises `KeyError` for an invalid one."""
         if value not in self.live:
             raise KeyError(value)
         self.end(value)
 
     def wait_until_none_lives(self, seconds: float) -> bool:
-        """Blocks; False when one still lives."""
+        """Wait. Return False if a key is still valid."""
         with self.ended:
             return self.ended.wait_for(lambda: not self.live, seconds)

@@ -1,4 +1,4 @@
-"""Models, applications and toolsets as Core lists them."""
+"""Models, applications and toolsets in the format of Core's listings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.dial_core.keys import Caller
 from tests.dial_core.refusals import Refusal
 
 EPOCH = 1672534800
-"""The seconds that every entry of the configuration was created at."""
+"""The creation time of every entry of the configuration, in seconds."""
 SWITCHES = (
     "tools",
     "seed",
@@ -92,7 +92,7 @@ def camel(name: str) -> str:
 
 
 def described(deployment: Deployment, *extra: str) -> dict[str, Any]:
-    """The fields that everything listed has, and those named, as far as they are set."""
+    """Return the fields that every listed entry has, and the named ones, as far as they are set."""
     fields = {snake_case(name): value for name, value in deployment.fields.items()}
     shown = {name: value for name, value in fields.items() if name in {*SHOWN, *extra}}
     author = deployment.fields.get("author", "organization-owner")
@@ -136,7 +136,7 @@ def model(deployment: Deployment) -> dict[str, Any]:
 
 
 def application(caller: Caller, deployment: Deployment) -> dict[str, Any]:
-    """All properties for the application itself, those of the kind `client` for anybody else."""
+    """Return all properties to the application itself, and those of the kind `client` to others."""
     found = described(deployment, *OF_APPLICATIONS)
     if deployment.schema is not None:
         is_itself = caller.key is not None and caller.key.deployment == deployment.id

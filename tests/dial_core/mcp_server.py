@@ -1,7 +1,9 @@
-"""A real MCP server to stand behind toolsets: `python mcp_server.py [HEADER VALUE]`.
+"""A real MCP server for toolsets.
 
-It takes a free port of the loopback and prints it. With a header it answers 401 to whoever does
-not send it with that value.
+python mcp_server.py [HEADER VALUE]
+
+It listens on a free loopback port and prints the port. With a header, it returns 401 for requests
+without that value.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def guarded(app: ASGIApp, name: str, value: str) -> ASGIApp:
 
 @contextmanager
 def serve_mcp(*header: str) -> Iterator[str]:
-    """The address of the endpoint, which lives as long as the block."""
+    """Serve it within the block. Yields the address of the endpoint."""
     with serving(__file__, *header) as port:
         yield f"http://127.0.0.1:{port}/mcp"
 

@@ -1,16 +1,16 @@
-"""Models that say what a script tells them to, as DIAL models do on the wire.
+"""Scripted models with the wire format of DIAL models.
 
 A script is a list of answers; an answer is a list of steps, each an object with one key:
 
-text, reasoning        words, sent one by one
+text, reasoning        a text, sent word by word
 tool_calls             a list of {"name", "arguments"}; the name "*" is the request's first tool
 attachment, state      of the answer
-delta, chunk           sent as it is
+delta, chunk           sent unchanged
 wait                   seconds
-usage, finish          for the end; a finish reason is found if none is told
-error                  {"status", "message", …}: an HTTP error before anything was said, else an
+usage, finish          at the end; a missing finish reason is derived
+error                  {"status", "message", …}: an HTTP error at the beginning, otherwise an
                        error event
-raw                    text that goes on the wire as it is
+raw                    text that is sent unchanged
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Body = dict[str, Any]
 DONE = b"data: [DONE]\n\n"
 CREATED = 1672534800
 CALL = "scripted-"
-"""How the ids of a script's tool calls begin."""
+"""The prefix of the ids of a script's tool calls."""
 SYNTHETIC = "synth"
-"""How those begin that applications of ours put into a conversation."""
+"""The prefix of the ids that our applications inject into a conversation."""
 
 
 class Failed(Exception):
@@ -48,13 +48,11 @@ class Failed(Exception):
 
 @dataclass
 class Model:
-    """`echo` repeats the last message, `record` tells the whole request as JSON.
-
-    The answers of a `script` are used up one by one unless `is_repeated`. An answer may be an
-    object {"steps": […]} with conditions: `after` a last message of that role (what an application
-    put behind it by itself does not count), `called` whether a script called a tool in this turn. A function makes the answer from the request. `asked` are
-    the requests so far.
-    """
+    """`echo` repeats the last message, `record` returns the whole request as JSON. The answers of a
+    `script` are used one by one unless `is_repeated`. An answer may be an object {"steps": […]}
+    with conditions: `after` is the role of the last message (without injected ones), `called`
+    whether a script called a tool in this turn. A function computes the answer from the request.
+    `asked` are the requests so far."""
 
     kind: Literal["echo", "script", "record"] = "echo"
     answers: list[Answer | Mapping[str, Any]] = field(default_factory=list)
@@ -80,27 +78,27 @@ class Model:
 
 
 def unfolded(answer: Answer | Mapping[str, Any]) -> tuple[Mapping[str, Any], Answer]:
-    """The conditions and the steps."""
+    """Return the conditions and the steps."""
     if not isinstance(answer, Mapping):
         return {}, answer
     return {name: value for name, value in answer.items() if name != "steps"}, answer["steps"]
 
 
 def has_called(body: Body) -> bool:
-    """Whether a script called a tool since the last question."""
+    """Return True if a script called a tool since the last question."""
     turn = itertools.takewhile(lambda one: one.get("role") != "user", reversed(body["messages"]))
     calls = [call for message in turn for call in message.get("tool_calls") or ()]
     return any(call["id"].startswith(CALL) for call in calls)
 
 
 def last_role(body: Body) -> str:
-    """Of the last message that somebody asked for."""
+    """Return the role of the last message that was not injected."""
     roles = [one.get("role") for one in body["messages"] if not is_synthetic(one)]
     return str(roles[-1]) if roles else ""
 
 
 def is_synthetic(message: Body) -> bool:
-    """One of a call and its result that no model asked for."""
+    """Return True for an injected call or its result."""
     ids = [call["id"] for call in message.get("tool_calls") or ()]
     return any(id.startswith(SYNTHETIC) for id in (*ids, message.get("tool_call_id") or ""))
 
@@ -112,7 +110,7 @@ CONDITIONS: dict[str, Callable[[Body, Any], bool]] = {
 
 
 def last_text(body: Body) -> str:
-    """Of what was said last; what an application put behind it by itself is not."""
+    """Return the last text that was not injected."""
     messages = [one for one in body["messages"] if not is_synthetic(one)] or body["messages"]
     content = messages[-1].get("content") or ""
     if isinstance(content, str):
@@ -122,7 +120,7 @@ def last_text(body: Body) -> str:
 
 @dataclass
 class Speech:
-    """One answer on its way. Raises `Failed` where an error stands in the script."""
+    """One answer in progress. Raises `Failed` at an error in the script."""
 
     name: str
     body: Body
@@ -132,7 +130,7 @@ class Speech:
     finish: str | None = None
 
     async def events(self) -> AsyncIterator[bytes]:
-        """The answer as server-sent events, without the last `[DONE]`."""
+        """Yield the answer as server-sent events, without the last `[DONE]`."""
         is_begun = False
         try:
             async for chunk in self.chunks():
@@ -206,7 +204,7 @@ class Speech:
         }
 
     def counted(self) -> dict[str, int]:
-        """Made-up figures, the same every time."""
+        """Return constant usage numbers."""
         asked = len(json.dumps(self.body.get("messages", ""))) // 4
         return {"prompt_tokens": asked, "completion_tokens": 2, "total_tokens": asked + 2}
 

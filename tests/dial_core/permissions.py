@@ -1,4 +1,4 @@
-"""Who may do what with a resource, and what one deployment lets another have."""
+"""Permissions on resources, and grants between deployments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ONLY_PER_REQUEST = "Operation is only permitted by per request API key"
 
 
 def permissions(caller: Caller, url: str) -> set[str]:
-    """Of the caller on a resource or a folder."""
+    """Return the permissions of the caller on a resource or a folder."""
     bucket, key = bucket_of(url), caller.key
     if bucket == "public":
         is_admin = "admin" in caller.identity.roles and key is None
@@ -32,14 +32,14 @@ def permissions(caller: Caller, url: str) -> set[str]:
         if covers(granted, url)
         for permission in allowed
     }
-    # An application may look itself up, and use what its user may use.
+    # An application may read its own entry, and use what its user may use.
     if kind in ("applications", "toolsets") and bucket == caller.identity.bucket:
         found.add(READ)
     return found
 
 
 def need(caller: Caller, url: str, permission: str) -> None:
-    """Raises `Refusal`."""
+    """Check a permission. Raises `Refusal`."""
     if permission not in permissions(caller, url):
         raise Refusal(403, f"You don't have an access to: {url}")
 

@@ -1,4 +1,4 @@
-"""How Core says no: a status and plain text, mostly."""
+"""Core's refusals: mostly a status and plain text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Refusal(Exception):
 
 
 def error_data(status: int, message: str, **fields: Any) -> Response:
-    """The few errors that Core words as JSON: limits and connections."""
+    """Return the body of the few errors that Core writes as JSON: limits and connections."""
     error: Mapping[str, Any] = {
         "message": message,
         "code": str(status),

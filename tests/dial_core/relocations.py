@@ -1,4 +1,4 @@
-"""Copying and moving a resource. Whatever is wrong with the two of them is a 400, told in words."""
+"""Copy and move resources. Any problem with the source or the target is a 400 with a text."""
 
 from __future__ import annotations
 

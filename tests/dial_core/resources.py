@@ -1,4 +1,4 @@
-"""Files, prompts, conversations, applications and toolsets: bytes under a url, with an ETag."""
+"""Files, prompts, conversations, applications and toolsets: bytes by URL, with an ETag."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ REQUIRED = {
 METADATA = "application/vnd.dial.metadata+json"
 MOST_ITEMS = 1000
 UPLOAD_LIMIT = 512 * 2**20
-"""Bytes of a file, as Core has it unless configured."""
+"""The maximum size of a file in bytes, which is Core's default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """`url` is canonical; times are milliseconds."""
+    """A resource. `url` is canonical; times are in milliseconds."""
 
     url: str
     content: bytes = field(repr=False)
@@ -57,7 +57,7 @@ class Item:
 
 
 class Storage:
-    """What is stored, by url."""
+    """The stored resources by URL."""
 
     def __init__(self) -> None:
         self.items: dict[str, Item] = {}
@@ -69,12 +69,12 @@ class Storage:
         return item
 
     def below(self, folder: str) -> list[Item]:
-        """By url; the folder ends with a slash."""
+        """Return the resources below a folder, by URL. The folder ends with a slash."""
         return [self.items[url] for url in sorted(self.items) if url.startswith(folder)]
 
 
 def check_etag(headers: Mapping[str, str], item: Item | None) -> None:
-    """Raises `Refusal` when a condition of the request does not hold."""
+    """Raise `Refusal` if a condition of the request does not hold."""
     none_match = headers.get("if-none-match")
     if none_match is not None:
         if none_match != "*":
@@ -91,7 +91,7 @@ def check_etag(headers: Mapping[str, str], item: Item | None) -> None:
 
 
 def item_url(kind: str, path: str) -> str:
-    """Raises `Refusal` for a folder and for a path that may not be."""
+    """Return the URL. Raises `Refusal` for a folder and for an invalid path."""
     url = canonical(f"{kind}/{path}")
     if url.endswith("/") or not is_resource(url):
         raise Refusal(400, f"Invalid resource url provided: {url}")
@@ -186,7 +186,8 @@ async def get(exchange: Exchange, kind: str, path: str) -> Response:
 
 
 def shown(exchange: Exchange, item: Item) -> dict[str, Any]:
-    """Everything to who may write it and to the application itself, the listing to others."""
+    """Return everything to those who may write it and to the application itself, and the listing to
+    others."""
     caller, fields = exchange.caller, json.loads(item.content)
     deployment = exchange.core.custom(item.url)
     found = {} if deployment is None else listed(caller, deployment)
@@ -237,7 +238,8 @@ def item_metadata(item: Item) -> dict[str, Any]:
 
 
 async def metadata(exchange: Exchange, kind: str, path: str) -> Response:
-    """Of the item; of the folder if the path ends with a slash, or names no item but a folder."""
+    """Return the metadata of the item, or of the folder if the path ends with a slash or names only
+    a folder."""
     core, caller, url = exchange.core, exchange.caller, canonical(f"{kind}/{path}")
     need(caller, url, READ)
     item = core.storage.items.get(url)
@@ -272,7 +274,7 @@ def folder_metadata(exchange: Exchange, folder: str) -> dict[str, Any]:
 
 
 def page(exchange: Exchange, entries: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
-    """The token of the next page is the url that this one ends with."""
+    """Return a page. The token of the next page is the last URL of this one."""
     query = exchange.request.query_params
     limit = query.get("limit", "100")
     if not limit.isdigit() or int(limit) > MOST_ITEMS:

@@ -1,4 +1,4 @@
-"""Types of applications whose properties are described by the service itself."""
+"""Types of applications whose service describes their properties."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_incomplete(schema: dict[str, Any]) -> bool:
 
 
 async def complete(core: Core) -> None:
-    """Fetch what is missing; a service that does not answer is asked again the next time."""
+    """Fetch what is missing. A service that does not answer is called again next time."""
     for schema in core.configuration.schemas.values():
         if not is_incomplete(schema):
             continue

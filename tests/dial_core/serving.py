@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 10
 
 
 class Protocol(H11Protocol):
-    """Tells a request its transport, so that a connection can be cut."""
+    """Passes its transport to a request, so that a connection can be dropped."""
 
     def connection_made(self, transport: Any) -> None:
         self.app_state = {**self.app_state, "transport": transport}
@@ -30,7 +30,7 @@ class Protocol(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """A server that stops at once, where uvicorn's own looks ten times a second whether it should."""
+    """A server that stops at once; uvicorn's own only checks ten times a second."""
 
     loop: asyncio.AbstractEventLoop | None = None
 
@@ -39,7 +39,7 @@ class Server(uvicorn.Server):
         self.stopped = asyncio.Event()
 
     def stop(self) -> None:
-        """Call it from any thread."""
+        """Stop the server. Any thread may call this."""
         self.should_exit = True
         if self.loop is not None:
             self.loop.call_soon_threadsafe(self.stopped.set)
@@ -66,7 +66,8 @@ class Server(uvicorn.Server):
 
 @contextmanager
 def served(app: ASGIApp, port: int = 0) -> Iterator[str]:
-    """The address of an application that a thread serves as long as the block; 0: a free port."""
+    """Serve an application in a thread within the block. Yields its address. Port 0 means a free
+    port."""
     LAUNCHED["servers in a thread"] += 1
     listening = socket.create_server(("127.0.0.1", port))
     server = Server(
@@ -91,7 +92,7 @@ def served(app: ASGIApp, port: int = 0) -> Iterator[str]:
 
 @contextmanager
 def serve_core(document: Mapping[str, Any] | None = None, *, port: int = 0) -> Iterator[Core]:
-    """A Core on the loopback as long as the block; `port` 0 is a free one."""
+    """Serve a Core on the loopback within the block. Port 0 means a free port."""
     core = Core(document)
     with served(application(core), port) as core.url:
         yield core

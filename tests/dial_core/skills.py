@@ -1,6 +1,6 @@
-"""Skills: folders with a `SKILL.md`, read one file at a time or whole as a ZIP archive.
+"""Skills are folders with a `SKILL.md`, read one file at a time or completely as a ZIP archive.
 
-The files of `skills/{bucket}/{path}` are stored under that url and `/files/`.
+The files of `skills/{bucket}/{path}` are stored under that URL and `/files/`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ FILES = "/files/"
 
 
 def files_of(exchange: Exchange, skill: str) -> list[Item]:
-    """Raises `Refusal` for what is no skill, or not the caller's to read."""
+    """Return the files. Raises `Refusal` for anything that is not a skill or that the caller may
+    not read."""
     need(exchange.caller, skill, READ)
     found = exchange.core.storage.below(f"{skill}{FILES}")
     if not found:
@@ -65,7 +66,7 @@ async def skill_listing(exchange: Exchange, path: str) -> Response:
 
 
 def listing(exchange: Exchange, folder: str, urls: list[str]) -> Response:
-    """Neither sizes nor ETags; flat, and without folders, when it is recursive."""
+    """List without sizes and ETags. A recursive listing is flat and without folders."""
     entries: dict[str, dict[str, Any]] = {}
     for url in urls:
         first, slash, _ = url.removeprefix(folder).partition("/")

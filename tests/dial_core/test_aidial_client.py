@@ -1,4 +1,4 @@
-"""DIAL's own client takes this Core for one. An interpreter of its own runs it."""
+"""DIAL's own client works with this Core. A separate interpreter runs it."""
 
 from __future__ import annotations
 

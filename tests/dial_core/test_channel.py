@@ -1,4 +1,4 @@
-"""Asking the user: between an application and the client of its user."""
+"""Questions to the user between an application and its user's client."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def answer(client: httpx.Client, channel: str | None, body: Any) -> Any:
 
 @pytest.fixture
 def own(core: Core) -> Iterator[httpx.Client]:
-    """An application of the project's."""
+    """Return an application of the project."""
     core.channels.heartbeat_seconds = 0.05
     with core.request_key("app") as key, client_of(core, key.value) as opened:
         yield opened

@@ -1,4 +1,4 @@
-"""What happens to a completion on its way through Core."""
+"""A completion on its way through Core."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ async def test_a_deployment_may_be_closed_to_other_deployments(core: Core):
 
 
 async def test_words_pass_at_once_and_the_end_is_held_back(core: Core):
-    """The buffer that holds `[DONE]` waits until the answer is over, all before it does not."""
+    """The buffer with `[DONE]` waits until the answer is over; all previous ones do not."""
     is_read = threading.Event()
 
     async def answer(call: Call) -> Response:

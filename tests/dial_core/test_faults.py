@@ -1,4 +1,4 @@
-"""What can be made to go wrong."""
+"""Every configurable fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom Core takes for whom, and how long a key of its own lives."""
+"""The caller of each request, and the lifetime of a per-request key."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ async def test_a_nested_call_gets_a_key_that_knows_who_began(core: Core):
 
 
 async def test_a_type_may_describe_its_properties_itself(core: Core):
-    """What the service says is fetched once it answers, and decides who is told what."""
+    """The service's description is fetched once it answers, and determines which properties are
+    visible."""
     kind = {"dial:meta": {"dial:propertyKind": "client", "dial:propertyOrder": 1}}
     served: list[object] = []
 

@@ -1,4 +1,4 @@
-"""Who is told of which deployments, and where."""
+"""The listings, and the deployments that each caller sees in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Core alone in a process, with the example that comes along."""
+"""Core alone in a process, with its example configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that say what a script tells them to."""
+"""Models that answer according to a script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a per-request key may touch: its own, what came along, and what was granted."""
+"""Resources that a per-request key can access: its own, attached ones, and granted ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is stored, under which conditions, and how it is listed."""
+"""Resources are stored, with conditions, and listed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_what_cannot_be_a_file_is_refused(client: httpx.Client, bucket: str):
 
 
 def test_a_folder_is_listed_with_and_without_its_slash(client: httpx.Client, bucket: str):
-    """§8.10: the slash says folder; without it an item is looked for first."""
+    """§8.10: a slash means a folder. Without it, an item is looked up first."""
     for name in ("d/a.txt", "d/e/b.txt", "d/e/c.txt", "d.txt"):
         upload(client, f"{bucket}/{name}")
     folder = f"/v1/metadata/files/{bucket}/d"

@@ -1,4 +1,4 @@
-"""The example, with the real site behind it."""
+"""The example configuration with the real site."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ THERE = "http://127.0.0.1:8000"
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
-    """The site is on another port than the one that the example names."""
+    """The site listens on another port than in the example."""
     with (
         serve_core() as core,
         serve(tmp_path_factory.mktemp("site"), DIAL_URL=core.url) as site,

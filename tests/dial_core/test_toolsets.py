@@ -1,4 +1,4 @@
-"""MCP servers behind Core, as a real client of MCP meets them."""
+"""MCP servers behind Core, accessed with a real MCP client."""
 
 from __future__ import annotations
 

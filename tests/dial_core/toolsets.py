@@ -1,4 +1,4 @@
-"""Toolsets: a way through to real MCP servers, with the credentials that users left here."""
+"""Toolsets: a proxy to real MCP servers, with the credentials that users stored in Core."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.dial_core.keys import Caller, Identity
 from tests.dial_core.refusals import Refusal
 
 GLOBAL = ""
-"""The name under which credentials for everybody are kept."""
+"""The owner of credentials for all users."""
 SECRETS = frozenset(("client_secret", "token_endpoint"))
 NOT_ALLOWED = "Tool is not allowed"
 READABLE = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
@@ -37,7 +37,7 @@ HANDSHAKE = {
 
 
 class SignIns:
-    """Which credential each user left for each toolset."""
+    """The credentials of each user for each toolset."""
 
     def __init__(self) -> None:
         self.credentials: dict[tuple[str, str], str] = {}
@@ -64,13 +64,13 @@ def said(is_signed_in: bool) -> str:
 
 
 def authentication(toolset: Deployment) -> tuple[str, str]:
-    """NONE, API_KEY or OAUTH, and the header that a key goes into."""
+    """Return NONE, API_KEY or OAUTH, and the header for a key."""
     settings = {camel_case(n): v for n, v in (toolset.fields.get("authSettings") or {}).items()}
     return settings.get("authenticationType", "NONE"), settings.get("apiKeyHeader", "Api-Key")
 
 
 def credential_headers(exchange: Exchange, toolset: Deployment) -> dict[str, str]:
-    """Nothing for who is not signed in: the server itself will say so."""
+    """Return nothing for callers who are not signed in; the server refuses them itself."""
     kind, header = authentication(toolset)
     credential = exchange.core.sign_ins.credential(exchange.caller.identity, toolset.id)
     if kind == "NONE" or credential is None:
@@ -81,7 +81,7 @@ def credential_headers(exchange: Exchange, toolset: Deployment) -> dict[str, str
 
 
 async def mcp(exchange: Exchange, id: str) -> Response:
-    """Everything passes, but for tools that are not allowed. Applications answer here as well."""
+    """Pass everything on, except tools that are not allowed. Applications answer here as well."""
     caller = challenged(exchange)
     found = exchange.core.find(id)
     if found is not None and found.kind == "application":
@@ -109,7 +109,7 @@ async def mcp(exchange: Exchange, id: str) -> Response:
 
 
 async def application_mcp(exchange: Exchange, id: str) -> Response:
-    """The MCP endpoint of an application, with a key for it."""
+    """Return the MCP endpoint of an application, with a key for it."""
     application = exchange.core.accessible(exchange.caller, id, "application")
     endpoint = (application.fields.get("mcp") or {}).get("endpoint")
     if endpoint is None:
@@ -126,7 +126,7 @@ async def application_mcp(exchange: Exchange, id: str) -> Response:
 
 
 def challenged(exchange: Exchange) -> Caller:
-    """Raises `Refusal`, which tells clients of MCP where to sign in to Core itself."""
+    """Raise a `Refusal` that tells MCP clients where to sign in to Core itself."""
     try:
         return exchange.caller
     except Refusal as refusal:
@@ -142,7 +142,7 @@ async def protected_resource(exchange: Exchange, path: str) -> Response:
 
 
 def allowed_tools(exchange: Exchange, toolset: Deployment) -> frozenset[str]:
-    """Empty for all."""
+    """Return the allowed tools. Empty means all."""
     allowed = frozenset(toolset.fields.get("allowedTools") or ())
     if exchange.request.query_params.get("useAllowedTools") != "false":
         return allowed
@@ -160,7 +160,7 @@ def read_message(body: bytes) -> dict[str, Any]:
 
 
 def filtered(content: bytes, allowed: frozenset[str]) -> bytes:
-    """A listing of tools, as JSON or as events, without those that are not allowed."""
+    """Remove the tools that are not allowed from a listing, as JSON or as events."""
 
     def keep(match: re.Match[bytes]) -> bytes:
         document = json.loads(match[0])
@@ -202,7 +202,7 @@ async def listed_tools(exchange: Exchange, id: str, *, is_filtered: bool) -> dic
 async def asked(
     exchange: Exchange, toolset: Deployment, headers: Mapping[str, str], message: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """The session and the result. Raises `Refusal` with the status of a server that refuses."""
+    """Return the session and the result. Raises `Refusal` with the status of a server that refuses."""
     content = json.dumps(message).encode()
     response = await send(exchange, "POST", toolset.fields["endpoint"], headers, content)
     try:
@@ -217,7 +217,7 @@ async def asked(
 
 
 async def sign_in(exchange: Exchange) -> Response:
-    """The code of an OAuth sign-in becomes the token `token-{code}`."""
+    """Convert the code of an OAuth sign-in to the token `token-{code}`."""
     toolset, level, fields = of_user(exchange)
     kind, _ = authentication(toolset)
     if fields.get("authenticationType") != kind:
@@ -236,7 +236,7 @@ async def sign_out(exchange: Exchange) -> Response:
 
 
 def of_user(exchange: Exchange) -> tuple[Deployment, str, dict[str, Any]]:
-    """The toolset, whose credentials are meant, and the fields in camelCase."""
+    """Return the toolset, the owner of the credentials, and the fields in camelCase."""
     caller = exchange.caller
     if caller.key is not None:
         raise Refusal(401, "Operation is not permitted by per request API key")

@@ -1,4 +1,4 @@
-"""What Core itself can be like for a deployment that asks it for something."""
+"""Simulated problems of Core for requests of a deployment."""
 
 from __future__ import annotations
 
@@ -18,19 +18,17 @@ DRIP_SECONDS = 0.05
 
 @dataclass(slots=True)
 class Trouble:
-    """For requests with the per-request keys of one deployment whose path begins with `path`.
-
-    `silent`: no answer at all; `gone`: the connection is cut; `flapping`: every second request is
-    answered 503, the first one too; `garbage`: what is no JSON, as JSON; `dripping`: byte by byte
-    without an end.
-    """
+    """A problem for requests with the per-request keys of one deployment whose path begins with
+    `path`. `silent`: no response; `gone`: the connection is dropped; `flapping`: every second
+    request returns 503, the first one too; `garbage`: invalid JSON; `dripping`: endless single
+    bytes."""
 
     kind: Literal["silent", "gone", "flapping", "garbage", "dripping"]
     path: str = "/"
     count: int = 0
 
     async def answer(self, exchange: Exchange) -> Response | None:
-        """None when the request is to be answered as always. Raises `Dropped`, `Left`."""
+        """Return None if the request is answered as usual. Raises `Dropped`, `Left`."""
         if not exchange.request.scope["raw_path"].decode().startswith(self.path):
             return None
         self.count += 1

@@ -9,7 +9,7 @@ KINDS = ("files", "prompts", "conversations", "applications", "toolsets", "skill
 
 
 def canonical(path: str) -> str:
-    """The one spelling under which a path that was encoded once is kept; a last slash stays."""
+    """Return the canonical form of a path that was encoded once. A final slash is retained."""
     return "/".join(quote(unquote(segment), safe="") for segment in path.split("/"))
 
 
@@ -26,10 +26,10 @@ def bucket_of(url: str) -> str:
 
 
 def bucket_named(owner: str) -> str:
-    """The bucket of a storage location such as `Users/ann/` or `Keys/project/`."""
+    """Return the bucket of a storage location such as `Users/ann/` or `Keys/project/`."""
     return hashlib.sha256(owner.encode()).hexdigest()[:44]
 
 
 def covers(granted: str, url: str) -> bool:
-    """A granted folder (it ends with a slash) covers what stands in it."""
+    """Return True if the URL is in the granted folder, which ends with a slash."""
     return url == granted or (granted.endswith("/") and url.startswith(granted))

@@ -1,4 +1,4 @@
-"""Who the caller is, where its files are, and what the types of applications are."""
+"""The caller's identity and bucket, and the types of applications."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def bucket(exchange: Exchange) -> Response:
 
 
 async def info(exchange: Exchange) -> Response:
-    """With a per-request key that of its initiator."""
+    """Return the user. With a per-request key, return its initiator."""
     identity = exchange.caller.identity
     if not identity.is_user:
         return JSONResponse({"roles": identity.roles, "project": identity.name})

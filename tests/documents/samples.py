@@ -1,4 +1,4 @@
-"""Small documents: made by the libraries themselves, or written out by hand."""
+"""Small documents, created by the libraries or written by hand."""
 
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ LINKS = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
 def pdf(*pages: str) -> bytes:
-    """A PDF with a line of text on each page; "" is a page that is an image alone."""
+    """Return a PDF with a line of text on each page; "" is a page with only an image."""
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b""]
     kids = []
     for text in pages:
@@ -98,7 +98,7 @@ def slide(*shapes: str) -> str:
 
 
 def shape(*paragraphs: str, kind: str = "body") -> str:
-    """A text box; in a paragraph, | is a line break."""
+    """Return a text box. In a paragraph, | is a line break."""
     lines = "".join(
         f"<a:p>{'<a:br/>'.join(f'<a:r><a:t>{run}</a:t></a:r>' for run in text.split('|'))}</a:p>"
         for text in paragraphs
@@ -114,7 +114,7 @@ def slide_table(*rows: Sequence[str]) -> str:
 
 
 def links(**targets: str) -> str:
-    """Relationships: id → kind and target."""
+    """Return relationships: id → kind and target."""
     lines = "".join(
         f'<Relationship Id="{id}" Type="{OFFICE}/{target.split()[0]}" Target="{target.split()[1]}"/>'
         for id, target in targets.items()
@@ -123,7 +123,7 @@ def links(**targets: str) -> str:
 
 
 def pptx() -> bytes:
-    """Two slides that are shown in another order than they were made in, one of them with notes."""
+    """Return two slides in another order than that of their creation, one with notes."""
     order = '<p:sldId id="256" r:id="b"/><p:sldId id="257" r:id="a"/>'
     show = (
         f'<p:presentation xmlns:p="{SLIDES}" xmlns:r="{OFFICE}"><p:sldIdLst>{order}</p:sldIdLst>'
@@ -151,7 +151,7 @@ def pptx() -> bytes:
 
 
 def epub(locked: str = "") -> bytes:
-    """Two chapters; `locked` is the path of a part that is told to be encrypted."""
+    """Return two chapters. `locked` is the path of a part that is marked as encrypted."""
     container = '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>'
     items = (
         '<item id="two" href="two%20.xhtml" media-type="application/xhtml+xml"/>'
@@ -179,12 +179,12 @@ RTF = (
 
 
 def locked_office() -> bytes:
-    """As Word, Excel and PowerPoint write a file with a password."""
+    """Return a file with a password as Word, Excel and PowerPoint write it."""
     return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage".encode("utf-16-le")
 
 
 def workbook(cells: Mapping[str, Any]) -> bytes:
-    """A workbook of one sheet with these cells, by their addresses."""
+    """Return a workbook of one sheet with these cells, by their addresses."""
     book = Workbook()
     sheet = book.active
     assert sheet is not None

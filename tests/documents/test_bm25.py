@@ -1,8 +1,8 @@
-"""The search by words."""
+"""Word search."""
 
 from collections import defaultdict
 
-from apps.documents.bm25 import WordIndex, word_scores
+from apps.documents.bm25 import Bm25Index, word_scores
 
 TEXTS = (
     "The late check-out costs 20 euros.",
@@ -14,7 +14,7 @@ TEXTS = (
 
 def ranked(query: str) -> list[int]:
     scores: defaultdict[int, float] = defaultdict(float)
-    for _, text, score in word_scores([WordIndex(TEXTS)], query):
+    for _, text, score in word_scores([Bm25Index(TEXTS)], query):
         scores[text] += score
     return sorted(scores, key=lambda number: -scores[number])
 
@@ -34,12 +34,12 @@ def test_scripts_without_spaces_are_found():
 def test_nothing_is_found_in_nothing():
     assert ranked("submarine") == []
     assert list(word_scores([], "late")) == []
-    assert list(word_scores([WordIndex([]), WordIndex([""])], "late")) == []
+    assert list(word_scores([Bm25Index([]), Bm25Index([""])], "late")) == []
 
 
 def test_several_indexes_are_searched_as_one():
-    whole = [(text, score) for _, text, score in word_scores([WordIndex(TEXTS)], "late dogs")]
-    parts = [WordIndex(TEXTS[:1]), WordIndex(TEXTS[1:])]
+    whole = [(text, score) for _, text, score in word_scores([Bm25Index(TEXTS)], "late dogs")]
+    parts = [Bm25Index(TEXTS[:1]), Bm25Index(TEXTS[1:])]
 
     found = [(part + text, score) for part, text, score in word_scores(parts, "late dogs")]
 

@@ -1,16 +1,16 @@
-"""Chunks: where they begin, how long they are, and that nothing of a page is lost."""
+"""Chunks: their boundaries and lengths, and that no text of a page is lost."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.documents.chunks import LEAST, MOST, Chunk, chunks_of, sentences
+from apps.documents.chunks import LEAST, MOST, TextChunk, chunks_of, sentences
 from apps.documents.structure import Page
 
 WORDS = "The house has seven rooms and a garden. "
 
 
 def test_a_short_page_is_one_chunk():
-    assert chunks_of([Page(" One.\n\nTwo.\n", 3)]) == [Chunk("One.\n\nTwo.", 3, 1, 11)]
+    assert chunks_of([Page(" One.\n\nTwo.\n", 3)]) == [TextChunk("One.\n\nTwo.", 3, 1, 11)]
 
 
 def test_a_page_without_text_has_none():

@@ -1,4 +1,4 @@
-"""Of a long document only as much is read as somebody wants."""
+"""A long document is read only as far as needed."""
 
 import asyncio
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from apps.documents.document import FIRST_PAGES, Document, lines_of
-from apps.documents.pages import Part, Unreadable
+from apps.documents.paged_text import PagePart, UnreadableDocument
 from apps.documents.process import Bounds, Extract, Order, extract
-from apps.documents.reader import read_document
+from apps.documents.reader import read_file_text
 from tests.contract import proves
 from tests.documents.samples import docx, pdf, xlsx
 
@@ -16,7 +16,7 @@ MANY = pdf(*(f"Page number {n}" if n % 10 else "" for n in range(1, 60)))
 
 
 class Reader:
-    """Reads a PDF of so many pages of one line; on some of them it gives up."""
+    """Reads a PDF of that many pages with one line each, and fails on some of them."""
 
     def __init__(self, total: int, *, stuck: frozenset[int] = frozenset(), most: int = 10**9):
         self.total = total
@@ -30,10 +30,10 @@ class Reader:
         wanted = range(first, min(after, self.total + 1))
         self.asked.append(wanted)
         if self.stuck & set(wanted):
-            raise Unreadable("reading it took too much.")
+            raise UnreadableDocument("reading it took too much.")
         read = wanted[: self.most]
         cut = "time" if len(read) < len(wanted) else ""
-        return Extract(tuple(Part(f"page {n}") for n in read), self.total, cut)
+        return Extract(tuple(PagePart(f"page {n}") for n in read), self.total, cut)
 
 
 def document(reader: Any = extract, content: bytes = MANY, **bounds: Any) -> Document:
@@ -51,7 +51,7 @@ async def test_only_the_pages_of_the_lines_that_are_wanted_are_read():
 
 
 async def test_in_the_end_it_is_what_is_read_at_once():
-    whole = lines_of(await read_document(MANY))
+    whole = lines_of(await read_file_text(MANY))
     one, all_at_once = document(), document()
 
     for end in (1, 40, 41, 90, 1_000):
@@ -61,7 +61,7 @@ async def test_in_the_end_it_is_what_is_read_at_once():
     assert one.lines == all_at_once.lines == whole
     assert one.is_complete
     assert all_at_once.is_complete
-    assert one.size == one.characters  # what was read is not kept twice
+    assert one.size == one.characters  # what was read is not stored twice
     assert one.characters == len("\n".join(whole)) + 1
 
 
@@ -90,7 +90,7 @@ async def test_who_wants_all_gets_it_from_one_process():
 
 async def test_what_was_not_read_in_time_is_read_by_whoever_asks_again():
     reader = Reader(30, most=7)
-    found = document(reader, seconds=1.0)  # further processes would have less than they need
+    found = document(reader, seconds=1.0)  # more processes would have less memory than they need
 
     pages = []
     while not found.is_complete:
@@ -121,7 +121,7 @@ async def test_a_document_of_which_nothing_can_be_read_is_unreadable_each_time()
     found = document(content=b"%PDF-1.4\nnothing")
 
     for _ in range(2):
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnreadableDocument):
             await found.until(5)
     assert found.lines == []
 
@@ -151,5 +151,5 @@ async def test_what_has_no_pages_is_read_as_a_whole(content):
 
     await found.until(1)
 
-    assert found.lines == lines_of(await read_document(content, name="notes"))
+    assert found.lines == lines_of(await read_file_text(content, name="notes"))
     assert found.is_complete

@@ -1,4 +1,4 @@
-"""Text whose encoding is not named, read as it was written or not at all."""
+"""Text without a declared encoding is read correctly or refused."""
 
 # ruff: noqa: RUF001
 
@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.documents.encodings import encoding_of
-from apps.documents.formats import text_of
-from apps.documents.pages import Unreadable
+from apps.documents.formats import decode_document
+from apps.documents.paged_text import UnreadableDocument
 from tests.tables import each_row
 
 RUSSIAN = "Привет, мир. Это обычный русский текст о погоде."
@@ -45,16 +45,43 @@ JAPANESE = "今日の天気は晴れです。明日は雨でしょう。"
         ("今天天气很好，我们去公园玩吧。", "gbk"),
         ("今天天氣很好，我們去公園玩吧。", "big5"),
         ("오늘 날씨가 좋습니다. 공원에 갑시다.", "euc_kr"),
+        ("สวัสดีครับ ยินดีต้อนรับ", "cp874"),
+        ("مرحبا بالعالم", "windows-1256"),
+        ("ПРИВЕТ МИР", "windows-1251"),
+        ("ОТЧЁТ О ПРОДАЖАХ", "koi8-r"),
+        ("ΑΘΗΝΑ", "windows-1253"),
+        ("ΚΑΛΗΜΕΡΑ ΚΟΣΜΕ", "windows-1253"),
+        ("Usunięto klucz bezpieczeństwa", "windows-1250"),
+        ("Statične datoteke", "windows-1250"),
+        ("Felhasználónév (nem kötelező)", "windows-1250"),
+        ("VU POUR LA DERNIÈRE FOIS À", "windows-1252"),
+        ("“Quoted” – 20 °C, ½ cup, © 2024…", "windows-1252"),
+        ("x" * 70_000 + " Müller", "windows-1252"),
+        ("x,y\n" * 20_000 + "Müller\n", "windows-1252"),
     ],
 )
 def test_text_is_read_as_it_was_written(text: str, encoding: str):
-    assert text_of(text.encode(encoding)) == text
+    assert decode_document(text.encode(encoding)) == text
+
+
+@each_row(
+    ("text", "encoding"),
+    [
+        ("東京", "shift_jis"),
+        ("東京", "euc_jp"),
+        ("안녕", "cp949"),
+        ("ÄÖÜ", "cp850"),
+    ],
+)
+def test_a_word_that_could_be_another_one_is_refused(text: str, encoding: str):
+    with pytest.raises(UnreadableDocument):
+        decode_document(text.encode(encoding))
 
 
 def test_a_nul_in_a_text_is_left_out():
     written = "one\0 two, three, and many more words that nobody has to count, éà"
 
-    assert text_of(written.encode()) == written.replace("\0", "")
+    assert decode_document(written.encode()) == written.replace("\0", "")
 
 
 @pytest.mark.parametrize(
@@ -65,8 +92,8 @@ def test_a_nul_in_a_text_is_left_out():
     ],
 )
 def test_text_that_fits_no_encoding_is_refused(content: bytes):
-    with pytest.raises(Unreadable):
-        text_of(content)
+    with pytest.raises(UnreadableDocument):
+        decode_document(content)
 
 
 @given(st.binary(max_size=200))

@@ -1,4 +1,4 @@
-"""Documents that mean harm hurt nobody but the process that reads them."""
+"""Hostile documents only affect the process that reads them."""
 
 import asyncio
 import os
@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from apps.documents import process
-from apps.documents.pages import Unreadable
-from apps.documents.reader import Bounds, html_to_markdown, read_document
+from apps.documents.paged_text import UnreadableDocument
+from apps.documents.reader import Bounds, html_to_markdown, read_file_text
 from apps.documents.turns import FairPool
 from tests.documents.samples import assembled, docx, epub, pdf, pptx, stream, xlsx
 
@@ -24,7 +24,7 @@ TIGHT = Bounds(seconds=4.0, memory=256 * 1024 * 1024, characters=100_000)
 
 
 def with_part(archive: bytes, name: str, content: bytes) -> bytes:
-    """The archive with one of its parts replaced."""
+    """Return the archive with one of its parts replaced."""
     out = BytesIO()
     with zipfile.ZipFile(BytesIO(archive)) as old, zipfile.ZipFile(out, "w") as new:
         for item in old.namelist():
@@ -34,12 +34,12 @@ def with_part(archive: bytes, name: str, content: bytes) -> bytes:
 
 
 def bomb_docx() -> bytes:
-    """A few hundred KB that unpack to 150 MB."""
+    """Return a few hundred KB that decompress to 150 MB."""
     return with_part(docx(), "word/document.xml", b" " * 150_000_000)
 
 
 def bomb_xlsx() -> bytes:
-    """A sheet of very many rows in a few hundred KB."""
+    """Return a sheet of very many rows in a few hundred KB."""
     row = b'<row><c t="inlineStr"><is><t>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx</t></is></c></row>'
     namespace = b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     sheet = b'<worksheet xmlns="%s"><sheetData>%s</sheetData></worksheet>'
@@ -56,7 +56,7 @@ def pdf_that_is_its_own_page() -> bytes:
 
 
 def pdf_bomb() -> bytes:
-    """A page of which a few KB unpack to 100 MB."""
+    """Return a page of a few KB that decompress to 100 MB."""
     packed = zlib.compress(zlib.compress(bytes(100_000_000), 9), 9)
     page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>"
     return assembled(
@@ -78,7 +78,7 @@ def bomb_epub() -> bytes:
 
 
 def laughing_pptx() -> bytes:
-    """Entities that stand for ten others each, and one for a file of this machine."""
+    """Return entities that expand to ten others each, and one for a file of this machine."""
     entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
     text = b"<x>&e9;&f;</x>"
     head = f'<!DOCTYPE x [<!ENTITY e0 "ha"><!ENTITY f SYSTEM "file:///etc/passwd">{entities}]>'
@@ -98,10 +98,10 @@ async def test_what_would_take_all_there_is_is_refused_in_time(make, name):
     content = make()
     started = time.monotonic()
 
-    with pytest.raises(Unreadable) as refused:
-        await read_document(content, name=name, bounds=TIGHT)
+    with pytest.raises(UnreadableDocument) as refused:
+        await read_file_text(content, name=name, bounds=TIGHT)
 
-    assert str(refused.value).startswith(("it ", "reading it ", "things "))
+    assert str(refused.value).startswith(("it ", "a part of it ", "reading it ", "things "))
     assert time.monotonic() - started < 12
 
 
@@ -117,8 +117,8 @@ async def test_of_what_is_too_much_the_beginning_is_read_or_nothing(make):
     started = time.monotonic()
 
     try:
-        text = await read_document(content, bounds=TIGHT)
-    except Unreadable as refused:
+        text = await read_file_text(content, bounds=TIGHT)
+    except UnreadableDocument as refused:
         text = str(refused)
 
     assert len(text) <= TIGHT.characters + 200
@@ -126,8 +126,8 @@ async def test_of_what_is_too_much_the_beginning_is_read_or_nothing(make):
 
 
 async def test_entities_of_a_slide_stand_for_nothing():
-    with pytest.raises(Unreadable, match="it is damaged"):
-        await read_document(laughing_pptx(), name="a.pptx", bounds=TIGHT)
+    with pytest.raises(UnreadableDocument, match="it is damaged"):
+        await read_file_text(laughing_pptx(), name="a.pptx", bounds=TIGHT)
 
 
 async def test_elements_inside_each_other_without_end_are_read_as_text():
@@ -135,7 +135,7 @@ async def test_elements_inside_each_other_without_end_are_read_as_text():
 
 
 async def test_a_text_that_is_too_long_is_cut_and_says_so():
-    text = await read_document(pdf("First", "Second"), bounds=Bounds(seconds=20, characters=31))
+    text = await read_file_text(pdf("First", "Second"), bounds=Bounds(seconds=20, characters=31))
 
     assert text == (
         "[page 1 of 2]\nFirst\n[page 2 of \n"
@@ -145,16 +145,16 @@ async def test_a_text_that_is_too_long_is_cut_and_says_so():
 
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> queue.Queue[subprocess.Popen[bytes]]:
-    """The processes that were started, as they are."""
+    """Return the started processes in their current state."""
     processes: queue.Queue[subprocess.Popen[bytes]] = queue.Queue()
-    start = process.Job.start
+    start = process.ReadingJob.start
 
-    def told(job: process.Job, given: int) -> subprocess.Popen[bytes]:
+    def told(job: process.ReadingJob, given: int) -> subprocess.Popen[bytes]:
         process = start(job, given)
         processes.put(process)
         return process
 
-    monkeypatch.setattr(process.Job, "start", told)
+    monkeypatch.setattr(process.ReadingJob, "start", told)
     return processes
 
 
@@ -176,7 +176,7 @@ async def test_the_process_knows_nothing_of_our_environment(monkeypatch, begun):
     process = await asyncio.to_thread(begun.get, timeout=30)
 
     known = b""
-    while not known and process.poll() is None:  # empty until the new program is in place
+    while not known and process.poll() is None:  # empty until the new program is running
         known = Path(f"/proc/{process.pid}/environ").read_bytes()
 
     reading.cancel()

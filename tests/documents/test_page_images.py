@@ -1,4 +1,4 @@
-"""Pages of PDFs as pictures."""
+"""Images of PDF pages."""
 
 import struct
 import zlib
@@ -7,20 +7,20 @@ from base64 import b64decode
 import pytest
 
 from apps.documents.page_images import LONGER_SIDE
-from apps.documents.pages import Part, Unreadable
+from apps.documents.paged_text import PagePart, UnreadableDocument
 from apps.documents.png import SIGNATURE
 from apps.documents.process import Bounds, Order, extract
 from tests.documents.samples import assembled, pdf, protected_pdf, stream
 
 
-async def drawn(content: bytes, number: int = 1, bounds: Bounds | None = None) -> Part:
+async def drawn(content: bytes, number: int = 1, bounds: Bounds | None = None) -> PagePart:
     order = Order("page_images", "PDF", (number, number + 1))
     (part,) = (await extract(content, order, bounds or Bounds())).parts
     return part
 
 
 def greys(picture: str) -> tuple[int, int, list[bytes]]:
-    """Width, height, and the rows of a picture; of one that is not grey, an error."""
+    """Return width, height, and the rows of a grey picture. Raises an error for other pictures."""
     content = b64decode(picture)
     assert content.startswith(SIGNATURE)
     width, height, *kind = struct.unpack(">IIBBBBB", content[16:29])
@@ -66,7 +66,7 @@ async def test_pages_of_any_size_have_pictures_of_few_pixels(width, height, size
     ids=["locked", "no document", "cut off"],
 )
 async def test_what_is_locked_or_broken_is_no_picture(content):
-    with pytest.raises(Unreadable, match="damaged"):
+    with pytest.raises(UnreadableDocument, match="damaged"):
         await drawn(content)
 
 
@@ -82,5 +82,5 @@ async def test_an_image_that_unpacks_to_gigabytes_is_refused():
     )
     tight = Bounds(seconds=5.0, memory=256 * 1024 * 1024)
 
-    with pytest.raises(Unreadable, match="the image on it is too large"):
+    with pytest.raises(UnreadableDocument, match="the image on it is too large"):
         await drawn(bomb, bounds=tight)

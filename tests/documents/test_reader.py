@@ -1,9 +1,9 @@
-"""The text of documents, each read in a process of its own."""
+"""The text of documents, each read in a separate process."""
 
 import pytest
 
-from apps.documents.pages import Unreadable
-from apps.documents.reader import html_to_markdown, read_document
+from apps.documents.paged_text import UnreadableDocument
+from apps.documents.reader import html_to_markdown, read_file_text
 from tests.contract import proves
 from tests.documents.samples import (
     RTF,
@@ -25,7 +25,7 @@ PAGE = b"""<html><head><title>Prices</title><style>b{}</style></head><body>
 
 @proves("14.5")
 async def test_the_pages_of_a_pdf_are_told_apart_and_a_scan_is_called_one():
-    text = await read_document(pdf("First page", "", "Third page"))
+    text = await read_file_text(pdf("First page", "", "Third page"))
 
     assert text == (
         "[page 1 of 3]\nFirst page\n[page 2: no text; it may be a scan]\n[page 3 of 3]\nThird page"
@@ -35,15 +35,15 @@ async def test_the_pages_of_a_pdf_are_told_apart_and_a_scan_is_called_one():
 async def test_pages_that_nobody_wants_are_not_looked_into():
     many = pdf(*(f"Page number {n}" for n in range(1, 400)))
 
-    assert await read_document(many, pages=(398, 500)) == (
+    assert await read_file_text(many, pages=(398, 500)) == (
         "[page 398 of 399]\nPage number 398\n[page 399 of 399]\nPage number 399"
     )
-    with pytest.raises(Unreadable, match="it has 399 pages"):
-        await read_document(many, pages=(400, 500))
+    with pytest.raises(UnreadableDocument, match="it has 399 pages"):
+        await read_file_text(many, pages=(400, 500))
 
 
 async def test_a_word_file_reads_as_markdown():
-    assert await read_document(docx(), name="plan.docx") == (
+    assert await read_file_text(docx(), name="plan.docx") == (
         "# Travel plan\n# Day 1\nWe go to Riga.\n- a coat\n"
         "| City | Nights |\n| Riga | 3 |\nThe end."
     )
@@ -52,35 +52,35 @@ async def test_a_word_file_reads_as_markdown():
 async def test_the_sheets_of_a_workbook_are_told_apart():
     book = xlsx()
 
-    assert await read_document(book) == (
+    assert await read_file_text(book) == (
         "[sheet Prices]\nItem\tPrice\tSince\nTea, green\t2.5\t2026-03-24 00:00:00\nCake\t3\n"
         "[sheet Staff]\nAnn\tTRUE"
     )
-    assert await read_document(book, pages=(2, 3)) == "[sheet Staff]\nAnn\tTRUE"
+    assert await read_file_text(book, pages=(2, 3)) == "[sheet Staff]\nAnn\tTRUE"
 
 
 async def test_the_slides_of_a_presentation_come_in_the_order_in_which_they_are_shown():
     show = pptx()
 
-    assert await read_document(show, name="plan.pptx") == (
+    assert await read_file_text(show, name="plan.pptx") == (
         "[slide 1 of 2]\n# Travel plan\n\nWe go\nto Riga\n\nNotes: Say hello.\n"
         "[slide 2 of 2]\n| City | Nights |\n| Riga | 3 |\n\nThe end\nof it"
     )
-    assert (await read_document(show, name="plan.pptx", pages=(2, 3))).startswith("[slide 2 of 2]")
+    assert (await read_file_text(show, name="plan.pptx", pages=(2, 3))).startswith("[slide 2 of 2]")
 
 
 async def test_the_chapters_of_a_book_come_in_the_order_in_which_they_are_read():
-    assert await read_document(epub(locked="OPS/fonts/a.ttf")) == (
+    assert await read_file_text(epub(locked="OPS/fonts/a.ttf")) == (
         "[chapter 1 of 2]\n# Leaving\n\nWe **leave**.\n[chapter 2 of 2]\nWe arrive & rest."
     )
 
 
 async def test_rich_text_reads_as_its_text():
-    assert await read_document(RTF, name="a.rtf") == "Café € 5\n\u0420\u0438\u0433\u0430"
+    assert await read_file_text(RTF, name="a.rtf") == "Café € 5\n\u0420\u0438\u0433\u0430"
 
 
 async def test_of_a_page_of_the_web_what_a_person_reads_remains():
-    assert await read_document(PAGE, media_type="text/html; charset=utf-8") == (
+    assert await read_file_text(PAGE, media_type="text/html; charset=utf-8") == (
         "# Prices\n\n# Tea\n\nGreen **tea**: [2.50](/t?id=1)\n\n| City |\n| --- |\n| Riga |"
     )
 
@@ -106,40 +106,46 @@ async def test_links_of_a_page_are_told_in_full():
     ],
 )
 async def test_text_is_itself(content, text):
-    assert await read_document(content, name="a.csv", media_type="text/csv") == text
+    assert await read_file_text(content, name="a.csv", media_type="text/csv") == text
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
         (protected_pdf("letmein"), "it is protected by a password."),
-        (pdf("Cut off")[:150], "it is damaged, or no PDF file"),
-        (b"%PDF-1.7\n%%EOF", "it is damaged, or no PDF file"),
-        (docx()[:2000], "it is damaged, or no Word file"),
-        (xlsx()[:900], "it is damaged, or no Excel file"),
-        (b"PK\x03\x04" + bytes(60), "it is an archive, of which only Word"),
-        (pptx()[:900], "it is damaged, or no PowerPoint file"),
-        (zipped({"mimetype": "application/epub+zip"}), "it is damaged, or no EPUB file"),
-        (epub(locked="OPS/one.xhtml"), "it is protected against copying"),
+        (pdf("Cut off")[:150], "it is damaged or not a valid PDF file"),
+        (b"%PDF-1.7\n%%EOF", "it is damaged or not a valid PDF file"),
+        (docx()[:2000], "it is damaged or not a valid Word file"),
+        (xlsx()[:900], "it is damaged or not a valid Excel file"),
+        (
+            b"PK\x03\x04" + bytes(60),
+            "it is an archive; the only supported archives are .docx, .xlsx, .pptx and .epub.",
+        ),
+        (pptx()[:900], "it is damaged or not a valid PowerPoint file"),
+        (zipped({"mimetype": "application/epub+zip"}), "it is damaged or not a valid EPUB file"),
+        (epub(locked="OPS/one.xhtml"), "it is copy-protected"),
         (locked_office(), "it is protected by a password."),
-        (b"\xff\xfb\x90\x64\x01\x02" * 40, "it is no text, and none of the documents"),
-        (b"GIF89a\x01\x01\x80\xff\xff\xff\x01\x01;", "it is no text, and none of the documents"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "it is in an old format of Word"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0", "it is no text, and none of the documents"),
+        (b"\xff\xfb\x90\x64\x01\x02" * 40, "it is neither text nor a supported"),
+        (b"GIF89a\x01\x01\x80\xff\xff\xff\x01\x01;", "it is neither text nor a supported"),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+            "it is in an old Word, Excel or PowerPoint format",
+        ),
+        (b"\x89PNG\r\n\x1a\n\0\0\0", "it is neither text nor a supported"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
 async def test_what_cannot_be_read_says_why(content, problem):
     name = "a.docx" if content[:30] == docx()[:30] else "a.xlsx" if b"xl/" in content else "a"
 
-    with pytest.raises(Unreadable) as refused:
-        await read_document(content, name="a.pptx" if b"ppt/" in content else name)
+    with pytest.raises(UnreadableDocument) as refused:
+        await read_file_text(content, name="a.pptx" if b"ppt/" in content else name)
 
     assert str(refused.value).startswith(problem)
 
 
 async def test_what_is_locked_with_an_empty_password_is_read():
-    assert await read_document(protected_pdf("")) == "[page 1 of 1]\nSecret"
+    assert await read_file_text(protected_pdf("")) == "[page 1 of 1]\nSecret"
 
 
 async def test_of_a_page_that_is_too_long_the_beginning_is_read_and_it_says_so():
@@ -159,4 +165,4 @@ async def test_of_a_page_that_is_too_long_the_beginning_is_read_and_it_says_so()
     ],
 )
 async def test_a_cell_far_away_fills_neither_the_text_nor_the_time(cells, text):
-    assert await read_document(workbook(cells)) == f"[sheet Sheet]\n{text}"
+    assert await read_file_text(workbook(cells)) == f"[sheet Sheet]\n{text}"

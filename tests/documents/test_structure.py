@@ -1,4 +1,4 @@
-"""Documents by their pages: what each format reads as."""
+"""Documents are read by pages, in every format."""
 
 import pytest
 

@@ -7,7 +7,7 @@ import weakref
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from apps.doors.bodies import BodyTooLarge, BodyTooSlow
+from apps.doors.bodies import BodyTooSlow, RequestBodyTooLarge
 from apps.doors.consumer import EVENT_STREAM, HttpConsumer
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +16,7 @@ PATIENCE = 60.0
 
 
 class Door(HttpConsumer):
-    """Hands its request to the test's function."""
+    """Passes its request to the test's function."""
 
     def __init__(self, work):
         super().__init__()
@@ -111,7 +111,7 @@ async def test_work_is_cancelled_when_the_client_goes_away():
 
 @pytest.mark.parametrize("parts", [[], [False]])
 async def test_a_client_that_goes_away_before_its_body_is_read_is_noticed(parts):
-    """The body may be here, or not yet; a server tells of both before it tells of the leaving."""
+    """Servers report a disconnect after the body, whether or not the body has arrived yet."""
     begun, cancelled = asyncio.Event(), asyncio.Event()
 
     async def vouch():
@@ -179,7 +179,7 @@ async def test_a_cancellation_by_the_server_goes_through():
         await asyncio.Event().wait()
 
     async def send(message):
-        """Nobody is there."""
+        """Send to a client that is gone."""
 
     async def receive():
         await received.wait()
@@ -202,7 +202,7 @@ async def test_a_cancellation_by_the_server_goes_through():
 @pytest.mark.parametrize("declared", [b"101", b"9" * 5000])
 async def test_a_body_that_is_declared_too_large_is_not_waited_for(declared):
     async def work(door):
-        with pytest.raises(BodyTooLarge):
+        with pytest.raises(RequestBodyTooLarge):
             await door.read_body(100)
         await door.respond(413, b"")
 
@@ -216,7 +216,7 @@ async def test_a_body_that_is_declared_too_large_is_not_waited_for(declared):
 @pytest.mark.parametrize("declared", [b"1", b"-1", b"x", b""])
 async def test_a_body_is_measured_whatever_was_declared(declared):
     async def work(door):
-        with pytest.raises(BodyTooLarge):
+        with pytest.raises(RequestBodyTooLarge):
             await door.read_body(100)
         await door.respond(413, b"")
 
@@ -233,7 +233,7 @@ async def test_nothing_more_is_waited_for_after_the_end_of_a_body_that_was_too_l
     monkeypatch.setattr("apps.doors.bodies.LINGERING_SECONDS", 600.0)
 
     async def work(door):
-        with pytest.raises(BodyTooLarge):
+        with pytest.raises(RequestBodyTooLarge):
             await door.read_body(100)
         await door.respond(413, b"")
 
@@ -357,7 +357,7 @@ async def test_a_request_that_is_over_is_freed_without_the_garbage_collector():
         weakref.finalize(door, freed.set)
         await door.read_body(100)
         door.keep_alive(PATIENCE)
-        await asyncio.sleep(0)  # now the client is listened to
+        await asyncio.sleep(0)  # disconnects are detected from now on
         await door.respond(200, b"")
 
     async def receive():

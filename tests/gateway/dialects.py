@@ -1,6 +1,6 @@
-"""The two dialects side by side: what is sent, and what becomes of it.
+"""The two dialects side by side: requests and their effects.
 
-`docs/gateway.md` has the same rows, and each of them is tried in both dialects.
+`docs/gateway.md` has the same rows, and each of them is tested in both dialects.
 """
 
 from __future__ import annotations
@@ -58,6 +58,11 @@ def call(call_id: str, name: str) -> dict[str, Any]:
     return {"id": call_id, "type": "function", "function": function}
 
 
+def allowed_tools(mode: str, *tools: dict[str, Any]) -> dict[str, Any]:
+    named = [{"type": "function", "function": {"name": one["function"]["name"]}} for one in tools]
+    return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": named}}
+
+
 def calling(*calls: dict[str, Any]) -> dict[str, Any]:
     return assistant(None, tool_calls=list(calls))
 
@@ -68,12 +73,10 @@ def result(call_id: str, content: str = "2 degrees") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """`says` is the cell of the table. `error` is the message of a refusal, or its beginning.
-
-    Of an answer: `ignored` is the header, `prompt` what the model is told first, without the
-    skills, `messages` what follows the prompt, `parameters` some of the first request's (None:
-    absent), `choices` and `listed` the `tool_choice` and the tools of each request.
-    """
+    """`says` is the cell of the table. `error` is the message of a refusal, or its beginning. For
+    an answer, `ignored` is the header, `prompt` the first prompt without the skills, `messages`
+    what follows the prompt, `parameters` some of the first request's (None: absent), and `choices`
+    and `listed` the `tool_choice` and the tools of each request."""
 
     says: str
     status: int = 200
@@ -89,7 +92,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Row:
-    """`application` is one of `APPLICATIONS`; `site` is what the installation sets."""
+    """A row. `application` is one of `APPLICATIONS`; `site` are settings of the installation."""
 
     sent: str
     body: Mapping[str, Any]
@@ -123,8 +126,9 @@ APPLICATIONS = {
 }
 HELLO = user("one two")
 WEATHER, NEWS = tool("weather"), tool("news")
+CUSTOM = {"type": "custom", "custom": {"name": "patch", "description": "Applies a patch."}}
 ORDER = "Invalid messages array"
-"""All that Core's callers read in `message`; the reasons are in `display_message`."""
+"""The only text that Core's callers read in `message`; the reasons are in `display_message`."""
 SKIPPED = "skipped"
 
 
@@ -149,33 +153,33 @@ MESSAGES = (
     Row(
         "a `system` or `developer` message",
         {"messages": [system("Be kind.", "developer"), HELLO]},
-        Outcome("added below the operator's prompt", prompt=f"{PROMPT}\n\nBe kind.", messages=[HELLO]),
+        Outcome("added after the operator's prompt", prompt=f"{PROMPT}\n\nBe kind.", messages=[HELLO]),
         Outcome("dropped", prompt=PROMPT, messages=[HELLO]),
     ),
     Row(
-        "several of them, at any place",
+        "several such messages, at any position",
         {"messages": [system("A"), HELLO, assistant("Hi"), system([{"type": "text", "text": "B"}], "developer"), user("three")]},
         Outcome("all are added", prompt=f"{PROMPT}\n\nA\n\nB", messages=[HELLO, assistant("Hi"), user("three")]),
-        out_of_order("only the first message may be one"),
+        out_of_order("only the first message may be a system message"),
     ),
     Row(
-        "one, where `orchestrator.client.system_messages` is `false`",
+        "such a message, if `orchestrator.client.system_messages` is `false`",
         {"messages": [system("Be kind."), HELLO]},
-        refused("400", "Your request contained invalid structure on path messages.0.role. This application forbids 'system' messages of its clients (orchestrator.client.system_messages)."),
+        refused("400", "Your request contained invalid structure on path messages.0.role. This application forbids instructions of its clients (orchestrator.client.system_messages). Leave them out."),
         Outcome("dropped", prompt=PROMPT, messages=[HELLO]),
         application="silent",
     ),
     Row(
-        "one, where the installation sets `ALLOW_OVERRIDE_SYSTEM_MESSAGE`",
+        "such a message, if the installation sets `ALLOW_OVERRIDE_SYSTEM_MESSAGE`",
         {"messages": [system("Be kind."), HELLO]},
         Outcome("replaces the operator's prompt", prompt="Be kind.", messages=[HELLO]),
         Outcome("replaces the operator's prompt", prompt="Be kind.", messages=[HELLO]),
         site="overriding",
     ),
     Row(
-        "nothing but a `system` message",
+        "only a `system` message",
         {"messages": [system("Say one two.")]},
-        Outcome("the user says \"Begin.\"", prompt=f"{PROMPT}\n\nSay one two.", messages=[BEGIN]),
+        Outcome("a user message \"Begin.\" is added", prompt=f"{PROMPT}\n\nSay one two.", messages=[BEGIN]),
         out_of_order("a user message is missing"),
     ),
     Row(
@@ -185,41 +189,41 @@ MESSAGES = (
         out_of_order("a message is missing"),
     ),
     Row(
-        "user messages in a row",
+        "consecutive user messages",
         {"messages": [user("one", name="Ann"), user([{"type": "text", "text": "two"}], name="Ann"), assistant("Hi"), user("three", name="Ann"), user("four", name="Bob")]},
         Outcome(
-            "become one; where their `name` differs, it becomes part of the text",
+            "are merged; if their `name` differs, it becomes part of the text",
             messages=[
                 user([{"type": "text", "text": "one"}, {"type": "text", "text": "two"}], name="Ann"),
                 assistant("Hi"),
                 user("Ann: three\n\nBob: four"),
             ],
         ),
-        out_of_order("user and assistant take turns"),
+        out_of_order("user and assistant messages must alternate"),
     ),
     Row(
-        "assistant messages in a row",
+        "consecutive assistant messages",
         {"messages": [HELLO, assistant("Hi"), assistant(None, refusal="No"), user("three")]},
-        Outcome("become one", messages=[HELLO, assistant("Hi\n\nNo"), user("three")]),
-        out_of_order("user and assistant take turns"),
+        Outcome("are merged", messages=[HELLO, assistant("Hi\n\nNo"), user("three")]),
+        out_of_order("user and assistant messages must alternate"),
     ),
     Row(
         "an assistant message first",
         {"messages": [assistant("Hi"), HELLO]},
-        Outcome("the user says \"Begin.\" before it", messages=[BEGIN, assistant("Hi"), HELLO]),
-        out_of_order("the user begins"),
+        Outcome("a user message \"Begin.\" is added before it", messages=[BEGIN, assistant("Hi"), HELLO]),
+        out_of_order("a user message must come first"),
     ),
     Row(
         "an assistant message last",
         {"messages": [HELLO, assistant("one")]},
-        Outcome("the user asks to continue it", messages=[HELLO, assistant("one"), CONTINUE]),
-        out_of_order("a user or tool message ends"),
+        Outcome("a user message that asks to continue it is added", messages=[HELLO, assistant("one"), CONTINUE]),
+        out_of_order("a user or tool message must come last"),
     ),
     Row(
         "calls without results",
         {"messages": [HELLO, calling(call("1", "weather"), call("2", "news")), result("2"), user("three")], "tools": [WEATHER, NEWS]},
         Outcome(
-            "each gets a result that says that there is none",
+            "each gets a result that says that it is missing",
             messages=[
                 HELLO,
                 {"role": "assistant", "content": "", "tool_calls": [call("1", "weather"), call("2", "news")]},
@@ -234,7 +238,7 @@ MESSAGES = (
         "calls and results of tools that are not in `tools`",
         {"messages": [HELLO, calling(call("1", "weather"), call("2", "news")), result("1"), assistant("Cold"), user("three")]},
         Outcome(
-            "become text of the user's",
+            "become text of a user message",
             messages=[
                 user('one two\n\n[Result of the tool call weather({"city":"Oslo"})]\n2 degrees\n\n[The tool call news({"city":"Oslo"}) has no result.]'),
                 assistant("Cold"),
@@ -250,10 +254,10 @@ MESSAGES = (
         out_of_order("results of other tools are internal"),
     ),
     Row(
-        "a `tool` message that answers no call before it",
+        "a `tool` message that answers no earlier call",
         {"messages": [HELLO, result("1")], "tools": [WEATHER]},
         refused("400", "Invalid messages array:\n- Message at index 1: tool_call_id '1' does not match any tool call in the preceding assistant message."),
-        out_of_order("it follows the calls that it answers"),
+        out_of_order("it must follow the calls that it answers"),
     ),
     Row(
         "`name` of a message",
@@ -267,12 +271,12 @@ TOOLS = (
         "`tool_choice`: `required`, with `tools`",
         {"messages": [user(f"call {OWN_TOOL}")], "tools": [WEATHER], "tool_choice": "required"},
         Outcome(
-            "holds until one of them is called; after the first call of the model only they are listed",
+            "applies until one of `tools` is called; after the first model call, only `tools` are offered",
             choices=["required", "required"],
             listed=[[OWN_TOOL, "weather"], ["weather"]],
         ),
         Outcome(
-            "for the first call of the model",
+            "applies to the first model call",
             choices=["required", None],
             listed=[[OWN_TOOL, "weather"]] * 2,
         ),
@@ -281,21 +285,41 @@ TOOLS = (
         "`tool_choice` that names one of `tools`",
         {"messages": [user(f"call {OWN_TOOL}")], "tools": [WEATHER, NEWS], "tool_choice": {"type": "function", "function": {"name": "news"}}},
         Outcome(
-            "the same",
+            "as above",
             choices=[{"type": "function", "function": {"name": "news"}}] * 2,
             listed=[[OWN_TOOL, "weather", "news"], ["weather", "news"]],
         ),
         Outcome(
-            "for the first call of the model",
+            "applies to the first model call",
             choices=[{"type": "function", "function": {"name": "news"}}, None],
             listed=[[OWN_TOOL, "weather", "news"]] * 2,
         ),
     ),
     Row(
+        "`tool_choice` of type `allowed_tools`",
+        {"messages": [HELLO], "tools": [WEATHER, NEWS], "tool_choice": allowed_tools("auto", NEWS)},
+        Outcome(
+            "of `tools`, only the allowed ones are offered; `mode` is used as the `tool_choice`",
+            choices=["auto"],
+            listed=[[OWN_TOOL, "news"]],
+        ),
+        refused("400", "Your request contained invalid structure on path tool_choice. "),
+    ),
+    Row(
+        "`tool_choice` of type `allowed_tools` with a tool that is not in `tools`",
+        {"messages": [HELLO], "tools": [WEATHER], "tool_choice": allowed_tools("auto", NEWS)},
+        refused(
+            "400",
+            "Your request contained invalid structure on path "
+            "tool_choice.allowed_tools.tools.0. 'tools' has no tool named 'news'.",
+        ),
+        refused("400", "Your request contained invalid structure on path tool_choice. "),
+    ),
+    Row(
         "`tool_choice`: `required`, without `tools`",
         {"messages": [user(f"call {OWN_TOOL}")], "tool_choice": "required"},
-        Outcome("for the first call of the model", choices=["required", None]),
-        Outcome("for the first call of the model", choices=["required", None]),
+        Outcome("applies to the first model call", choices=["required", None]),
+        Outcome("applies to the first model call", choices=["required", None]),
     ),
     Row(
         "`parallel_tool_calls`, with `tools`",
@@ -314,6 +338,15 @@ TOOLS = (
         {"messages": [HELLO], "tools": [tool("weather", strict=True)]},
         Outcome("forwarded", parameters={"strict": [None, True]}),
         Outcome(SKIPPED, parameters={"strict": [None, None]}),
+    ),
+    Row(
+        "`tools` of type `custom`",
+        {"messages": [HELLO], "tools": [CUSTOM]},
+        Outcome(
+            "the model is offered a function with the text as `input`; a grammar is part of its description",
+            listed=[[OWN_TOOL, "patch"]],
+        ),
+        refused("400", "Your request contained invalid structure on path tools.0. "),
     ),
     Row(
         "`tools` of type `static_function`",
@@ -347,7 +380,7 @@ PARAMETERS = (
         "`logprobs`, `top_logprobs`",
         {"messages": [HELLO], "logprobs": True, "top_logprobs": 2},
         Outcome(
-            "forwarded, and the answer has them",
+            "forwarded, and the answer contains the log probabilities",
             parameters={"logprobs": True, "top_logprobs": 2},
             logprobs=["one", " two"],
         ),
@@ -357,7 +390,7 @@ PARAMETERS = (
         "a parameter that the manifest sets",
         {"messages": [HELLO], "temperature": 1.5, "max_completion_tokens": 5, "seed": 7},
         Outcome(
-            "ignored; the two limits are one",
+            "ignored; `max_tokens` and `max_completion_tokens` count as one",
             ignored="max_completion_tokens, temperature",
             parameters={"temperature": 0.0, "max_tokens": 100, "max_completion_tokens": None, "seed": 7},
         ),
@@ -374,7 +407,7 @@ PARAMETERS = (
         Outcome(SKIPPED, parameters=dict.fromkeys(IDENTIFYING)),
     ),
     Row(
-        "the same, where `orchestrator.client` allows them",
+        "`metadata`, `service_tier`, `user`, if `orchestrator.client` allows them",
         {"messages": [HELLO], **IDENTIFYING},
         Outcome("forwarded", parameters=IDENTIFYING),
         Outcome(SKIPPED, parameters=dict.fromkeys(IDENTIFYING)),
@@ -395,8 +428,8 @@ PARAMETERS = (
     Row(
         "`n`: 1, `store`: `false`, `modalities`: `[\"text\"]`",
         {"messages": [HELLO], "n": 1, "store": False, "modalities": ["text"]},
-        Outcome("nothing else is done anyway", parameters={"n": None, "store": None}),
-        Outcome("nothing else is done anyway", parameters={"n": None, "store": None}),
+        Outcome("accepted, has no effect", parameters={"n": None, "store": None}),
+        Outcome("accepted, has no effect", parameters={"n": None, "store": None}),
     ),
     unsupported("functions", {"functions": [{"name": "x"}]}),
     unsupported("function_call", {"function_call": "auto"}),
@@ -417,7 +450,7 @@ PARAMETERS = (
         Outcome(SKIPPED, messages=[HELLO, assistant("Hi"), user("two")]),
     ),
     Row(
-        "`model`, where the address names another application",
+        "`model`, if the address names another application",
         {"messages": [HELLO], "model": "gpt-x"},
         Outcome("ignored", ignored="model", parameters={"model": "m"}),
         Outcome(SKIPPED, parameters={"model": "m"}),

@@ -1,4 +1,4 @@
-"""The platform, the Core that calls it, and the model's service behind it."""
+"""The site, the Core that calls it, and the model's service behind it."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ ECHO = {
         orchestrator={"deployment": {"deployment_id": "upstream"}}, features={"timestamp": None}
     )
 }
-"""An application that asks the service whatever it is asked."""
+"""An application that passes every question to the service."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """`key` is one of the platform's own."""
+    """An installation. `key` is one of its own."""
 
     site: Site
     core: Core
@@ -53,7 +53,8 @@ class Installation:
 def serve_installation(
     folder: Path, applications: Mapping[str, Any], **settings: str
 ) -> Iterator[Installation]:
-    """Serve a platform whose deployment `upstream` is a real service; Core has its applications."""
+    """Serve an installation whose deployment `upstream` is a real service. Core has its
+    applications."""
     with (
         serve_core() as core,
         serve_upstream() as upstream,

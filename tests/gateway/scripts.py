@@ -1,14 +1,16 @@
-"""A model with a script, and a client that speaks to the gateway's consumers directly."""
+"""A scripted model, and a client that calls the gateway's consumers directly."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
+from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
 from channels.routing import URLRouter
 from django.urls import re_path
@@ -16,18 +18,21 @@ from django.urls import re_path
 from apps.accounts.caller import Caller
 from apps.agent.events import TextDelta, Usage
 from apps.agent.model import Delta, Finish, Model, ModelRequest, ToolCallDelta
+from apps.agent.progress import Progress
 from apps.catalog.models import Application
+from apps.doors.run_slots import Recorded
 from apps.gateway import routing
-from apps.gateway.completions import CompletionConsumer, Recorded, unrecorded
-from apps.workspace.local.caller_files import LocalFiles
+from apps.gateway.routing import CompletionConsumer
+from apps.live.history.run_rows import RunFigures
+from apps.workspace.local.files.caller_files import LocalFiles
 from apps.workspace.port import DeploymentInfo
-from tests.catalog.rows import manifest_with
+from tests.catalog.rows import manifest_with, store_application
 
 PATIENCE = 60.0
 LOCAL = ("127.0.0.1", 50000)
 
 Line = Delta | Sequence[Delta] | Exception | asyncio.Event
-"""What a model does next: say something, break off, or wait."""
+"""A step of a model: send a delta, fail, or wait."""
 
 
 def says(text: str) -> Delta:
@@ -43,7 +48,7 @@ def ends(prompt: int = 3, completion: int = 4, reason: str = "stop") -> Sequence
 
 
 class ScriptedModel:
-    """Gives one answer after the other; each is a list of lines."""
+    """Gives one answer after another; each is a list of lines."""
 
     def __init__(self, *answers: Iterable[Line]) -> None:
         self.answers = list(answers)
@@ -70,7 +75,7 @@ class ScriptedModel:
 
 
 class ScriptedWorkspace:
-    """Has one model and no files; remembers who asked."""
+    """Has one model and no files, and records the callers."""
 
     files = LocalFiles("")
 
@@ -97,11 +102,11 @@ class ScriptedWorkspace:
 MANIFEST = manifest_with(
     orchestrator={"deployment": {"deployment_id": "scripted"}}, features={"timestamp": None}
 )
-"""An application that brings nothing of its own into a conversation."""
+"""An application that adds nothing to a conversation."""
 
 
 async def add_application(**fields: Any) -> Application:
-    # resolved applications are kept by their slug: every test has its own
+    # resolved applications are cached by their slug, so every test has its own
     given = {
         "slug": f"app-{uuid4().hex[:8]}",
         "title": "Demo",
@@ -109,13 +114,17 @@ async def add_application(**fields: Any) -> Application:
         "is_shared": True,
         "manifest": MANIFEST,
     }
-    return await Application.objects.acreate(**given | fields)
+    return await sync_to_async(store_application)(**given | fields)
+
+
+def unrecorded(row: RunFigures) -> AbstractContextManager[Progress]:
+    return nullcontext(Progress())
 
 
 def router(workspace: ScriptedWorkspace | None = None, recorded: Recorded = unrecorded) -> Any:
-    """The gateway's routes; with a workspace, completions stand on that one."""
+    """Return the gateway's routes. With a workspace, completions use it."""
     if workspace is None:
-        return URLRouter(routing.urlpatterns)
+        return URLRouter([*routing.completion_urlpatterns, *routing.urlpatterns])
     complete = CompletionConsumer.as_asgi(open_workspace=workspace, recorded=recorded)
     addresses = (r"^openai/deployments/(?P<slug>[^/]+)/chat/completions$", r"^openai/v1/.*$")
     return URLRouter([re_path(address, complete) for address in addresses])
@@ -126,7 +135,7 @@ class Answer:
     status: int
     headers: dict[str, str]
     pieces: tuple[bytes, ...]
-    """As they were sent, one for each write."""
+    """The chunks as they were sent, one per write."""
 
     @property
     def body(self) -> bytes:
@@ -136,7 +145,7 @@ class Answer:
         return json.loads(self.body)
 
     def chunks(self) -> list[dict[str, Any]]:
-        """The data of every event but the last, which must be [DONE]."""
+        """Return the data of every event except the last, which must be [DONE]."""
         events = [line for line in self.body.decode().split("\n\n") if line.startswith("data: ")]
         assert events[-1] == "data: [DONE]"
         return [json.loads(event.removeprefix("data: ")) for event in events[:-1]]
@@ -184,7 +193,7 @@ class Client:
         await self.communicator.wait(PATIENCE)
 
     async def read(self) -> Answer:
-        """The whole answer; the application must end by itself after it."""
+        """Return the whole answer. The application must end by itself after it."""
         start = await self.communicator.receive_output(PATIENCE)
         assert start["type"] == "http.response.start"
         pieces = []
@@ -214,7 +223,7 @@ def asking(
     recorded: Recorded = unrecorded,
     **options: Any,
 ) -> Client:
-    """A client that is about to ask an application that this model answers for."""
+    """Return a client that is about to call an application whose model is this one."""
     workspace = model if isinstance(model, ScriptedWorkspace) else ScriptedWorkspace(model)
     slug = application if isinstance(application, str) else application.slug
     path = f"/openai/deployments/{slug}/chat/completions"

@@ -1,4 +1,4 @@
-"""Which addresses there are, and that all others are refused in the shape of their door."""
+"""The existing addresses, and the error format for all others at each door."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from django.test import AsyncClient
 
 from quickapps_site.asgi import application
-from tests.gateway.scripts import Answer, Client, add_application, get
+from tests.gateway.scripts import Answer, Client, add_application, get, router
 from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ def debug(request: Any, settings: Any) -> None:
 
 
 async def ask_site(method: str, path: str, **headers: str) -> Answer:
-    """Through everything, Django included."""
+    """Send a request through the whole site, including Django."""
     client = Client(application, path, method=method, headers=headers)
     await client.send()
     return await client.read()
@@ -37,6 +37,19 @@ async def test_models_are_listed_where_openai_s_clients_look_for_them():
         assert (await get(path)).json() == (await get("/openai/v1/models")).json()
     assert (await get(f"/v1/models/{entry.slug}")).json()["id"] == entry.slug
     assert (await get("/v1/models/nothing", client=("10.0.0.1", 1))).status == 401
+
+
+@pytest.mark.parametrize("body", [{}, {"model": ""}, {"model": None}])
+@pytest.mark.parametrize("address", ["chat/completions", "embeddings"])
+async def test_a_body_without_a_model_is_refused_where_the_address_names_none(address, body):
+    asked = {"messages": [{"role": "user", "content": "Hi"}], "input": "Hi"}
+
+    client = Client(router(), f"/v1/{address}", method="POST")
+    await client.send(json.dumps({**asked, **body}).encode())
+    found = await client.read()
+
+    place = "Your request contained invalid structure on path model. "
+    assert (found.status, found.json()["error"]["message"][: len(place)]) == (400, place)
 
 
 async def test_completions_are_answered_where_openai_s_clients_ask():
@@ -87,7 +100,6 @@ async def test_an_id_with_slashes_that_names_nothing_is_refused_in_json(method: 
         "/v1/nothing",
         "/v1/nothing/",
         "/v1/completions",
-        "/v1/responses",
         "/v1/files",
         "/v1/configuration-support",
         "/openai",
@@ -100,10 +112,7 @@ async def test_an_id_with_slashes_that_names_nothing_is_refused_in_json(method: 
 async def test_unknown_addresses_of_the_gateway_are_told_in_its_shape(method: str, path: str):
     answer = await ask_site(method, path)
 
-    text = (
-        f"There is nothing at {path!a}. Chat completions are at /v1/chat/completions, "
-        "and what there is to ask at /v1/models."
-    )
+    text = f"There is nothing at {path!a}. Chat completions are at /v1/chat/completions, and the list of applications is at /v1/models."
     error = {
         "message": text,
         "type": "invalid_request_error",
@@ -161,7 +170,7 @@ async def test_a_missing_slash_is_mended_for_readers_and_told_to_writers():
     assert (read.status, read.headers["Location"]) == (301, "/api/applications/")
     assert (written.status, written.json()) == (
         404,
-        {"detail": "Not found. The address is /api/applications/"},
+        {"detail": "Not found. Use the address /api/applications/"},
     )
 
 

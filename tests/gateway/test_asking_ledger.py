@@ -1,4 +1,4 @@
-"""R-11: runs that ask somebody who comes through a door for programs; the next message answers."""
+"""R-11: runs with questions for a user of the API; the next message is the answer."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ from apps.capabilities.questions.answers import SKIPPED
 from apps.capabilities.questions.capability import TOOL_NAME
 from apps.capabilities.wrappers.approval import DENIED, NOBODY_ELSE
 from apps.catalog.models import Application
-from apps.catalog.resolve import forget
-from apps.chat.continuation import sweeper
-from apps.doors.admission import Visit
-from apps.gateway import completions
-from apps.live import answered_calls
+from apps.catalog.resolve import forget_applications
+from apps.conversations.answering.continuation import sweeper
+from apps.doors import run_consumer
+from apps.doors.admission import Admission
+from apps.live import interactions
 from apps.live.models import AnsweredCall
-from apps.runs.asking_ledger import PENDING, SALT
-from apps.runs.next_message import (
+from apps.runs.asking_ledger import (
     CHANGED,
     FOREIGN,
     LATE,
     NOT_BROUGHT,
     OUTDATED,
+    PENDING,
     REPLAYED,
+    SALT,
 )
 from tests.capabilities.manifests import Files, parameter, tool, tool_set
 from tests.capabilities.service import Service, json_reply, serving
@@ -64,7 +65,7 @@ QUESTION = {
     "options": [{"label": "Red", "description": "Like\nfire."}, {"label": "Blue"}],
 }
 CARD = (
-    "**May this be done?** It changes something.\n\n"
+    "**Do you approve this call?** It changes something.\n\n"
     '```\nshop · pay\nshop_pay {\n "amount": 5\n}\n```\n\n'
     "1. Approve\n2. Deny\n\n"
     "Answer with a number. Any other answer denies the call.\n\n"
@@ -95,7 +96,7 @@ FORM = {
 
 
 def paying(url: str, **approval: Any) -> dict[str, Any]:
-    """A manifest with a tool that has to be approved, and one that has not."""
+    """Return a manifest with one tool that needs approval and one that does not."""
     amount = {"amount": parameter("body", "amount", "integer")}
     pay = tool(f"{url}/pay", "post", amount, approval={"mode": "confirm", **approval})
     pay["open_ai_tool"]["function"]["name"] = "pay"
@@ -109,7 +110,7 @@ def pays(call_id: str = "1", amount: int = 5) -> tuple[str, str, dict[str, Any]]
 
 @dataclass
 class Talk:
-    """A conversation with an application; `said` has the messages as the client keeps them."""
+    """A conversation with an application. `said` has the messages as the client stores them."""
 
     application: Application
     model: ScriptedModel
@@ -129,7 +130,7 @@ class Talk:
         self.model.answers.append(script)
 
     async def say(self, text: str, form: Any = None, **fields: Any) -> dict[str, Any]:
-        """Say it, and keep the answer."""
+        """Send a message and store the answer."""
         custom = {} if form is None else {"custom_content": {"form_value": form}}
         self.said.append({"role": "user", "content": text, **custom})
         answer = await self.send(**fields)
@@ -158,12 +159,13 @@ class Talk:
         return state
 
     def results(self) -> list[str]:
-        """What the model was last told of calls, without the skill that it has always read."""
+        """Return the results of calls that the model read last, without the skill that it always
+        reads."""
         messages = self.model.asked[-1].messages
         return [m.text for m in messages if m.role == "tool" and "# Files" not in m.text]
 
     def heard(self) -> str:
-        """The user's last words as the model was told them."""
+        """Return the user's last message as the model read it."""
         return [m.text for m in self.model.asked[-1].messages if m.role == "user"][-1]
 
     @property
@@ -173,7 +175,8 @@ class Talk:
 
 @asynccontextmanager
 async def talk(*calls: Any, **fields: Any) -> AsyncIterator[Talk]:
-    """A conversation whose first answer makes these calls; its model then says that it is done."""
+    """Return a conversation whose first answer makes these calls. Its model then reports that it is
+    done."""
     approval = fields.pop("approval", {})
     async with serving(json_reply('{"done": true}')) as shop:
         application = await add_application(manifest=paying(shop.url, **approval))
@@ -190,11 +193,11 @@ async def asked(*calls: Any, **fields: Any) -> AsyncIterator[Talk]:
 
 
 def from_core(monkeypatch: pytest.MonkeyPatch, bucket: str = "dial-somebody") -> None:
-    async def visit(scope: Any, while_connected: Any) -> Visit:
+    async def visit(scope: Any, while_connected: Any) -> Admission:
         slug = scope["path"].split("/")[3]
-        return Visit(Caller(bucket, kind="dial", appdata=f"{bucket}/appdata/{slug}"))
+        return Admission(Caller(bucket, kind="dial", appdata=f"{bucket}/appdata/{slug}"))
 
-    monkeypatch.setattr(completions, "visit", visit)
+    monkeypatch.setattr(run_consumer, "visit", visit)
 
 
 # --- Approvals --------------------------------------------------------------------------------
@@ -242,7 +245,7 @@ async def test_any_other_words_deny_the_call_and_reach_the_model(text):
     async with asked() as it:
         await it.say(text)
 
-        told = f"{DENIED} They said: {text.strip()}" if text else DENIED
+        told = f"{DENIED} Their reason: {text.strip()}" if text else DENIED
         assert (it.paid, it.results(), it.heard()) == ([], [told], text)
 
 
@@ -307,7 +310,7 @@ async def test_other_words_deny_all_calls_that_wait():
         answer = await it.say("No, wait.")
 
         assert (it.paid, answer["content"]) == ([], "Done.")
-        assert it.results() == [f"{DENIED} They said: No, wait."]
+        assert it.results() == [f"{DENIED} Their reason: No, wait."]
 
 
 async def test_tools_of_the_client_wait_with_the_calls():
@@ -339,7 +342,7 @@ def resigned(token: str, **changes: Any) -> str:
 
 
 def with_other_arguments(token: str) -> str:
-    """The calls changed, under the signature of the others."""
+    """Return other calls under the signature of the original ones."""
     content = signing.loads(token, salt=SALT)
     content["message"]["tool_calls"][0]["function"]["arguments"] = '{"amount": 500}'
     forged = signing.dumps(content, salt=SALT, key="x" * 50)
@@ -347,7 +350,7 @@ def with_other_arguments(token: str) -> str:
 
 
 def told_why(it: Talk, reason: str, text: str = "1") -> bool:
-    """Whether no call was made, and the model was told the reason before what was said."""
+    """Return True if no call was made and the model read the reason before the message."""
     assert (it.paid, it.results()) == ([], [])
     return f": {reason}. The tool calls" in it.heard() and it.heard().endswith(f"\n\n{text}")
 
@@ -412,7 +415,7 @@ async def test_an_answer_after_the_application_was_changed_is_denied():
     async with asked() as it:
         it.application.manifest = paying(it.shop.url, editable=["amount"])
         await it.application.asave()
-        forget()
+        forget_applications()
         await it.say("1")
 
         assert told_why(it, OUTDATED)
@@ -433,6 +436,7 @@ async def test_an_answer_counts_once(first):
         assert told_why(it, REPLAYED)
 
 
+@pytest.mark.postgres
 async def test_of_two_answers_at_once_one_makes_the_call():
     async with asked() as it:
         it.then(says("Done."), ends())
@@ -468,10 +472,10 @@ async def test_what_was_asked_before_the_last_answer_is_not_asked_any_more():
 async def test_rows_of_answered_calls_go_when_nobody_can_answer_them_any_more():
     async with asked() as it:
         await it.say("1")
-        kept = await sync_to_async(answered_calls.delete_expired)()
+        kept = await sync_to_async(interactions.delete_answered_calls)()
         await AnsweredCall.objects.aupdate(expires_at=timezone.now() - timedelta(seconds=1))
 
-        assert (kept, await sync_to_async(answered_calls.delete_expired)()) == (0, 1)
+        assert (kept, await sync_to_async(interactions.delete_answered_calls)()) == (0, 1)
 
 
 # --- Questions --------------------------------------------------------------------------------
@@ -546,14 +550,14 @@ async def test_a_question_without_options_has_no_form(monkeypatch):
         assert "form_schema" not in it.said[-1]["custom_content"]
 
 
-async def test_helpers_cannot_ask_here(settings):
+async def test_subagents_cannot_ask_here(settings):
     settings.ENABLE_PREVIEW_FEATURES = True
     features = {"timestamp": None, "subagents": {"enabled": True}}
     task = {"subagent_type": "general-purpose", "prompt": "Pay.", "tool_sets": ["shop"]}
     async with talk(("s", "internal_task", task)) as it:
         it.application.manifest = {**it.application.manifest, "features": features}
         await it.application.asave()
-        forget()
+        forget_applications()
         it.then(*calling(pays()))
         it.then(says("Not paid."), ends())
         it.then(says("Done."), ends())

@@ -1,4 +1,4 @@
-"""What programs and DIAL Core are told when a budget is spent."""
+"""Responses to programs and DIAL Core when a budget is spent."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
-from apps.doors.admission import Visit
-from apps.gateway import completions
+from apps.doors import run_consumer
+from apps.doors.admission import Admission
 from apps.insights.budgets.models import Budget
 from apps.insights.budgets.process import ProcessBudgets
 from apps.live.database import on_a_thread
+from apps.live.history.summary_writer import RunSummaryWriter
 from apps.live.run_summary import RunSummary
-from apps.live.summary_writer import SummaryWriter
 from tests.browser.serving import Site, serve
 from tests.catalog.rows import manifest_with
 from tests.contract import proves
@@ -38,8 +38,8 @@ WORDS = "The daily budget of this application is used up: 0 of 10 tokens left. I
 
 
 @pytest.fixture
-def writer() -> SummaryWriter:
-    return SummaryWriter(on_a_thread, ProcessBudgets(on_a_thread))
+def writer() -> RunSummaryWriter:
+    return RunSummaryWriter(on_a_thread, ProcessBudgets(on_a_thread))
 
 
 def error_of(answer: Answer) -> Any:
@@ -70,19 +70,19 @@ async def test_a_spent_budget_is_429_with_the_time_of_its_renewal(writer):
 
 @proves("budgets")
 @pytest.mark.django_db
-@pytest.mark.parametrize(("for_core", "status"), [(False, 429), (True, 403)])
+@pytest.mark.parametrize(("is_core", "status"), [(False, 429), (True, 403)])
 async def test_core_is_told_of_a_refusal_that_it_does_not_take_for_a_failure(
-    writer, monkeypatch, for_core, status
+    writer, monkeypatch, is_core, status
 ):
     application = await add_application()
     await make(amount=0)
 
     async def from_core(scope, while_connected):
         appdata = f"somebody/appdata/{application.slug}"
-        return Visit(Caller("dial-somebody", kind="dial", appdata=appdata))
+        return Admission(Caller("dial-somebody", kind="dial", appdata=appdata))
 
-    if for_core:
-        monkeypatch.setattr(completions, "visit", from_core)
+    if is_core:
+        monkeypatch.setattr(run_consumer, "visit", from_core)
     answer = await ask(
         application, ScriptedModel(), question(stream=True), recorded=writer.recorded
     )

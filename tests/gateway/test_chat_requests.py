@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.agent.tools import ToolSpec
+from apps.doors.chat_messages import to_message
 from apps.errors import BadRequest
 from apps.gateway import chat_requests, dial_dialect
 from tests.tables import each_row
@@ -18,7 +19,7 @@ WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"t
 
 def read(body):
     written = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return dial_dialect.read(written)[0]
+    return dial_dialect.parse(written)
 
 
 def said(**fields):
@@ -45,7 +46,7 @@ def test_unknown_keys_are_skipped_at_any_depth():
         }
     )
 
-    assert chat_requests.to_message(request.messages[0], {}) == Message(
+    assert to_message(request.messages[0], {}) == ModelMessage(
         "user",
         ({"type": "text", "text": "Hi", "prompt_cache_breakpoint": {}},),
         extra={"skills": [{"url": "skills/b/s"}], "later": 1},
@@ -82,9 +83,9 @@ def test_unknown_keys_are_skipped_at_any_depth():
         ),
         (
             said(custom_content={"attachments": [{"url": "u", "data": "d"}]}),
-            "path messages.0.custom_content.attachments.0. Write 'data' or 'url', not both",
+            "path messages.0.custom_content.attachments.0. Send 'data' or 'url', not both",
         ),
-        (said(custom_content={"attachments": [{}]}), "Write 'data' or 'url'."),
+        (said(custom_content={"attachments": [{}]}), "Send 'data' or 'url'."),
         ({**said(), "n": 0}, "path n"),
         ({**said(), "n": True}, "path n"),
         ({**said(), "stream": "yes"}, "path stream"),
@@ -95,7 +96,10 @@ def test_unknown_keys_are_skipped_at_any_depth():
         ({**said(), "tools": [WEATHER, WEATHER]}, "tools.1.function.name. Two tools are named"),
         ({**said(), "tool_choice": "maybe"}, "path tool_choice"),
         ({**said(), "tool_choice": {"type": "function"}}, "path tool_choice"),
-        ({"messages": [{"role": "user"}] * 10_001}, "Send at most 10000 messages"),
+        (
+            {"messages": [{"role": "user"}] * 10_001},
+            "path messages. Too many messages; the limit is 10000.",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_place(body, told):
@@ -164,17 +168,17 @@ def test_a_message_becomes_a_value():
             "tools": [WEATHER, {"type": "static_function", "static_function": {"name": "s"}}],
         }
     )  # fmt: skip
-    external = chat_requests.to_specs(request)
+    external = chat_requests.to_specs(request.tools)
 
     assert external == {"weather": ToolSpec("weather", "", {"type": "object"})}
-    assert [chat_requests.to_message(message, external) for message in request.messages] == [
-        Message("system", "Be brief."),
-        Message(
+    assert [to_message(message, external) for message in request.messages] == [
+        ModelMessage("system", "Be brief."),
+        ModelMessage(
             "assistant",
             tool_calls=(ToolCall("1", "weather", "{}"),),
             attachments=(Attachment("image/png", url="files/b/x.png"),),
             state={"k": [1]},
             extra={"form_value": 1},
         ),
-        Message("tool", "12", tool_call_id="1"),
+        ModelMessage("tool", "12", tool_call_id="1"),
     ]

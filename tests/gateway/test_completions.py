@@ -11,11 +11,12 @@ from asgiref.sync import sync_to_async
 from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey
 from apps.agent.events import Usage
-from apps.agent.messages import Message, ToolCall
-from apps.catalog.versions.publication import withdraw
-from apps.doors.admission import Visit
+from apps.agent.messages import ModelMessage, ToolCall
+from apps.catalog.actions import withdraw
+from apps.catalog.versions.version_recorder import save_live
+from apps.doors import run_consumer
+from apps.doors.admission import Admission
 from apps.errors import ModelFailed
-from apps.gateway import completions
 from tests.contract import proves
 from tests.gateway.scripts import (
     PATIENCE,
@@ -73,9 +74,9 @@ async def test_core_gets_the_last_event_in_a_write_of_its_own(monkeypatch):
 
     async def from_core(scope, while_connected):
         appdata = f"somebody/appdata/{application.slug}"
-        return Visit(Caller("dial-somebody", kind="dial", appdata=appdata))
+        return Admission(Caller("dial-somebody", kind="dial", appdata=appdata))
 
-    monkeypatch.setattr(completions, "visit", from_core)
+    monkeypatch.setattr(run_consumer, "visit", from_core)
     answer = await ask(application, model, question(stream=True))
 
     assert answer.text() == "Hello"
@@ -95,9 +96,12 @@ async def test_an_answer_is_given_whole():
         {
             "index": 0,
             "finish_reason": "stop",
+            "logprobs": None,
             "message": {
                 "role": "assistant",
                 "content": "Hello",
+                "refusal": None,
+                "annotations": [],
                 "custom_content": {"state": {"tool_execution_history": []}},
             },
         }
@@ -106,13 +110,13 @@ async def test_an_answer_is_given_whole():
 
 @proves("2.6")
 @pytest.mark.parametrize("stream", [True, False])
-async def test_an_answer_that_never_ends_is_cut_and_says_so(settings, stream):
-    settings.ANSWER_MAX_CHARS = 1000
+async def test_an_answer_that_never_ends_is_cut_and_says_so(monkeypatch, stream):
+    monkeypatch.setattr("apps.agent.run_answer.MOST_CHARACTERS", 1000)
     model = ScriptedModel([says("x" * 800), says("x" * 800), asyncio.Event()])
 
     answer = await ask(await add_application(), model, question(stream=stream))
 
-    told = "x" * 1000 + "\n\n[The answer was cut here: it may have 1,000 characters at most.]"
+    told = "x" * 1000 + "\n\n[The answer was cut here: the limit is 1,000 characters.]"
     if stream:
         assert answer.text() == told
         assert answer.chunks()[-1]["choices"][0]["finish_reason"] == "length"
@@ -181,8 +185,8 @@ async def test_calls_of_the_clients_tools_are_the_clients_to_answer(stream):
     await ask(application, model, second)
 
     assert list(model.asked[1].messages[-2:]) == [
-        Message("assistant", tool_calls=(ToolCall(call["id"], "weather", '{"city":"Oslo"}'),)),
-        Message("tool", "2", tool_call_id=call["id"]),
+        ModelMessage("assistant", tool_calls=(ToolCall(call["id"], "weather", '{"city":"Oslo"}'),)),
+        ModelMessage("tool", "2", tool_call_id=call["id"]),
     ]
 
 
@@ -206,12 +210,15 @@ async def test_only_the_caller_and_what_may_be_passed_on_reaches_the_workspace()
     (caller,) = workspace.callers
     assert caller.kind == "key"
     assert caller.bucket == f"key-{text[:8]}"
-    assert caller.scope == frozenset({application.pk})
-    assert caller.locale == "de-CH"
-    assert caller.client_channel == "channel"
-    assert caller.bearer == "token-of-a-person"
-    assert caller.api_key == ""
-    assert caller.headers == {"x-conversation-id": "c1", "x-dial-client-channel-id": "channel"}
+    assert caller.limits.scope == frozenset({application.pk})
+    assert caller.client.locale == "de-CH"
+    assert caller.client.channel == "channel"
+    assert caller.credentials.bearer == "token-of-a-person"
+    assert caller.credentials.api_key == ""
+    assert caller.client.headers == {
+        "x-conversation-id": "c1",
+        "x-dial-client-channel-id": "channel",
+    }
 
 
 async def test_whom_a_program_asks_for_is_known_to_the_workspace():
@@ -243,7 +250,7 @@ async def publish(application, prompt: str) -> None:
             "system_prompt": {"type": "custom", "content": prompt, "variables": {}},
         },
     }
-    await application.asave()
+    await sync_to_async(save_live)(application)
 
 
 async def test_a_version_is_asked_by_its_number_and_a_bound_key_stays_with_its_own():
@@ -251,7 +258,7 @@ async def test_a_version_is_asked_by_its_number_and_a_bound_key_stays_with_its_o
     for prompt in ("two", "three"):
         await publish(application, prompt)
     version = await application.versions.aget(number=1)
-    await sync_to_async(withdraw)(version)
+    await sync_to_async(withdraw.execute)(version)
     bound = {"Api-Key": await create_key(application, version=2)}
     slug = application.slug
 
@@ -349,6 +356,7 @@ async def test_messages_in_the_wrong_order_are_refused_before_anything_is_said()
     assert error == {
         "message": told,
         "type": "invalid_request_error",
+        "param": None,
         "code": "400",
         "display_message": told,
     }

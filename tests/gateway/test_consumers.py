@@ -10,7 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.models import ApiKey
 from apps.catalog.models import Application, empty_manifest
-from apps.live import health
+from apps.live.process import health
+from apps.workspace.local import installation
 from tests.gateway.scripts import MANIFEST, add_application, get
 
 pytestmark = pytest.mark.django_db
@@ -186,7 +187,7 @@ async def test_a_process_that_answers_is_healthy():
     assert (answer.status, answer.json()) == (200, {"status": "ok"})
 
 
-async def test_a_process_that_has_what_it_needs_is_ready():
+async def test_a_process_that_has_what_it_needs_is_ready(storage):
     answer = await get("/readyz")
 
     assert (answer.status, answer.json()) == (200, {"status": "ok"})
@@ -216,10 +217,34 @@ async def test_what_fails_is_named_without_its_secrets(monkeypatch, caplog):
         "status": "unavailable",
         "failing": {
             "database": "Failed with DatabaseError; see the server's log.",
-            "channel_layer": "No answer within 3 seconds.",
+            "channel_layer": "No response within 3 seconds.",
         },
     }
     assert "password=secret" in caplog.text
+
+
+async def test_a_process_without_the_channel_layer_is_ready_and_degraded(storage, monkeypatch):
+    class Away:
+        async def new_channel(self):
+            raise ConnectionError("redis://:secret@cache")
+
+    monkeypatch.setattr(health, "get_channel_layer", Away)
+
+    answer = await get("/readyz")
+
+    text = "Failed with ConnectionError; see the server's log."
+    assert (answer.status, answer.json()) == (
+        200,
+        {"status": "ok", "degraded": {"channel_layer": text}},
+    )
+
+
+async def test_what_processes_do_not_share_is_named(monkeypatch):
+    monkeypatch.setattr(installation, "register_process", lambda: ["Set DATA_DIR."])
+
+    answer = await get("/readyz")
+
+    assert (answer.status, answer.json()["failing"]) == (503, {"installation": "Set DATA_DIR."})
 
 
 async def test_migrations_that_wait_are_named(monkeypatch):

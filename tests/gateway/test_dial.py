@@ -1,4 +1,4 @@
-"""DIAL Core calls us: with applications that it keeps, and with those of our own database."""
+"""DIAL Core calls applications that it stores, and applications of our database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.tables import each_row
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
 HELLO = {"messages": [{"role": "user", "content": "Hello"}]}
 KEPT = "applications/public/my helper__1"
-"""The name of an application that somebody made in DIAL, with a space."""
+"""The name, with a space, of an application that a user created in DIAL."""
 
 
 def manifest(model: str = "gpt", prompt: str = "Be brief.", **rest: Any) -> dict[str, Any]:
@@ -54,7 +54,7 @@ row, result = ApiKey.objects.create_key(name="test")
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """The platform and the Core that calls it; `key` is one of the platform's own."""
+    """The site and the Core that calls it. `key` is one of the site's own."""
 
     site: Site
     core: Core
@@ -64,7 +64,7 @@ class Installation:
         return f"{self.site.url}/openai/deployments/{name}/chat/completions"
 
     async def ask(self, name: str, **headers: str) -> httpx.Response:
-        """Ask the platform itself, as somebody does who is not Core."""
+        """Call the site directly, without Core."""
         async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
             return await client.post(self.completion(name), json=HELLO, headers=headers)
 
@@ -107,7 +107,7 @@ def said(reply: Reply) -> str:
 
 
 def prompts(model: Model) -> list[str]:
-    """What each call was told first; the list of skills follows it."""
+    """Return the first prompt of each call. The list of skills follows it."""
     told = [body["messages"][0]["content"] for body in model.asked]
     return [text.partition("\n\nSkills are")[0] for text in told]
 
@@ -177,7 +177,7 @@ async def test_an_application_in_a_bucket_is_found_under_its_name_with_spaces(co
 async def test_an_address_may_name_an_application_with_its_slashes(
     core: Core, installation: Installation, slash: str
 ):
-    """Core may write the application's own id where the name of the type usually stands."""
+    """Core may send the application's own id in place of the name of the type."""
     name, kind = f"applications/public/named__{len(slash)}", f"{TYPE}/{len(slash)}"
     address = installation.completion(name.replace("/", slash))
     core.add_schema(kind, address, manifest(conversation_starters={}))
@@ -241,7 +241,7 @@ async def test_properties_in_a_header_are_not_read(core: Core, installation: Ins
 
 
 async def test_a_key_that_was_made_for_another_application_opens_nothing(core: Core):
-    """Core has an application under a name that is not the slug of ours that it calls."""
+    """Core has an application under a name that differs from the slug that it calls."""
     reply = await core.call_application("wrong-slug", HELLO, stream=False)
 
     assert refusal(reply) == (404, "There is no application named 'own' that you may use.")
@@ -321,7 +321,7 @@ async def test_a_manifest_that_cannot_be_read_is_an_error_of_the_application(cor
 
 
 async def test_a_manifest_that_is_changed_in_core_is_used_when_the_kept_one_is_too_old(core: Core):
-    """Far sooner than here: `tests/workspace/dial` lets what is kept grow old."""
+    """The period is much shorter in production; `tests/workspace/dial` tests the expiry."""
     model = core.add_model("gpt", [[{"text": "One."}], [{"text": "Two."}]])
     core.add_application("changing", None, manifest(prompt="First."), TYPE)
     await core.call_application("changing", HELLO)
@@ -426,7 +426,7 @@ async def test_core_is_told_what_a_model_thinks_as_a_stage(core: Core):
 
 @proves("2.6")
 async def test_core_is_told_of_a_models_limit_as_of_any_failure(core: Core):
-    """It relays few statuses; others it would retry or replace."""
+    """Core passes few statuses on; it would retry or replace others."""
     refusal = {"error": {"status": 429, "message": "later", "display_message": "Later."}}
     core.add_model("gpt", [[refusal]] * 4)
 
@@ -443,7 +443,7 @@ async def test_r_11_a_call_is_approved_through_core_by_a_form_but_not_by_another
 ):
     async with serving(json_reply('{"done": true}')) as shop:
         tools = tool_set(tool(f"{shop.url}/pay", "post"), approval={"mode": "confirm"})
-        name = f"paying-{is_chained}"  # what Core keeps under a name is remembered
+        name = f"paying-{is_chained}"  # Core's entry for a name is cached
         core.add_application(name, None, manifest(tool_sets=[tools]), TYPE)
         called = {"name": "shop_look_up"}
         model = core.add_model("gpt", [[{"tool_calls": [called]}], [{"text": "Done."}]])

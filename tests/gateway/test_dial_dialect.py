@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from apps.doors.chat_messages import ChatMessage, FunctionCall, RequestedCall
 from apps.errors import BadRequest
-from apps.gateway.chat_requests import Call, ChatMessage, FunctionCall
-from apps.gateway.dial_dialect import check_order, read, violations
+from apps.gateway.dial_dialect import check_order, parse, prepare, violations
 from tests.runs.test_run import application
 from tests.tables import each_row
 
@@ -14,7 +14,9 @@ S, D, U, A, T, F = (
 
 
 def asks(*ids: str, name: str = "weather") -> ChatMessage:
-    return ChatMessage("assistant", tool_calls=[Call(id, FunctionCall(name)) for id in ids])
+    return ChatMessage(
+        "assistant", tool_calls=[RequestedCall(id, FunctionCall(name)) for id in ids]
+    )
 
 
 def result(call_id: str | None) -> ChatMessage:
@@ -100,9 +102,9 @@ def test_a_conversation_out_of_order_is_told_rule_by_rule(rule, messages, violat
     [("", None), (', "max_prompt_tokens": 50', 50), (', "max_prompt_tokens": "infinity"', None)],
 )
 def test_a_limit_for_the_prompt_is_read(written, most):
-    _, prepare = read(b'{"messages": [{"role": "user", "content": "Hm?"}]%b}' % written.encode())
+    asked = parse(b'{"messages": [{"role": "user", "content": "Hm?"}]%b}' % written.encode())
 
-    assert prepare(application()).request.max_prompt_tokens == most
+    assert prepare(asked, application()).request.max_prompt_tokens == most
 
 
 @pytest.mark.parametrize("written", ["0", '"many"', "-5", "1.5"])
@@ -110,7 +112,7 @@ def test_a_limit_that_is_none_is_refused_by_name(written):
     body = b'{"messages": [{"role": "user", "content": "Hm?"}], "max_prompt_tokens": %b}'
 
     with pytest.raises(BadRequest, match="max_prompt_tokens"):
-        read(body % written.encode())
+        parse(body % written.encode())
 
 
 def test_what_a_client_wrote_is_told_back_in_short():
@@ -160,7 +162,10 @@ def test_a_question_instead_of_a_result_is_refused():
 
 
 def test_calls_of_internal_tools_need_no_result():
-    calls = [Call("1", FunctionCall("weather")), Call("2", FunctionCall("search"))]
+    calls = [
+        RequestedCall("1", FunctionCall("weather")),
+        RequestedCall("2", FunctionCall("search")),
+    ]
     mixed = ChatMessage("assistant", tool_calls=calls)
 
     check_order([U, mixed, result("1")], {"weather"})

@@ -1,4 +1,5 @@
-"""Every row of the table in `docs/gateway.md`, tried directly with OpenAI's client and through Core."""
+"""Every row of the table in `docs/gateway.md`, tested directly with OpenAI's client and through
+Core."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from tests.tables import each_row
 
 pytestmark = pytest.mark.timeout(240)
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "gateway.md"
-HEADING = "| sent | asked directly | through DIAL Core |"
+HEADING = "| sent | direct clients | through DIAL Core |"
 HEADER = "x-ignored-parameters"
 
 EXTRAS = """
@@ -31,7 +32,7 @@ Application.objects.filter(slug="public").update(is_public=True)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """However it came; `text` is that of the answer, `error` the message of a refusal."""
+    """An answer, from either dialect. `text` is its text, `error` the message of a refusal."""
 
     status: int
     ignored: str | None
@@ -41,7 +42,7 @@ class Answer:
 
 
 def ask_directly(installation: Installation, row: Row, stream: bool) -> Answer:
-    """With OpenAI's client and a key of the platform's own."""
+    """Call with OpenAI's client and a key of the site."""
     body = {name: value for name, value in row.body.items() if name != "messages"}
     with installation.client(f"deployments/{row.application}") as client:
         try:
@@ -90,14 +91,14 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
 def sites(
     usual: Installation, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Installation]]:
-    """By the `site` of a row."""
+    """Return the served sites by the `site` of a row."""
     folder, settings = tmp_path_factory.mktemp("o"), {"ALLOW_OVERRIDE_SYSTEM_MESSAGE": "true"}
     with serve_installation(folder, APPLICATIONS, **settings) as overriding:
         yield {"usual": usual, "overriding": overriding}
 
 
 def without_skills(content: str) -> str:
-    """The prompt without what the platform says of its skills."""
+    """Return the prompt without the part about skills."""
     before, found, rest = content.partition("\n\nSkills are")
     return before + rest.partition("</available_skills>")[2] if found else before
 
@@ -126,7 +127,7 @@ def check(outcome: Outcome, answer: Answer, asked: list[dict[str, Any]]) -> None
 
 
 def is_ours(message: Mapping[str, Any]) -> bool:
-    """Whether the platform put it into the conversation."""
+    """Return True if QuickApps added the message to the conversation."""
     ids = [call["id"] for call in message.get("tool_calls", ())]
     return any(id.startswith("synth_") for id in (*ids, message.get("tool_call_id", "")))
 
@@ -142,7 +143,7 @@ def found(body: Mapping[str, Any], name: str) -> Any:
 
 
 def complaints(body: Mapping[str, Any]) -> list[str]:
-    """What a strict service would refuse of a request."""
+    """Return what a strict service would refuse in a request."""
     messages = [message for message in body["messages"] if message["role"] != "system"]
     roles = [message["role"] for message in messages]
     wanted: set[str] = set()

@@ -11,11 +11,11 @@ from channels.routing import URLRouter
 from django.urls import re_path
 
 from apps.accounts.models import ApiKey
-from apps.gateway import embeddings_requests
+from apps.gateway import embeddings
 from apps.gateway.embeddings import EmbeddingsConsumer
-from apps.insights.meter import Entry
+from apps.insights.call_rows import write
+from apps.insights.meter import CallEntry
 from apps.insights.models import ModelCall
-from apps.insights.rows import write
 from apps.workspace.local.models import Deployment
 from tests.gateway.scripts import Answer, Client, add_application, router
 from tests.tables import each_row
@@ -112,15 +112,18 @@ async def test_what_has_no_effect_is_named(key: str):
         ({"input": []}, "on path input. Send 1 to 2048 texts."),
         ({"input": ["a"] * 2049}, "on path input. Send 1 to 2048 texts."),
         ({"input": {"a": 1}}, "on path input. Expected `str | array`."),
-        ({"input": [1, 2, 3]}, "on path input.0. Tokens are not understood. Send text."),
-        ({"input": [[1], [2]]}, "on path input.0. Tokens are not understood. Send text."),
+        ({"input": [1, 2, 3]}, "on path input.0. Tokens are not supported. Send text."),
+        ({"input": [[1], [2]]}, "on path input.0. Tokens are not supported. Send text."),
         ({"input": ["a", None]}, "on path input.1. Expected `str`."),
-        ({"input": " "}, "on path input. Send a text that is not empty."),
-        ({"input": ["a", ""]}, "on path input.1. Send a text that is not empty."),
-        ({"dimensions": 256}, "on path dimensions. The model's vectors have 384."),
+        ({"input": " "}, "on path input. The text is empty. Send a text."),
+        ({"input": ["a", ""]}, "on path input.1. The text is empty. Send a text."),
+        (
+            {"dimensions": 256},
+            ("on path dimensions. The model's vectors have 384 dimensions."),
+        ),
         ({"dimensions": 0}, "on path dimensions. Expected `int` >= 1."),
         ({"encoding_format": "hex"}, "on path encoding_format. Invalid enum value 'hex'."),
-        ({"custom_input": ["a"]}, "on path custom_input. Only texts are embedded. Send them as"),
+        ({"custom_input": ["a"]}, "on path custom_input. Only texts can be embedded. Send them as"),
     ],
 )
 async def test_what_cannot_be_embedded_is_refused_at_its_place(
@@ -133,11 +136,14 @@ async def test_what_cannot_be_embedded_is_refused_at_its_place(
 
 
 async def test_a_request_has_a_largest_size(key: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(embeddings_requests, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(embeddings, "MOST_CHARACTERS", 10)
 
     status, told = message(await post({"model": MINILM, "input": ["a" * 6, "b" * 5]}, key))
 
-    assert (status, told.endswith("Send at most 10 characters in one request.")) == (400, True)
+    assert (
+        status,
+        told.endswith("The texts are too long; the limit of a request is 10 characters."),
+    ) == (400, True)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b'{"input": "\xff"}'])
@@ -213,7 +219,7 @@ async def test_dimensions_are_passed_on_to_a_service(key: str, settings: Any):
         "dimensions": 3,
     }
     assert right.json()["data"][0]["embedding"] == [1.0, 0.0, 0.0]
-    assert message(wrong)[1].endswith("on path dimensions. The model's vectors have 3.")
+    assert message(wrong)[1].endswith("on path dimensions. The model's vectors have 3 dimensions.")
 
 
 @pytest.mark.parametrize(
@@ -236,7 +242,7 @@ async def test_a_service_that_fails_is_told_as_a_models_is(
 
 
 async def test_vectors_leave_a_row_that_belongs_to_no_run(key):
-    kept: list[Entry] = []
+    kept: list[CallEntry] = []
     consumer = EmbeddingsConsumer.as_asgi(keep=kept.append)
     embed = URLRouter([re_path("^v1/embeddings$", consumer)])
     client = Client(embed, "/v1/embeddings", method="POST", headers={"api-key": key})

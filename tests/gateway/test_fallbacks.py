@@ -1,12 +1,12 @@
-"""What programs read of an answer that another deployment gave."""
+"""Programs see which deployment gave the answer if a fallback was used."""
 
 from __future__ import annotations
 
 import pytest
 
-from apps.agent.fallbacks import Candidate, FallbackChain
+from apps.agent.answers.model_fallbacks import Candidate, FallbackChain
 from apps.errors import ModelFailed
-from apps.workspace.local.breakers import RowBreaker
+from apps.workspace.local.deployments.breakers import RowBreaker
 from tests.gateway.scripts import ScriptedModel, add_application, ask, ends, question, says
 
 pytestmark = pytest.mark.django_db

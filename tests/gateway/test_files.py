@@ -1,8 +1,10 @@
-"""What an answer names can be fetched by the program that got it, with the key that it asked with."""
+"""A program can download the files of its answers with the key of the request."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -10,12 +12,13 @@ from urllib.parse import quote
 import pytest
 from asgiref.sync import sync_to_async
 from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 
-from apps.accounts.key_holders import settle
+from apps.accounts.keys.holders import settle
 from apps.accounts.models import ApiKey
-from apps.workspace.local import files
-from apps.workspace.local.caller_files import LocalFiles
+from apps.workspace.local.files import files
+from apps.workspace.local.files.caller_files import LocalFiles
+from apps.workspace.local.files.storage import storage as storage_of_files
+from apps.workspace.local.installation import register_process
 from apps.workspace.local.models import StoredFile
 from tests.gateway.scripts import Answer, Client, router
 from tests.tables import each_row
@@ -27,7 +30,7 @@ CSV = b"Oslo,7\n"
 
 
 class Program:
-    """Somebody with a key of their own."""
+    """A program with its own key."""
 
     def __init__(self, row: ApiKey, key: str) -> None:
         self.bucket = f"key-{row.prefix}"
@@ -198,9 +201,22 @@ async def test_a_deleted_file_is_gone_with_its_bytes(storage: Path):
 async def test_bytes_that_are_gone_are_a_missing_file():
     mine = await program()
     await mine.put("a.txt")
-    default_storage.delete((await StoredFile.objects.aget()).storage_name)
+    storage_of_files().delete((await StoredFile.objects.aget()).storage_name)
 
     assert (await mine.get("a.txt")).status == 404
+
+
+async def test_a_folder_of_files_that_is_gone_is_an_outage(storage: Path):
+    assert await sync_to_async(register_process)() == []
+    mine = await program()
+    await mine.put("a.txt")
+    shutil.rmtree(storage)
+
+    answers = [await mine.get("a.txt"), await mine.put("a.txt"), await mine.put("b.txt")]
+
+    codes = [(one.status, json.loads(one.body)["error"]["code"]) for one in answers]
+    assert codes == [(503, "storage_unavailable")] * 3
+    assert not storage.exists()
 
 
 @pytest.mark.parametrize("header", ["api-key", "x-api-key", "authorization"])
@@ -298,13 +314,15 @@ async def test_the_page_s_limits_hold(settings: Any, storage: Path):
         (
             "invalid_request_error",
             "too_large",
-            "The file has 1,001 bytes; at most 1,000 are possible.",
+            "The file has 1,001 bytes; the limit is 1,000.",
         ),
         (
             "invalid_request_error",
             "too_large",
-            "Your files would have 1,501 bytes together; at most 1,500 are possible. "
-            "Delete some that are not needed any more.",
+            (
+                "Your files would have 1,501 bytes in total; the limit is 1,500. Delete some that"
+                " you no longer need."
+            ),
         ),
     ]
     assert stored(storage) == [b"x" * 1000]
@@ -317,7 +335,7 @@ async def test_a_body_that_is_too_large_is_refused_before_it_is_taken(settings: 
     headers = {"api-key": mine.key, "content-type": FORM, "content-length": "1000000"}
     client = Client(router(), path, method="PUT", headers=headers)
 
-    answer = await client.read()  # nothing of the body was sent
+    answer = await client.read()  # no part of the body was sent
 
     assert (answer.status, answer.json()["error"]["code"]) == (413, "413")
 
@@ -354,7 +372,7 @@ async def test_a_folder_cannot_be_fetched_or_deleted():
         answer = await mine.send(method, f"/v1/files/{mine.bucket}/in/")
         assert (answer.status, answer.json()["error"]["message"]) == (
             400,
-            "That is a folder; its files are listed under /v1/metadata/files/.",
+            "This is a folder. Its files are listed under /v1/metadata/files/.",
         )
 
 

@@ -1,4 +1,4 @@
-"""Programs that ask while as many requests as may be are answered: of a real site, and its Core."""
+"""Programs call a real site, and its Core, while it runs the maximum number of requests."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_openais_client_waits_for_its_turn_and_core_is_told_of_a_failure(
         answered = patient.chat.completions.with_raw_response.create(**hello)
         told = answered.http_response.read().decode()
 
-    text = "Too many requests to this application are being answered. Please try again in a moment."
+    text = "Too many requests to this application are in progress. Please try again in a moment."
     error = refused.value.response.json()["error"]
     assert first.choices
     assert refused.value.response.headers["retry-after"] == "2"

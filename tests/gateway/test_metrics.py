@@ -1,4 +1,4 @@
-"""`GET /metrics`: for whom it is, and that it is not there unless it is switched on."""
+"""`GET /metrics` requires authorization and does not exist unless it is enabled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from django.db import DatabaseError
 
 from apps import metrics
 from apps.gateway import metrics as scrapes
+from apps.live.hub import HUB
 from apps.live.models import Run
+from apps.live.process.gauges import gauges_of
 from tests.browser.serving import serve
 from tests.contract import proves
 from tests.gateway.scripts import LOCAL, get
@@ -26,7 +28,7 @@ ELSEWHERE = ("10.0.0.1", 1)
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(scrapes, "_sink", None)
-    scrapes.start()
+    scrapes.start(gauges_of(HUB))
     assert scrapes._sink is not None
     yield
     metrics.disconnect(scrapes._sink)

@@ -4,13 +4,12 @@ import json
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
 from apps.gateway import openai_dialect
-from apps.gateway.openai_dialect import ignored_header
+from apps.manifest.validation import validation
+from tests.catalog.rows import manifest_with
+from tests.runs.prompts import context_of
 from tests.tables import each_row
 
 HELLO = {"messages": [{"role": "user", "content": "Hi"}]}
@@ -26,17 +25,21 @@ def read(**fields):
 
 
 def wishes(fixed=(), permitted=(), **fields):
-    found = openai_dialect.sort_parameters(
-        read(**fields)[0], "app", fixed=fixed, permitted=permitted
-    )
-    return found.forwarded, sorted(found.ignored)
+    """Return the parameters that reach the model, and the names of those without effect."""
+    deployment = {"deployment_id": "gpt", "parameters": dict.fromkeys(fixed, 7)}
+    client = dict.fromkeys(permitted, True)
+    manifest = manifest_with(orchestrator={"deployment": deployment, "client": client})
+    application = context_of(validation.read_manifest(manifest)).application
+    body = json.dumps({**HELLO, **fields}).encode()
+    found = openai_dialect.OpenAIDialect().read(body).prepare(application)
+    return found.request.parameters, sorted(found.ignored)
 
 
 def test_parameters_that_nobody_knows_are_named():
-    request, unknown = read(temperature=0.5, top_k=4, safety_identifier=None)
+    found = read(temperature=0.5, top_k=4, safety_identifier=None)
 
-    assert (request.temperature, unknown) == (0.5, {"top_k", "safety_identifier"})
-    assert read(temperature=0.5)[1] == frozenset()
+    assert (found.request.temperature, found.unknown) == (0.5, {"top_k", "safety_identifier"})
+    assert read(temperature=0.5).unknown == frozenset()
 
 
 @each_row(
@@ -66,11 +69,9 @@ def test_what_cannot_be_honoured_is_refused_by_name(fields, place):
 
 
 def test_what_changes_nothing_is_no_wish():
-    request, _ = read(n=1, store=False, modalities=["text"], user=None, stream_options=None)
+    nothing = {"n": 1, "store": False, "modalities": ["text"], "user": None, "stream_options": None}
 
-    found = openai_dialect.sort_parameters(request, "app", fixed=(), permitted=())
-
-    assert (dict(found.forwarded), found.ignored) == ({}, frozenset())
+    assert wishes(**nothing) == ({}, [])
 
 
 def test_the_manifest_decides_what_is_the_clients_to_set():
@@ -81,12 +82,12 @@ def test_the_manifest_decides_what_is_the_clients_to_set():
         ["metadata", "temperature"],
     )
     encoded = msgspec.json.encode(wishes(**sent)[0]["logit_bias"])
-    assert encoded == b'{"5":-100}'  # some services read nothing but whole numbers
+    assert encoded == b'{"5":-100}'  # some services accept only integers
 
 
-@pytest.mark.parametrize("fixed", ["max_tokens", "max_completion_tokens"])
-def test_a_limit_is_one_by_whichever_name(fixed):
-    assert wishes((fixed,), max_tokens=5) == ({}, ["max_tokens"])
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+def test_a_limit_is_one_by_whichever_name(name):
+    assert wishes(("max_tokens",), **{name: 5}) == ({}, [name])
 
 
 def test_whether_tools_are_called_together_matters_where_there_are_tools():
@@ -101,70 +102,4 @@ def test_what_else_has_no_effect_is_named():
     found = wishes(model="gpt-x", tools=[static], stream=True, stream_options=options)
 
     assert found == ({}, ["model", "stream_options.include_obfuscation", "tools.static_function"])
-    assert wishes(model="app") == ({}, [])
-
-
-def test_the_strictness_of_tools_is_passed_on():
-    schema = {"type": "object"}
-    request, _ = read(tools=[tool(strict=True, parameters=schema)])
-
-    assert openai_dialect.to_specs(request) == {"weather": ToolSpec("weather", "", schema, True)}
-    assert ToolSpec("weather", "", schema, True).written == msgspec.Raw(
-        b'{"type":"function","function":{"name":"weather","description":"",'
-        b'"parameters":{"type":"object"},"strict":true}}'
-    )
-    with pytest.raises(BadRequest, match=r"tools\.0\.function\.strict"):
-        openai_dialect.to_specs(read(tools=[tool(strict="yes")])[0])
-
-
-@pytest.mark.parametrize(
-    ("choice", "requires_client_tool"),
-    [
-        (None, False),
-        ("auto", False),
-        ("none", False),
-        ("required", True),
-        ({"type": "function", "function": {"name": "weather"}}, True),
-        ({"type": "function", "function": {"name": "another"}}, False),
-    ],
-)
-def test_a_client_may_insist_on_its_own_tools_alone(choice, requires_client_tool):
-    request, _ = read(tools=[tool()], tool_choice=choice)
-
-    assert openai_dialect.requires_client_tool(request, {"weather"}) is requires_client_tool
-    assert not openai_dialect.requires_client_tool(request, ())
-
-
-# --- The header --------------------------------------------------------------------------------
-
-
-def value_of(*names: str) -> str:
-    ((name, value),) = ignored_header(names)
-    assert name == b"x-ignored-parameters"
-    return value.decode("ascii")
-
-
-def test_ignored_parameters_are_sorted_and_safe_for_a_header():
-    assert value_of("user", "metadata") == "metadata, user"
-    assert value_of("a\r\nSet-Cookie: b", "é,", "", "stream_options.x") == (
-        "_, __, a__Set-Cookie__b, stream_options.x"
-    )
-    assert ignored_header(()) == ()
-
-
-def test_of_very_many_only_the_first_are_told():
-    names = [f"{number:06}{'x' * 500}" for number in range(100_000)]
-
-    found = value_of(*names).split(", ")
-
-    assert found == [name[:64] for name in names[: len(found) - 1]] + ["..."]
-    assert 900 < len(", ".join(found)) < 1100
-
-
-@given(st.lists(st.text(max_size=100), min_size=1, max_size=50))
-def test_no_name_breaks_the_header(names):
-    found = value_of(*names)
-
-    assert found.isascii()
-    assert found.isprintable()
-    assert 0 < len(found) < 1100
+    assert wishes(model="travel") == ({}, [])

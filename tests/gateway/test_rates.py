@@ -1,4 +1,4 @@
-"""Programs that ask more often than they may, at a real site and through its Core."""
+"""Programs exceed their rate limits at a real site and through its Core."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ def test_openais_client_reads_what_is_left_and_is_refused_in_its_own_words(
     assert response.json()["error"] == {
         "message": f"Rate limit reached for you: 2 requests a minute. Please try again in {seconds} s.",
         "type": "rate_limit_error",
+        "param": None,
         "code": "rate_limit_exceeded",
         "display_message": response.json()["error"]["message"],
     }

@@ -1,4 +1,4 @@
-"""The rows that stay of runs over the gateway."""
+"""Stored rows of runs of the gateway."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from apps.accounts.caller import Caller
-from apps.doors.admission import Visit
+from apps.doors import run_consumer
+from apps.doors.admission import Admission
 from apps.errors import ModelFailed
-from apps.gateway import completions
 from apps.live.database import on_a_thread
+from apps.live.history.summary_writer import RunSummaryWriter
 from apps.live.run_summary import RunSummary
-from apps.live.summary_writer import SummaryWriter
 from tests.gateway.scripts import (
     ScriptedModel,
     add_application,
@@ -30,8 +30,8 @@ FIGURES = ("model_calls", "tool_calls", "prompt_tokens", "completion_tokens")
 
 
 @pytest.fixture
-def writer() -> SummaryWriter:
-    return SummaryWriter(on_a_thread)
+def writer() -> RunSummaryWriter:
+    return RunSummaryWriter(on_a_thread)
 
 
 async def rows() -> list[dict[str, Any]]:
@@ -94,9 +94,9 @@ async def test_core_has_a_door_of_its_own(writer, monkeypatch):
     name = application.slug
 
     async def from_core(scope, while_connected):
-        return Visit(Caller("dial-somebody", kind="dial", appdata=f"somebody/appdata/{name}"))
+        return Admission(Caller("dial-somebody", kind="dial", appdata=f"somebody/appdata/{name}"))
 
-    monkeypatch.setattr(completions, "visit", from_core)
+    monkeypatch.setattr(run_consumer, "visit", from_core)
     model = ScriptedModel([says("Hello"), ends()])
     await ask(application, model, question(), recorded=writer.recorded)
     await writer.close()

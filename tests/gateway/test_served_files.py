@@ -1,4 +1,4 @@
-"""The same files through the server that people run: many at once, and limits before bytes."""
+"""The same files through the production server: many at once, and limits that apply before bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ result = [f"/v1/files/key-{row.prefix}", key]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
-    """Its address, that of the files of a key, and the key."""
+    """Return the site's address, that of the key's files, and the key."""
     folder = tmp_path_factory.mktemp("site")
     limits = {"DEFAULT_FILE_LOADING_SIZE_LIMIT": str(LIMIT), "FILES_MAX_COUNT_PER_USER": "4"}
     with serve(folder, **limits) as served:
@@ -30,7 +30,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, s
 
 @asynccontextmanager
 async def program(site: tuple[str, str, str]) -> AsyncIterator[httpx.AsyncClient]:
-    """A client whose addresses are below those of its files, which are deleted in the end."""
+    """Return a client for the key's files, which are deleted at the end."""
     url, files, key = site
     async with httpx.AsyncClient(
         base_url=f"{url}{files}", headers={"Api-Key": key}, timeout=60, trust_env=False

@@ -88,7 +88,7 @@ async def test_the_predefined_skills_are_listed_with_what_they_say_of_themselves
 
 
 def least(name: str) -> dict[str, object]:
-    """The metadata of a skill that says no more than it has to."""
+    """Return the minimal metadata of a skill."""
     more = dict.fromkeys(("license", "compatibility", "metadata", "allowed_tools"))
     return {"name": name, "description": "d", **more}
 
@@ -149,7 +149,7 @@ async def test_a_kind_of_skill_that_is_a_preview_is_refused_without_it(key, sett
 
 @pytest.fixture
 def fake(settings) -> Iterator[Core]:
-    """A Core that the settings name. It is on this machine, and on no allowlist."""
+    """Serve a Core that the settings name. It is on this machine, and on no allowlist."""
     with serve_core() as served:
         settings.DIAL_URL = served.url
         settings.PRIVATE_NETWORK_ALLOWLIST = []
@@ -158,7 +158,7 @@ def fake(settings) -> Iterator[Core]:
 
 
 def put_skill(core: Core, kind: str, path: str, text: str) -> dict[str, str]:
-    """The skill in the bucket of the demo key, as a manifest names it."""
+    """Put the skill into the bucket of the demo key. Return its path for manifests."""
     holder = core.keys.holder(KEY)
     assert holder is not None
     if kind == "dial-skill":
@@ -187,9 +187,9 @@ async def test_a_skill_of_core_is_fetched_with_the_key_of_the_request(fake, kind
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "SKILL.md: is empty; write front matter and instructions"),
+        ("", "SKILL.md: is empty; add front matter and instructions"),
         ("Be kind.", "front matter: is missing; begin the text with a line '---'"),
-        ("---\nname: Tone\ndescription: d\n---\n", "name: cannot be 'Tone'; write lower-case"),
+        ("---\nname: Tone\ndescription: d\n---\n", "name: cannot be 'Tone'; use lower-case"),
     ],
 )
 async def test_a_skill_that_cannot_be_used_is_told_why(fake, kind, text, message):
@@ -211,7 +211,7 @@ async def test_a_skill_that_is_not_there_is_as_one_of_somebody_else(fake, kind, 
     response = await post("skills/validate", {"type": kind, "url": url}, headers={"Api-Key": KEY})
 
     assert response.status_code == 404
-    assert response.json()["detail"].startswith(f"'{url}' cannot be read: There is no ")
+    assert response.json()["detail"].startswith(f"'{url}' cannot be loaded: The file '")
 
 
 @proves("m1.14")
@@ -242,7 +242,7 @@ async def test_while_core_cannot_be_asked_that_is_told(settings):
     response = await post("skills/validate", PROMPT, headers={"Api-Key": "of-core"})
 
     assert response.status_code == 502
-    assert response.json()["detail"].startswith("'prompts/b/skill' cannot be read: DIAL Core")
+    assert response.json()["detail"].startswith("'prompts/b/skill' cannot be loaded: DIAL Core")
 
 
 # --- validate ----------------------------------------------------------------------------------
@@ -278,6 +278,16 @@ async def test_what_is_not_json_is_refused(key, body):
 
     assert response.status_code == 400
     assert "JSON" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("path", ["validate", "skills/validate"])
+async def test_a_form_in_place_of_json_is_refused(key, path):
+    form = "multipart/form-data; boundary=x"
+    response = await AsyncClient().post(
+        f"{ROOT}/{path}", b"{}", content_type=form, headers={"Api-Key": key}
+    )
+
+    assert (response.status_code, response.json()) == (415, {"detail": "Send JSON, not a form."})
 
 
 async def test_a_manifest_that_is_too_large_is_refused(key):

@@ -1,4 +1,4 @@
-"""Over the API, what a conversation has read travels in the state that clients bring back."""
+"""Over the API, the state that clients send back records what a conversation has read."""
 
 from __future__ import annotations
 

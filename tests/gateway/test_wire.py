@@ -10,8 +10,6 @@ from apps.agent.events import (
     AttachmentAdded,
     Event,
     Finished,
-    HelperBegan,
-    HelperEnded,
     ModelUsage,
     Noticed,
     Reasoning,
@@ -23,14 +21,16 @@ from apps.agent.events import (
     StageOpened,
     StageRenamed,
     StateSaved,
+    SubagentEnded,
+    SubagentStarted,
     TextDelta,
     TodoChanged,
+    TokenLogprob,
     ToolCallsRequested,
     Usage,
 )
 from apps.agent.messages import Attachment, ToolCall
-from apps.gateway.body import Completion
-from apps.gateway.wire import ChunkEncoder
+from apps.gateway.routing import DIAL, OPENAI
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -54,8 +54,8 @@ RUN: list[Event] = [
     AttachmentAdded(NOTE),
     AnnotationAdded({"id": "a", "pages": [1]}),
     Noticed("fallback", "B answered."),
-    HelperBegan("t:1:0:c", "c", "Look around"),
-    HelperEnded("t:1:0:c", "done"),
+    SubagentStarted("t:1:0:c", "c", "Look around"),
+    SubagentEnded("t:1:0:c", "done"),
     TodoChanged("- [ ] a"),
     StateSaved({"tool_execution_history": [{"role": "tool", "content": "12"}], "k": {"n": [1]}}),
     Finished("stop", USAGE),
@@ -77,24 +77,24 @@ THINKING: list[Event] = [
     RefusalDelta(" No more."),
     Finished("stop", Usage(10, 5, (ModelUsage("large", 10, 5, 4, 1, 0),), 4, 1, 0)),
 ]
-"""What a model thinks before each of two calls, and what it refuses."""
+"""A model's reasoning before each of two calls, and its refusal."""
 
 
-def deltas(events, **options):
-    """What each event becomes, without what all chunks have in common."""
-    encoder = ChunkEncoder("app", **options)
+def deltas(events):
+    """Return the deltas of each event, without the common fields of all chunks."""
+    encoder = OPENAI.encoder("app")
     return [json.loads(encoder.frame(event)[6:])["choices"][0]["delta"] for event in events]
 
 
-def merged(events, **options):
-    encoder = ChunkEncoder("app", **options)
+def merged(events, dialect):
+    encoder = dialect.encoder("app")
     frames = (encoder.opening() + encoder.encode(events)).decode().split("\n\n")
     chunks = [json.loads(frame.removeprefix("data: ")) for frame in frames if frame]
     return merge_chat_completion_chunks(*chunks)
 
 
 def test_text_is_the_only_thing_in_its_chunk():
-    frame = ChunkEncoder("my-app").encode([TextDelta('a "b"\n')])
+    frame = OPENAI.encoder("my-app").encode([TextDelta('a "b"\n')])
     chunk = json.loads(frame.removeprefix(b"data: "))
 
     assert frame.endswith(b"\n\n")
@@ -110,7 +110,7 @@ def test_text_is_the_only_thing_in_its_chunk():
 
 
 def test_the_choice_is_opened_with_its_role():
-    chunk = json.loads(ChunkEncoder("app").opening().removeprefix(b"data: "))
+    chunk = json.loads(OPENAI.encoder("app").opening().removeprefix(b"data: "))
 
     assert chunk["choices"] == [{"index": 0, "finish_reason": None, "delta": {"role": "assistant"}}]
 
@@ -166,6 +166,21 @@ def test_attachments_of_the_answer_have_a_sequence_of_their_own():
     ]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ('{"input": "*** Begin Patch"}', "*** Begin Patch"),
+        ('{"patch": "x"}', '{"patch": "x"}'),
+        ('{"input": 5}', '{"input": 5}'),
+    ],
+)
+def test_calls_of_custom_tools_have_a_text(arguments, text):
+    event = ToolCallsRequested((ToolCall("c1", "patch", arguments),), frozenset({"patch"}))
+    called = {"id": "c1", "type": "custom", "custom": {"name": "patch", "input": text}}
+
+    assert deltas([event]) == [{"content": None, "tool_calls": [{"index": 0, **called}]}]
+
+
 def test_calls_of_client_tools_are_numbered():
     calls = (ToolCall("c1", "weather", '{"city": "Oslo"}'), ToolCall("c2", "time", "{}"))
 
@@ -206,10 +221,10 @@ def test_a_notice_leaves_as_a_stage_of_its_own():
 
 def test_what_a_failed_run_cost_leaves_with_its_state_before_the_error(settings):
     settings.SHOW_USAGE_STATISTICS = True
-    encoder = ChunkEncoder("app")
+    encoder = OPENAI.encoder("app")
 
     assert encoder.encode([StateSaved({"k": 1}), Spent(USAGE)]) == b""
-    state, cost = encoder.rest().decode().split("\n\n")[:2]
+    state, cost = encoder.error({}).decode().split("\n\n")[:2]
 
     assert json.loads(state[6:])["choices"][0]["delta"] == {"custom_content": {"state": {"k": 1}}}
     chunk = json.loads(cost[6:])
@@ -219,7 +234,7 @@ def test_what_a_failed_run_cost_leaves_with_its_state_before_the_error(settings)
 
 
 def test_the_state_leaves_whole_right_before_the_end():
-    encoder = ChunkEncoder("app")
+    encoder = OPENAI.encoder("app")
 
     assert encoder.encode([StateSaved({"k": 1})]) == b""
     state, last = encoder.encode([Finished("stop", USAGE)]).decode().split("\n\n")[:2]
@@ -232,7 +247,7 @@ def test_the_state_leaves_whole_right_before_the_end():
 def test_the_last_chunk_has_the_finish_reason_the_usage_and_the_statistics(settings):
     settings.SHOW_USAGE_STATISTICS = True
 
-    chunk = json.loads(ChunkEncoder("app").encode([Finished("length", USAGE)])[6:])
+    chunk = json.loads(OPENAI.encoder("app").encode([Finished("length", USAGE)])[6:])
 
     assert chunk["choices"] == [{"index": 0, "finish_reason": "length", "delta": {}}]
     assert chunk["usage"] == {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
@@ -245,7 +260,7 @@ def test_the_last_chunk_has_the_finish_reason_the_usage_and_the_statistics(setti
 
 
 def test_the_share_of_each_model_is_told_only_where_the_installation_says_so():
-    chunk = json.loads(ChunkEncoder("app").encode([Finished("stop", USAGE)])[6:])
+    chunk = json.loads(OPENAI.encoder("app").encode([Finished("stop", USAGE)])[6:])
 
     assert chunk["usage"] == {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     assert "statistics" not in chunk
@@ -255,17 +270,17 @@ def test_the_share_of_each_model_is_told_only_where_the_installation_says_so():
 @pytest.mark.parametrize("discarded", [(), (1, 2)])
 def test_a_client_that_set_a_limit_is_told_which_messages_were_discarded(discarded):
     finished = Finished("stop", USAGE, discarded)
-    completion = Completion()
+    completion = OPENAI.whole("app")
     completion.feed([finished])
 
-    chunk = json.loads(ChunkEncoder("app").encode([finished])[6:])
+    chunk = json.loads(OPENAI.encoder("app").encode([finished])[6:])
 
     assert chunk["statistics"] == {"discarded_messages": list(discarded)}
-    assert completion.to_dict("app")["statistics"] == chunk["statistics"]
+    assert completion.to_dict()["statistics"] == chunk["statistics"]
 
 
 def test_usage_that_nobody_told_is_null():
-    chunk = json.loads(ChunkEncoder("app").encode([Finished()])[6:])
+    chunk = json.loads(OPENAI.encoder("app").encode([Finished()])[6:])
 
     assert chunk["usage"] is None
     assert "statistics" not in chunk
@@ -282,18 +297,22 @@ def test_usage_that_nobody_told_is_null():
         [RefusalDelta("No."), Finished()],
     ],
 )
-@each_row("for_core", [False, True])
-def test_a_stream_put_together_is_the_whole_answer(run, for_core):
-    """Put together by DIAL's own merging, which also takes the indexes out of the message."""
-    completion = Completion(for_core=for_core)
+@each_row("dialect", [OPENAI, DIAL])
+def test_a_stream_put_together_is_the_whole_answer(run, dialect):
+    """DIAL's own merging removes the indexes from the message."""
+    completion = dialect.whole("app")
     completion.feed(run)
-    whole = completion.to_dict("app")
-    stream = merged(run, for_core=for_core)
+    whole = completion.to_dict()
+    stream = merged(run, dialect)
 
     choice = stream["choices"][0]
     choice["message"] = cleanup_indices(choice.pop("delta"))
     choice["message"].setdefault("content", None)
     assert stream["object"] == "chat.completion.chunk"
+    if dialect is OPENAI:  # OpenAI's schema requires null if the stream has no key
+        choice["message"].setdefault("refusal", None)
+        choice["message"].setdefault("annotations", [])
+        choice.setdefault("logprobs", None)
     for answer in (stream, whole):
         for key in ("id", "created", "object"):
             del answer[key]
@@ -301,19 +320,19 @@ def test_a_stream_put_together_is_the_whole_answer(run, for_core):
 
 
 def test_the_whole_answer_has_no_index_inside_the_message_but_keeps_the_state_as_it_is():
-    completion = Completion()
+    completion = OPENAI.whole("app")
     completion.feed([*RUN[:-2], StateSaved({"rows": [{"index": 7}]}), RUN[-1]])
 
-    message = completion.to_dict("app")["choices"][0]["message"]
+    message = completion.to_dict()["choices"][0]["message"]
 
     assert message["custom_content"].pop("state") == {"rows": [{"index": 7}]}
     assert '"index"' not in json.dumps(message)
 
 
-def message_of(run, **options):
-    completion = Completion(**options)
+def message_of(run, dialect=OPENAI):
+    completion = dialect.whole("app")
     completion.feed(run)
-    return completion.to_dict("app")["choices"][0]["message"]
+    return completion.to_dict()["choices"][0]["message"]
 
 
 def test_clients_of_openais_dialect_read_thoughts_and_refusals_under_keys_of_their_own():
@@ -322,12 +341,13 @@ def test_clients_of_openais_dialect_read_thoughts_and_refusals_under_keys_of_the
         "content": "Done.",
         "reasoning_content": "First this.\n\nThen that.",
         "refusal": " No more.",
+        "annotations": [],
         "custom_content": {"stages": [{"name": "Search", "status": "completed"}]},
     }
 
 
 def test_core_shows_thoughts_as_stages_and_a_refusal_as_text():
-    assert message_of(THINKING, for_core=True) == {
+    assert message_of(THINKING, DIAL) == {
         "role": "assistant",
         "content": "Done. No more.",
         "custom_content": {
@@ -343,11 +363,16 @@ def test_core_shows_thoughts_as_stages_and_a_refusal_as_text():
 def test_an_answer_that_only_refuses_has_no_text():
     message = message_of([RefusalDelta("No."), Finished()])
 
-    assert message == {"role": "assistant", "content": None, "refusal": "No."}
+    assert message == {
+        "role": "assistant",
+        "content": None,
+        "refusal": "No.",
+        "annotations": [],
+    }
 
 
 def test_cached_tokens_and_those_for_thinking_are_told_where_they_are_known():
-    chunk = json.loads(ChunkEncoder("app").encode(THINKING[-1:])[6:])
+    chunk = json.loads(OPENAI.encoder("app").encode(THINKING[-1:])[6:])
 
     assert chunk["usage"] == {
         "prompt_tokens": 10,
@@ -359,24 +384,23 @@ def test_cached_tokens_and_those_for_thinking_are_told_where_they_are_known():
 
 
 def test_log_probabilities_stand_beside_the_text_of_a_chunk_and_add_up_in_a_whole_answer():
-    first = {"content": [{"token": "It"}], "refusal": None}
-    second = {"content": [{"token": " is"}], "refusal": None, "odd": 5}
-    said = [TextDelta("It", first), TextDelta(" is", second), TextDelta(".")]
+    other = {"token": "He", "logprob": -1.5, "bytes": None}
+    first = {"token": "It", "logprob": -0.5, "bytes": [73, 116], "top_logprobs": [other]}
+    second = {"token": " is", "logprob": -0.25, "bytes": None, "top_logprobs": []}
+    it = TokenLogprob("It", -0.5, (73, 116), (TokenLogprob("He", -1.5),))
+    refused = TokenLogprob(" is", -0.25, is_refusal=True)
+    said = [TextDelta("It", (it,)), TextDelta(" is", (refused,)), TextDelta(".")]
     events: list[Event] = [*said, Finished("stop")]
-    completion = Completion()
+    completion = OPENAI.whole("app")
 
-    frames = ChunkEncoder("m").encode(events).decode().split("\n\n")[:3]
+    frames = OPENAI.encoder("m").encode(events).decode().split("\n\n")[:3]
     completion.feed(events)
 
     choices = [json.loads(frame.removeprefix("data: "))["choices"][0] for frame in frames]
     assert [(choice["delta"], choice.get("logprobs")) for choice in choices] == [
-        ({"content": "It"}, first),
-        ({"content": " is"}, second),
+        ({"content": "It"}, {"content": [first], "refusal": None}),
+        ({"content": " is"}, {"content": None, "refusal": [second]}),
         ({"content": "."}, None),
     ]
-    (whole,) = completion.to_dict("m")["choices"]
-    assert whole["logprobs"] == {
-        "content": [{"token": "It"}, {"token": " is"}],
-        "refusal": None,
-        "odd": None,
-    }
+    (whole,) = json.loads(completion.body())["choices"]
+    assert whole["logprobs"] == {"content": [first], "refusal": [second]}

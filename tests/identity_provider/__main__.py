@@ -1,6 +1,8 @@
-"""`python -m tests.identity_provider PORT REDIRECT_URI…`: makes its tables and people, and serves.
+"""Create the tables and users of the provider, and serve it.
 
-Everybody's password is PASSWORD; the client CLIENT has the secret SECRET.
+    python -m tests.identity_provider PORT REDIRECT_URI…
+
+All users have the password PASSWORD. The client CLIENT has the secret SECRET.
 """
 
 import os

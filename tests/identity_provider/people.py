@@ -1,6 +1,6 @@
-"""What the provider tells of people: what stands in the file of the test.
+"""The provider's claims about users, read from the file of the test.
 
-Claims in `in id_token` and `in userinfo` are told there alone.
+Claims in `in id_token` and in `userinfo` are sent only there.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The identity provider for the length of a block."""
+"""Serve the identity provider within a block."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class IdentityProvider:
     url: str
 
     def tell(self, people: People) -> None:
-        """From now on; who is new cannot sign in."""
+        """Set the claims from now on. New users cannot sign in."""
         (self.folder / "people.json").write_text(json.dumps(people))
 
 
@@ -34,7 +34,7 @@ class IdentityProvider:
 def serve_provider(
     folder: Path, port: int, people: People, *addresses: str
 ) -> Iterator[IdentityProvider]:
-    """`addresses` are those that it sends people back to."""
+    """Serve it. `addresses` are the allowed redirect URIs."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = key.private_bytes(
         serialization.Encoding.PEM,

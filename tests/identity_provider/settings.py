@@ -1,4 +1,4 @@
-"""An identity provider for tests: allauth's own, in a process and with a database of its own."""
+"""An identity provider for tests: allauth's own, in a separate process with its own database."""
 
 import json
 import os
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(os.environ["PROVIDER_DIR"])
-"""Has `key.pem`, `people.json`, and the database."""
+"""Contains `key.pem`, `people.json`, and the database."""
 
 SECRET_KEY = "of-the-provider"
 ALLOWED_HOSTS = ["*"]
@@ -14,7 +14,7 @@ ROOT_URLCONF = "tests.identity_provider.urls"
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": FOLDER / "db.sqlite3"}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
-SESSION_COOKIE_NAME = "provider_session"  # hosts share cookies over ports
+SESSION_COOKIE_NAME = "provider_session"  # hosts share cookies across ports
 CSRF_COOKIE_NAME = "provider_csrf"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 INSTALLED_APPS = [
@@ -55,6 +55,6 @@ IDP_OIDC_PRIVATE_KEY = (FOLDER / "key.pem").read_text()
 
 
 def people() -> dict[str, dict[str, Any]]:
-    """Claims by user name, as they are at this moment."""
+    """Return the current claims by user name."""
     found: dict[str, dict[str, Any]] = json.loads((FOLDER / "people.json").read_text())
     return found

@@ -1,4 +1,4 @@
-"""Rows of calls for tests of what is made of them."""
+"""Rows of calls for tests of aggregations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one answer cost, summed up while its calls end."""
+"""The metrics of one answer are summed up as its calls end."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, ModelUsage
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.meter import ModelCallReport
 from apps.agent.progress import Progress
-from apps.catalog.resolve import resolve
+from apps.catalog.resolve import resolve_application
 from apps.insights.answer_figures import AnswerFigures, FiguresMeter, with_call
 from apps.insights.meter import RunMeter
 from apps.insights.models import Price
-from apps.insights.price_list import PRICES
+from apps.insights.prices import PRICES
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from tests.capabilities.deployment.scripts import simple
 from tests.catalog.rows import make_deployment
 from tests.contract import proves
 from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying
-from tests.insights.test_rows import make
+from tests.insights.test_call_rows import make
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +35,7 @@ SERVICE = "http://models.test/v1"
 
 @pytest.fixture(autouse=True)
 def _fresh_prices(settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.CATALOG_MAX_AGE_SECONDS = 0
+    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0)
     monkeypatch.setattr(PRICES, "services", {})
 
 
@@ -139,13 +139,20 @@ async def test_the_costs_of_an_application_inside_are_included_once():
 
     meter = FiguresMeter(RunMeter(stored.append, "page", CALLER.bucket), tell)
     events: list[Event] = []
-    request = RunRequest((Message("user", "Time?"),))
+    request = RunRequest((ModelMessage("user", "Time?"),))
     workspace, progress = ModelsWorkspace(CALLER, models), Progress(meter=meter)
-    await run(await resolve("outer"), request, workspace, CALLER, events.append, progress=progress)
+    await run_application(
+        await resolve_application("outer"),
+        request,
+        workspace,
+        CALLER,
+        events.append,
+        progress=progress,
+    )
 
     assert figures.models == ("Big one", "Small one")
     assert figures.costs == {"USD": Decimal("0.09")}
-    assert not figures.is_priced  # the first answer of the outer one told no tokens
+    assert not figures.is_priced  # the first answer of the outer one reported no tokens
     assert [(entry.of.application, entry.report.seconds > 0) for entry in stored if isinstance(entry.report, ModelCallReport)] == [
         ("outer", True), ("inner", True), ("outer", True)
     ]  # fmt: skip

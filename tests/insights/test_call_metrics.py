@@ -1,4 +1,4 @@
-"""Metrics of calls of models and tools, as they are told when their rows are written."""
+"""Metrics of model and tool calls are recorded when their rows are written."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from django.db import OperationalError
 from apps.agent.events import ModelUsage
 from apps.agent.meter import ModelCallReport, ToolCallReport
 from apps.gateway.prometheus import PrometheusSink
-from apps.insights import call_metrics, rows
-from apps.insights.meter import Entry, RunMeter
+from apps.insights import call_metrics, call_rows
+from apps.insights.meter import CallEntry, RunMeter
 from apps.insights.models import Price
 from tests.catalog.rows import make_deployment
 from tests.contract import proves
@@ -27,7 +27,7 @@ NAMES = ("quickapps_model_calls", "quickapps_tokens", "quickapps_cost", "quickap
 
 
 def write(*reports: Any) -> None:
-    rows.write([Entry(METER, report, 1_800_000_000.0) for report in reports])
+    call_rows.write([CallEntry(METER, report, 1_800_000_000.0) for report in reports])
 
 
 def told(*reports: Any) -> dict[str, float]:
@@ -134,7 +134,7 @@ def test_rows_that_are_written_at_the_second_attempt_count_once(monkeypatch: pyt
 
     with connected(sink := PrometheusSink()):
         with monkeypatch.context() as patch, pytest.raises(OperationalError):
-            patch.setattr(rows, "insert", refuse)
+            patch.setattr(call_rows, "insert_rows", refuse)
             write(ToolCallReport("search", 1, None))
         write(ToolCallReport("search", 1, None))
         found = samples(sink)

@@ -1,4 +1,4 @@
-"""Figures of a period: from the rows of calls, and from hours and days that are summed up."""
+"""Usage of a period, from the rows of calls and from aggregated hours and days."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.db.models import Q
 
-from apps.insights.figures import By, Figures, Report, report
+from apps.insights.figures import By, Figures, UsageReport, of_period, report
 from apps.insights.models import ModelCall, SummedSpan, UsageSum
 from apps.insights.periods import Period, start_of_day
+from apps.insights.rollups import sum_up_all
 from apps.insights.sums import TOTAL, RunCount
-from apps.insights.upkeep import sum_up_all
 from tests.contract import proves
 from tests.insights.calls import NOON, model_call, store, tool_use
 
@@ -35,7 +36,7 @@ def no_runs(since: datetime, until: datetime) -> list[RunCount]:
     return []
 
 
-def found(by: Any, length: timedelta, **how: Any) -> Report:
+def found(by: Any, length: timedelta, **how: Any) -> UsageReport:
     return report(by, length, no_runs, **how)
 
 
@@ -216,15 +217,16 @@ def test_what_is_summed_up_has_the_same_figures_as_its_rows():
     done = sum_up_all(run_each_hour)
     after = {one: report(*one, run_each_hour) for one in asked}
 
-    # All days before this one, the hours of the last eight days but the last one before now, and
-    # the whole weeks among the days.
+    # All days before this one, the hours of the last eight days but the last one before now, five
+    # minutes each of this one until five minutes ago, and the whole weeks among the days.
     weeks = SummedSpan.objects.filter(span="week").count()
-    assert (done, weeks) == (19 + 8 * 24 - 1 + weeks, 2)
+    assert (done, weeks) == (19 + 8 * 24 - 1 + 11 + weeks, 2)
+    assert {one.period.rows_since for one in after.values()} == {NOW - timedelta(minutes=5)}
     assert all(before[one].period.rows_since < after[one].period.rows_since for one in asked)
     assert [one for one in asked if figures_of(after[one]) != figures_of(before[one])] == []
 
 
-def test_a_week_reads_the_sums_of_its_whole_days_and_hours_at_its_ends():
+def test_a_week_reads_the_sums_of_its_whole_days_and_shorter_ones_at_its_ends():
     days_of_calls()
     sum_up_all(no_runs)
     period = Period.ending(NOW, WEEK)
@@ -236,10 +238,10 @@ def test_a_week_reads_the_sums_of_its_whole_days_and_hours_at_its_ends():
     days = [(one.span, one.start) for one in read if first <= one.start < today]
     ends = {one.span for one in read if not first <= one.start < today}
     assert days == [("day", first + number * DAY) for number in range(6)]
-    assert (ends, set(shown)) == ({"hour"}, {"hour"})
+    assert (ends, set(shown)) == ({"hour"}, {"hour", "5min"})
 
 
-def figures_of(found: Report) -> Any:
+def figures_of(found: UsageReport) -> Any:
     return {
         "lines": [rounded(one) for one in found.lines],
         "total": rounded(found.total),
@@ -254,6 +256,17 @@ def rounded(figures: Figures) -> Figures:
     figures.sums.cache_shares = round(figures.sums.cache_shares, 9)
     figures.sums.total_seconds = round(figures.sums.total_seconds, 9)
     return figures
+
+
+def test_each_range_of_sums_names_its_dimension_so_that_no_other_is_read():
+    days_of_calls()
+    sum_up_all(no_runs)
+    wanted = (Q(dimension="tool"), Q(dimension="user", name__in=["user-1"]))
+
+    condition = str(of_period(Period.ending(NOW, MONTH), *wanted).query).partition(" WHERE ")[2]
+
+    counts = [condition.count(part) for part in ("OR (", '"span" = ', " = tool", " = user")]
+    assert counts == [9, 10, 5, 5]
 
 
 def test_the_series_has_a_point_for_each_hour_or_day():
@@ -287,8 +300,27 @@ def test_a_report_asks_few_queries(django_assert_num_queries):
 
     for by in ("user", "tool"):
         for length in (DAY, MONTH):
-            with django_assert_num_queries(7):
+            with django_assert_num_queries(8):
                 found(by, length)
+
+
+def test_the_database_adds_up_only_what_sorts_the_lines_that_are_not_shown(
+    django_assert_num_queries,
+):
+    days_of_calls()
+    sum_up_all(no_runs)
+
+    with django_assert_num_queries(8) as queries:
+        report("user", MONTH, no_runs, "input_tokens", most=1, with_percentiles=False)
+
+    (ranking,) = [one["sql"] for one in queries if "= 'user'" in one["sql"]][:1]
+    assert ('SUM("insights_usagesum"."input_tokens")' in ranking, ranking.count("SUM(")) == (
+        True,
+        1,
+    )
+    # The only histograms are those of the series and of the slowest tools.
+    histograms = [one["sql"] for one in queries if "seconds_text" in one["sql"]]
+    assert ["= 'user'" in sql for sql in histograms] == [False, False]
 
 
 def test_without_calls_there_is_nothing_to_tell():

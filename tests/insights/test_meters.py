@@ -1,4 +1,4 @@
-"""What meters hear of calls that are not those of a loop's own model and tools."""
+"""Meters also receive calls outside the model loop."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.events import ModelUsage
-from apps.agent.ledger import Interaction
+from apps.agent.ledger import InteractionRequest
 from apps.agent.loop import AgentLoop
-from apps.agent.messages import Message
+from apps.agent.loop_options import LoopLimits, LoopTools
+from apps.agent.messages import ModelMessage
 from apps.agent.meter import ModelCallReport, ToolCallReport
 from apps.agent.progress import Progress
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.embedders import find_embedder
 from apps.errors import ServiceFailed
-from apps.insights.meter import Entry, RunMeter
+from apps.insights.meter import CallEntry, RunMeter
 from apps.workspace.embeddings.port import Embeddings
 from tests.contract import proves
 from tests.fakes import (
@@ -34,11 +35,11 @@ from tests.fakes import (
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
 CALLER = Caller("user-1", "user", user_id=1)
-QUESTION = Message("user", "Where am I?")
+QUESTION = ModelMessage("user", "Where am I?")
 
 
-def meter() -> tuple[RunMeter, list[Entry]]:
-    entries: list[Entry] = []
+def meter() -> tuple[RunMeter, list[CallEntry]]:
+    entries: list[CallEntry] = []
     return RunMeter(entries.append, "page", "user-1"), entries
 
 
@@ -85,7 +86,7 @@ async def test_the_vectors_of_the_server_itself_are_not_reported(settings):
 async def test_a_tool_of_the_client_is_reported_without_a_time():
     own, entries = meter()
     model = ScriptedModel(calling(("1", "locate", {})))
-    loop = AgentLoop(model, "gpt", {}, external={"locate": spec("locate")})
+    loop = AgentLoop(model, "gpt", LoopTools(external={"locate": spec("locate")}))
 
     await loop.run([QUESTION], lambda event: None, Progress(meter=own))
 
@@ -97,20 +98,20 @@ async def test_a_tool_of_the_page_is_reported_once_when_the_page_has_answered():
     async def locate(invocation: Invocation) -> ToolResult:
         if "client_tool" in invocation.answers:
             return ToolResult("In Riga")
-        return Pending(interactions=(Interaction("", "client_tool", {}),))
+        return Pending(interactions=(InteractionRequest("", "client_tool", {}),))
 
     own, entries = meter()
     ledger = MemoryLedger()
     tools = {"locate": async_tool("locate", locate)}
     asks, answers = ScriptedModel(calling(("1", "locate", {}))), ScriptedModel(saying("In Riga."))
-    await AgentLoop(asks, "gpt", tools, ledger=ledger).run(
+    await AgentLoop(asks, "gpt", LoopTools(tools), ledger=ledger).run(
         [QUESTION], lambda event: None, Progress(meter=own)
     )
     [(key, _)] = ledger.interactions
     before = [one.report for one in entries if isinstance(one.report, ToolCallReport)]
 
     ledger.answer(key, "client_tool", outcome="answered")
-    await AgentLoop(answers, "gpt", tools, ledger=ledger, is_resumed=True).run(
+    await AgentLoop(answers, "gpt", LoopTools(tools), ledger=ledger, is_resumed=True).run(
         [QUESTION], lambda event: None, Progress(meter=own)
     )
 
@@ -127,7 +128,12 @@ async def test_a_tool_that_takes_too_long_has_failed():
 
     own, entries = meter()
     model = ScriptedModel(calling(("1", "sleep", {})), saying("Late."))
-    loop = AgentLoop(model, "gpt", {"sleep": async_tool("sleep", sleep)}, batch_seconds=0.01)
+    loop = AgentLoop(
+        model,
+        "gpt",
+        LoopTools({"sleep": async_tool("sleep", sleep)}),
+        limits=LoopLimits(batch_seconds=0.01),
+    )
 
     await loop.run([QUESTION], lambda event: None, Progress(meter=own))
 
@@ -140,11 +146,11 @@ async def test_a_tool_that_takes_too_long_has_failed():
 async def test_what_is_recorded_is_not_reported_again():
     ledger, (first, _), (second, entries) = MemoryLedger(), meter(), meter()
     model = ScriptedModel(saying("Here."))
-    await AgentLoop(model, "gpt", {}, ledger=ledger).run(
+    await AgentLoop(model, "gpt", LoopTools(), ledger=ledger).run(
         [QUESTION], lambda event: None, Progress(meter=first)
     )
 
-    await AgentLoop(model, "gpt", {}, ledger=ledger, is_resumed=True).run(
+    await AgentLoop(model, "gpt", LoopTools(), ledger=ledger, is_resumed=True).run(
         [QUESTION], lambda event: None, Progress(meter=second)
     )
 

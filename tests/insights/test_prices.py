@@ -1,4 +1,4 @@
-"""Services and prices as calls are counted by them."""
+"""Services and prices by which calls are counted."""
 
 from datetime import date
 from decimal import Decimal
@@ -9,14 +9,14 @@ from apps.agent.events import ModelUsage
 from apps.agent.meter import ModelCallReport
 from apps.insights import prices
 from apps.insights.models import Price
-from apps.insights.prices import Spent, recent_services
+from apps.insights.prices import EntryCost, recent_services
 from tests.catalog.rows import make_deployment
 
 pytestmark = pytest.mark.django_db
 DAY = date(2026, 5, 4)
 
 
-def spent() -> Spent:
+def spent() -> EntryCost:
     usage = ModelUsage("gpt", 1_000_000, 0)
     return recent_services(["gpt"])["gpt"].spent(ModelCallReport("gpt", 1.0, (usage,)), usage, DAY)
 

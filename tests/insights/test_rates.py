@@ -25,7 +25,7 @@ def test_each_token_costs_its_own_price():
 
     cost = known.cost(ModelUsage("gpt", 1000, 100, cached=300, created=200, reasoning=50))
 
-    # 500 at 2, 300 at 0.5, 200 at 2.5, 100 at 8; reasoning is a part of the output
+    # 500 at 2, 300 at 0.5, 200 at 2.5, 100 at 8; reasoning is part of the output
     assert cost == Decimal("0.00245")
 
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of users and servers: what they accept, and that no check gets out of hand."""
+"""JSON Schemas of users and servers: what they accept, and limits of their validation."""
 
 import json
 import time
@@ -16,7 +16,8 @@ LONG = "a" * 60 + "!"
 
 
 def doubled(levels: int) -> dict[str, Any]:
-    """Two references on each level to the next, so that a check takes 2^levels steps."""
+    """Return a schema with two references on each level to the next, so that validation takes
+    2^levels steps."""
     inner = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(levels)}
     return {"$defs": {**inner, f"d{levels}": {"minLength": 1}}, "$ref": "#/$defs/d0"}
 
@@ -89,7 +90,7 @@ def test_values_are_checked_as_json_schema_says(schema, accepted, refused):
     [
         (
             {"$ref": "file:///etc/passwd"},
-            "$ref is “file:///etc/passwd”, which is no schema in this",
+            "$ref is “file:///etc/passwd”, which is not a schema in this document",
         ),
         ({"items": {"$ref": "http://127.0.0.1/"}}, "items.$ref is “http://127.0.0.1/”"),
         ({"anyOf": [{"$ref": "other.json#/a"}]}, "anyOf[0].$ref is “other.json#/a”"),
@@ -106,9 +107,15 @@ def test_values_are_checked_as_json_schema_says(schema, accepted, refused):
             {"unevaluatedProperties": False, "allOf": [{"patternProperties": {SLOW: {}}}]},
             "allOf[0].patternProperties is not supported in a schema with unevaluatedProperties",
         ),
-        ({"pattern": "(?:(?:(?:a{1000}){1000}){1000})"}, "pattern: the pattern repeats so much"),
-        ({"patternProperties": {"(": {}}}, "patternProperties.(: the pattern is no regular"),
-        ({"properties": {str(n): {"pattern": "a{4000}"} for n in range(9)}}, "too large together"),
+        (
+            {"pattern": "(?:(?:(?:a{1000}){1000}){1000})"},
+            "pattern: the pattern has too many repetitions",
+        ),
+        (
+            {"patternProperties": {"(": {}}},
+            "patternProperties.(: the pattern is not a regular expression",
+        ),
+        ({"properties": {str(n): {"pattern": "a{4000}"} for n in range(9)}}, "too large in total"),
         ({"enum": list(range(30_000))}, "it is too large"),
         (nested(100, {}), "it is nested too deeply"),
         ({"default": json.loads("[" * 400 + "]" * 400)}, "it is nested too deeply"),
@@ -127,25 +134,25 @@ def test_what_cannot_be_checked_within_bounds_is_refused(schema, problem):
 @each_row(
     ("schema", "problem"),
     [
-        ([], "it is a list; write an object."),
-        ({"type": "banana"}, "type is “banana”; write one of array, boolean, integer"),
+        ([], "it is a list; use an object."),
+        ({"type": "banana"}, "type is “banana”; use one of array, boolean, integer"),
         ({"type": [{}]}, "type is a list"),
-        ({"properties": ["a"]}, "properties is a list; write an object of schemas."),
-        ({"properties": {"a": 7}}, "properties.a is “7”; write a schema."),
-        ({"items": [{}]}, "items is a list; write a schema."),
-        ({"anyOf": []}, "anyOf is a list; write a list of schemas."),
+        ({"properties": ["a"]}, "properties is a list; use an object of schemas."),
+        ({"properties": {"a": 7}}, "properties.a is “7”; use a schema."),
+        ({"items": [{}]}, "items is a list; use a schema."),
+        ({"anyOf": []}, "anyOf is a list; use a list of schemas."),
         (
             {"required": [{"a": n} for n in range(5000)]},
-            "required is a list; write a list of names.",
+            "required is a list; use a list of names.",
         ),
-        ({"minimum": "1"}, "minimum is “1”; write a number."),
-        ({"maximum": True}, "maximum is “true”; write a number."),
-        ({"minLength": -1}, "minLength is “-1”; write a whole number from 0 on."),
-        ({"maxItems": float("nan")}, "maxItems is “NaN”; write a whole number"),
-        ({"multipleOf": 0}, "multipleOf is “0”; write a number above 0."),
-        ({"pattern": 5}, "pattern is “5”; write a text."),
-        ({"$ref": {}}, "$ref is an object; write a text."),
-        ({"uniqueItems": "yes"}, "uniqueItems is “yes”; write true or false."),
+        ({"minimum": "1"}, "minimum is “1”; use a number."),
+        ({"maximum": True}, "maximum is “true”; use a number."),
+        ({"minLength": -1}, "minLength is “-1”; use a whole number, 0 or more."),
+        ({"maxItems": float("nan")}, "maxItems is “NaN”; use a whole number"),
+        ({"multipleOf": 0}, "multipleOf is “0”; use a number above 0."),
+        ({"pattern": 5}, "pattern is “5”; use a text."),
+        ({"$ref": {}}, "$ref is an object; use a text."),
+        ({"uniqueItems": "yes"}, "uniqueItems is “yes”; use true or false."),
     ],
 )
 def test_what_is_no_json_schema_is_refused_with_its_place(schema, problem):

@@ -1,4 +1,4 @@
-"""Runs of a process without a model: a test says what they say and do."""
+"""Runs of a process without a model, with scripted events."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from uuid import UUID, uuid4
 from channels.db import database_sync_to_async
 
 from apps.agent.events import TextDelta
-from apps.agent.ledger import Interaction
-from apps.live import journal
-from apps.live.commits import Ending
+from apps.agent.ledger import InteractionRequest
 from apps.live.events import StatusChanged, StreamEvent
 from apps.live.hub import Hub
-from apps.live.log import RunLog
+from apps.live.journal import journal
+from apps.live.journal.commits import Ending
+from apps.live.journal.log import RunLog
 from apps.live.models import Run
 from apps.live.supervisor import RunOutcome, RunSupervisor
 
@@ -28,7 +28,7 @@ def new_run(**fields: Any) -> Run:
 
 
 async def held_run(hub: Hub, **fields: Any) -> Run:
-    """A stored run that this process works on."""
+    """Return a stored run that this process works on."""
     run = new_run(holder=hub.name, **fields)
     await run.asave(force_insert=True)
     return run
@@ -42,10 +42,11 @@ def supervised(
     hub: Hub,
     run: Run,
     stored: list[str] | None = None,
-    interactions: Sequence[Interaction] = (),
+    interactions: Sequence[InteractionRequest] = (),
     first: int = 1,
 ) -> RunSupervisor:
-    """The supervisor of a run whose ending is its status; its next event has the number `first`."""
+    """Return the supervisor of a run that ends with its status. Its next event has the number
+    `first`."""
 
     def conclude(outcome: RunOutcome) -> Ending:
         told = (StatusChanged(outcome.status),)
@@ -62,7 +63,7 @@ async def settled(hub: Hub) -> None:
 
 
 async def until(is_so: Any) -> None:
-    """Wait until a function that asks the database says so."""
+    """Wait until a function that queries the database returns True."""
     async with asyncio.timeout(PATIENCE):
         while not await database_sync_to_async(is_so)():
             await asyncio.sleep(0.005)

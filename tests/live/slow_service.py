@@ -1,6 +1,6 @@
 """A model and its tools on the loopback: a quick tool first, then one that never ends by itself.
 
-Below `/busy` there is a model that is overloaded.
+The model below `/busy` is overloaded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOOLS = ("quick", "slow")
 
 @dataclass
 class SlowService:
-    """`called` are the tools in their order, with the keys by which a repeated call is known."""
+    """`called` are the tools in order, with the keys that identify a repeated call."""
 
     url: str = ""
     asked: int = 0
@@ -44,7 +44,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send_error(503)
             return
         self.service.asked += 1
-        # Others than these are results that capabilities show the model.
+        # Other results were added by capabilities.
         answered = [message.get("tool_call_id", "") for message in body["messages"]]
         turn = sum(str(one).startswith("call-") for one in answered)
         self.send_response(200)

@@ -1,4 +1,4 @@
-"""Sign-ins that nobody finished are deleted, but for those that a run waits for."""
+"""Unfinished sign-ins are deleted, except those that a run waits for."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from apps.live.interactions import awaited_accounts
+from apps.live.interactions import delete_unfinished_accounts
 from apps.live.models import Interaction, Run
-from apps.workspace.local.tool_accounts import UNFINISHED, ToolAccount, delete_unfinished
+from apps.workspace.local.tools.tool_accounts import UNFINISHED, ToolAccount
 
 pytestmark = pytest.mark.django_db
 
@@ -29,6 +29,6 @@ def test_an_unfinished_sign_in_is_deleted_when_it_is_old_and_no_run_waits_for_it
         given = {"key": f"t:{account.pk}", "kind": "sign_in", "asked": card, "answer": answer}
         Interaction.objects.create(run=run, **given)
 
-    assert delete_unfinished(awaited_accounts()) == 2
+    assert delete_unfinished_accounts() == 2
     servers = ToolAccount.objects.order_by("server").values_list("server", flat=True)
     assert list(servers) == ["https://a.example", "https://d.example", "https://e.example"]

@@ -1,4 +1,4 @@
-"""What a person decides about all calls of a tool, with the answer to one of them."""
+"""A user's decision about all calls of a tool, made with the answer to one of them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import pytest
 from django.contrib.auth.models import User
 
 from apps.accounts.models import ApiKey
-from apps.agent.allowance import Allowance
-from apps.agent.assembly import Reply
-from apps.agent.messages import Message, ToolCall
-from apps.agent.step_results import write_reply
+from apps.agent.messages import ModelMessage, ToolCall
+from apps.agent.model import Reply
+from apps.agent.run_answer import Allowance
+from apps.agent.steps.results import write_reply
 from apps.catalog.models import Application
 from apps.errors import Refused
-from apps.live import journal
 from apps.live.consents import ask_each_time, hand_over, read_consents, tools_called
 from apps.live.interactions import answer_interaction
-from apps.live.log import RunLog
+from apps.live.journal import journal
+from apps.live.journal.log import RunLog
+from apps.live.journal.run_record import RunRecord
 from apps.live.models import Consent, Interaction, Run, RunStep
-from apps.live.run_record import RunRecord
 from apps.live.step_ledger import StepLedger
 from tests.live import records
 
@@ -156,7 +156,7 @@ async def test_a_run_asks_before_every_tool_about_which_nothing_else_was_decided
 def test_the_tools_that_answers_of_a_person_called_are_known():
     run = new_run()
     run.save(force_insert=True)
-    message = Message("assistant", "", tool_calls=(ToolCall("c", "pay", "{}"),))
+    message = ModelMessage("assistant", "", tool_calls=(ToolCall("c", "pay", "{}"),))
     done = {"run": run, "kind": "model", "policy": "repeat", "status": "done"}
     result = write_reply(Reply(message, "tool_calls", ()), Allowance())
     RunStep.objects.create(**done, key="m:1", result=result)

@@ -1,4 +1,4 @@
-"""The written form of events, and texts that are joined and cut at any number."""
+"""The serialized form of events, and texts that are joined and split at any number."""
 
 from decimal import Decimal
 from typing import Any, get_args
@@ -8,8 +8,8 @@ import pytest
 
 from apps.agent import events as said
 from apps.agent.events import ModelUsage, Usage
-from apps.agent.ledger import Interaction
-from apps.agent.messages import Attachment
+from apps.agent.ledger import InteractionRequest
+from apps.agent.messages import Attachment, ToolCall
 from apps.insights.answer_figures import AnswerFigures
 from apps.live import events
 from apps.live.events import (
@@ -39,10 +39,11 @@ KEPT: list[StreamEvent] = [
     said.AttachmentAdded(CHART),
     said.AnnotationAdded({"id": "a", "n": [1]}),
     said.Noticed("fallback", "B answered, because A was overloaded."),
+    said.ToolCallsRequested((ToolCall("call-1", "look", "{}"),), frozenset({"look"})),
     said.TurnRestarted("So far", (CHART,), ({"id": "a"},)),
-    said.InteractionRequested(Interaction("t:1:0:c", "approval", {"tool": "rm"}), 12.5),
-    said.HelperBegan("t:1:0:c", "c", "Look around", "Researcher"),
-    said.HelperEnded("t:1:0:c", "done", 2, 1, 30, 4),
+    said.InteractionRequested(InteractionRequest("t:1:0:c", "approval", {"tool": "rm"}), 12.5),
+    said.SubagentStarted("t:1:0:c", "c", "Look around", "Researcher"),
+    said.SubagentEnded("t:1:0:c", "done", 2, 1, 30, 4),
     said.TodoChanged("- [x] Look around"),
     said.Spent(Usage(1, 2, (ModelUsage("m", 1, 2),))),
     said.Finished("stop", Usage(1, 2)),
@@ -63,10 +64,10 @@ def test_what_is_written_is_read_again(subtests: pytest.Subtests):
             assert events.read(events.write(event)) == event
 
 
-def test_all_events_but_two_are_kept():
+def test_all_events_but_one_are_kept():
     kept = {type(event) for event in KEPT}
 
-    assert set(get_args(StreamEvent)) - kept == {said.ToolCallsRequested, said.StateSaved}
+    assert set(get_args(StreamEvent)) - kept == {said.StateSaved}
     assert kept == set(events.NAMES.values())
 
 
@@ -98,7 +99,7 @@ def test_only_texts_that_follow_each_other_are_joined(subtests: pytest.Subtests)
         with subtests.test(batch=batch):
             before = repr(batch)
 
-            assert events.join(batch) == (batch if joined is None else joined)
+            assert events.join_texts(batch) == (batch if joined is None else joined)
             assert repr(batch) == before
 
 
@@ -124,4 +125,4 @@ STORABLE = [
 def test_what_is_stored_has_only_characters_that_can_be(subtests: pytest.Subtests):
     for value, kept in STORABLE:
         with subtests.test(value=value):
-            assert events.storable(value) == kept
+            assert events.storable_value(value) == kept

@@ -1,21 +1,24 @@
-"""Processes that are paused and databases that go away in the middle of an answer."""
+"""Paused processes and lost databases during an answer."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 
-from tests.browser.serving import serve_process
+from tests.browser.serving import Site, serve_process
 from tests.live.slow_service import SlowService, serve_slow_service
 from tests.live.test_survival import FINISHED, STORED, ask, watching
 from tests.load.processes import until
 from tests.postgresql import database
+from tests.redis_servers import serve_sentinel_set
 from tests.services import absence
 from tests.site.test_postgresql import Proxy, Scene
 from tests.websocket import PATIENCE
@@ -61,7 +64,7 @@ def settings(proxy: Proxy) -> Iterator[dict[str, str]]:
 
 
 def told(frames: list[dict[str, Any]]) -> tuple[str, str]:
-    """The answer as the page has put it together, and as it was stored."""
+    """Return the answer as the page assembled it, and as it was stored."""
     text = ""
     for frame in frames:
         if frame["type"] == "message.delta":
@@ -102,6 +105,45 @@ def test_a_process_that_wakes_up_after_a_take_over_writes_nothing(
     assert set(steps.values()) == {"done"}
     assert after == journal
     assert frames[-2]["message"]["text"] == FINISHED["answer"][0]
+
+
+@pytest.mark.slow("starts two sites, and waits for a failover and a heartbeat")
+@pytest.mark.timeout(600)
+def test_an_answer_and_its_viewers_outlive_a_failover_of_redis_and_its_end(
+    tmp_path: Path, service: SlowService, settings: dict[str, str]
+):
+    with serve_sentinel_set(tmp_path / "redis") as sentinels:
+        settings["REDIS_URL"] = sentinels.url
+        with (
+            serve_process(tmp_path, **settings) as (site, _),
+            serve_process(tmp_path, **settings) as (other, _),
+        ):
+            tab, cookie, conversation = ask(site, service)
+            tab.until("stage.opened", title="shop · slow")
+            with watching(other, cookie, conversation) as page:
+                page.until("stage.opened", title="shop · slow")
+                sentinels.master.kill()
+                assert until(PATIENCE, lambda: readiness(other) == {"status": "ok"})
+                sentinels.replica.kill()
+                assert until(PATIENCE, lambda: "degraded" in readiness(other))
+                service.may_end.set()
+                frames = page.until("run.status", status="done")
+            own = tab.until("run.status", status="done")
+            tab.close()
+            stored = other.shell(STORED)
+            log = other.log.read_text() + site.log.read_text()
+
+    del stored["steps"]
+    assert stored == FINISHED
+    assert frames[-2]["message"]["text"] == own[-2]["message"]["text"] == FINISHED["answer"][0]
+    assert log.count("Unexpected exception in receive task") <= 4
+    assert "secret" not in log
+
+
+def readiness(site: Site) -> dict[str, Any]:
+    with urlopen(f"{site.url}/readyz", timeout=PATIENCE) as answer:
+        found: dict[str, Any] = json.load(answer)
+        return found
 
 
 @pytest.mark.slow("starts a site, stops or kills it, and waits for the next to take over")

@@ -1,4 +1,4 @@
-"""Kills of `python -m benchmarks.kills`: a few, and as many as there is time for."""
+"""Kills of `python -m benchmarks.kills`: a few, or as many as there is time for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever follows a stream gets every event once and in order, wherever it is cut off."""
+"""A reader of a stream gets every event once and in order, wherever it is interrupted."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from apps.agent.events import StageDelta, TextDelta
-from apps.live import journal
-from apps.live.events import join
+from apps.live.events import join_texts
 from apps.live.hub import Hub
-from apps.live.log import RunLog
+from apps.live.journal import journal
+from apps.live.journal.log import RunLog
 from apps.live.models import Run
-from apps.live.replay import follow, newer
+from apps.live.replay import follow_events, newer
 from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ STEPS = st.lists(
 
 
 class Stream:
-    """Runs that follow each other, written down whenever the test says so."""
+    """Consecutive runs, written when the test requests it."""
 
     def __init__(self, kept: int) -> None:
         self.id = uuid4()
@@ -55,12 +55,12 @@ class Stream:
         last = await database_sync_to_async(journal.last_number)(self.id)
         self.log = RunLog(self.id, run.pk, last + 1)
         self.log.kept = self.kept
-        self.hub.add(self.log)
+        self.hub.streams.add(self.log)
 
     async def say(self, count: int) -> None:
         for _ in range(count):
             number = len(self.said) + 1
-            # now and then something that is not joined with its neighbours
+            # sometimes an event that is not joined with its neighbours
             text = f"<{number}>"
             self.said.append(text)
             self.log.append(StageDelta("s", text) if number % 5 == 0 else TextDelta(text))
@@ -74,13 +74,13 @@ class Stream:
             self.log.mark_written(entry.last)
 
     def tell(self, hub: Hub) -> None:
-        """Tell another process what it was not told, as the channel layer would."""
+        """Send another process what it has not received, as the channel layer would."""
         log = self.log
         told = RunLog(self.id, log.run, log.announced + 1)
-        for _, _, event in join(log.after(max(log.announced, log.first - 1))):
+        for _, _, event in join_texts(log.after(max(log.announced, log.first - 1))):
             told.append(event)
         if log.announced >= log.first - 1 and told.events:
-            hub.hear(told)
+            hub.streams.hear(told)
         log.announced = log.last
 
     async def end(self) -> None:
@@ -88,7 +88,7 @@ class Stream:
             await self.write(1_000)
         await Run.objects.filter(pk=self.log.run).aupdate(status="done")
         self.log.is_over = True
-        self.hub.remove(self.log)
+        self.hub.streams.remove(self.log)
 
     async def restart(self, _: int) -> None:
         await self.end()
@@ -96,7 +96,7 @@ class Stream:
 
 
 class Reader:
-    """Is cut off after some frames, and comes back with the number of the last it has."""
+    """A reader that is interrupted after some frames, and resumes after the last number."""
 
     def __init__(self, hub: Hub, stream: Stream) -> None:
         self.hub = hub
@@ -105,9 +105,9 @@ class Reader:
         self.texts: list[str] = []
 
     async def read(self, frames: int) -> int:
-        """Take at most so many frames of what there is; return how many there were."""
+        """Read up to that many of the available frames. Return their number."""
         said = await newer(self.hub, self.stream.id, self.after)
-        joined = list(join(said))[:frames]
+        joined = list(join_texts(said))[:frames]
         for number, _, event in joined:
             assert number > self.after
             self.after = number
@@ -115,7 +115,7 @@ class Reader:
         return len(joined)
 
     def forget(self, characters: int) -> None:
-        """Lose the end of what was read."""
+        """Discard the end of what was read."""
         whole = "".join(self.texts)
         self.after = max(0, self.after - characters)
         self.texts = [whole[: self.after]]
@@ -175,7 +175,7 @@ async def test_a_follower_is_woken_by_what_is_said():
     await stream.begin()
     await stream.say(1)
 
-    async with aclosing(follow(stream.hub, stream.id, 0, idle=5)) as batches:
+    async with aclosing(follow_events(stream.hub, stream.id, 0, idle=5)) as batches:
         first = await anext(batches)
         waiting = asyncio.ensure_future(anext(batches))
         await asyncio.sleep(0)
@@ -184,11 +184,11 @@ async def test_a_follower_is_woken_by_what_is_said():
 
     assert [number for number, _, _ in first] == [3]
     assert [number for number, _, _ in second] == [6, 9]
-    assert stream.hub.viewers == {}
+    assert stream.hub.streams.viewers == {}
 
 
 async def test_a_follower_hears_that_nothing_came():
-    async with aclosing(follow(Hub(), uuid4(), 0, idle=0.01)) as batches:
+    async with aclosing(follow_events(Hub(), uuid4(), 0, idle=0.01)) as batches:
         assert await anext(batches) == []
 
 

@@ -1,4 +1,4 @@
-"""Real processes that are killed or stopped in the middle of an answer; another one finishes it."""
+"""If a real process is killed or stopped during an answer, another one finishes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.websocket import PATIENCE, PageSocket, visitor_cookie
 
 SLUG = "steady"
 LEASE = {"RUN_LEASE_SECONDS": "5"}
-"""A killed process still holds its runs for that long."""
+"""The time for which a killed process still holds the lease of its runs."""
 NOTICE = "Answered by Spare because Slow was overloaded."
 PREPARE = """
 from apps.catalog.models import Application
@@ -35,7 +35,7 @@ Deployment.objects.create(
 Application.objects.create(slug=slug, title="Steady", manifest=manifest, is_public=True)
 """
 STORED = """
-from apps.chat.models import Message
+from apps.conversations.models import Message
 from apps.live.models import Run, RunStep
 answer = Message.objects.get(role="assistant")
 result = {
@@ -48,7 +48,7 @@ BEGUN = """
 from apps.live.models import RunStep
 result = RunStep.objects.filter(key__endswith=":call-1", status="begun").exists()
 """
-"""Returns whether the call of the slow tool is stored, and so everything before it."""
+"""Returns True once the call of the slow tool, and so everything before it, is stored."""
 STATUS = """
 from apps.live.models import Run
 result = list(Run.objects.values_list("status", "holder"))
@@ -95,7 +95,7 @@ def need_services() -> None:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.full)])
 def shared(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
-    """What the processes share beside their folder."""
+    """The settings that the processes share in addition to their folder."""
     if request.param == "sqlite":
         yield {}
         return
@@ -105,10 +105,8 @@ def shared(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
 
 
 def ask(site: Site, service: SlowService) -> tuple[PageSocket, str, str]:
-    """Ask, and wait until the slow tool runs: a tab, its cookie, the conversation.
-
-    The fallback answers, unless Redis would tell the sites of other tests that a model is overloaded.
-    """
+    """Ask, and wait until the slow tool runs. Return a tab, its cookie, and the conversation. The
+    fallback answers, unless Redis reports to sites of other tests that a model is overloaded."""
     main_url = service.url if "REDIS_URL" in site.environment else f"{service.url}/busy"
     values = {"url": service.url, "main_url": main_url, "slug": SLUG}
     site.shell(PREPARE, **values, manifest=manifest(service.url))
@@ -136,7 +134,7 @@ def kinds(frames: list[dict[str, Any]]) -> list[str]:
 def test_an_answer_whose_process_is_killed_is_finished_by_the_next(
     tmp_path: Path, service: SlowService, shared: dict[str, str]
 ):
-    """The next process also stays with the fallback that answered so far."""
+    """The next process also continues with the fallback that answered so far."""
     settings = {**shared, **LEASE}
     with serve_process(tmp_path, **settings) as (site, process):
         tab, cookie, conversation = ask(site, service)

@@ -1,4 +1,4 @@
-"""Runs that wait for somebody: rows and nothing else, until an answer comes from anywhere."""
+"""A waiting run consists only of rows, until an answer arrives at any process."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from channels.db import database_sync_to_async
 from django.db import connection
 from django.utils import timezone
 
-from apps.agent.ledger import Interaction as Asked
+from apps.agent.ledger import InteractionRequest as Asked
 from apps.agent.ledger import Step
 from apps.errors import Refused
-from apps.live import journal, leases
+from apps.live import leases
 from apps.live.hub import Hub
 from apps.live.interactions import answer_due, answer_interaction
+from apps.live.journal import journal
+from apps.live.limits.queue import ActiveRunCounts, read_going
 from apps.live.models import Interaction, Run
-from apps.live.queue import Going, read_going
+from apps.live.process.sweeper import Sweeper
 from apps.live.step_ledger import read_interactions, read_steps
-from apps.live.sweeper import Sweeper
 from tests.contract import proves
 from tests.live.records import PATIENCE, held_run, new_run, settled, supervised, texts_of
 
@@ -35,7 +36,7 @@ KEY = "t:1:0:call-1"
 
 
 async def parked(hub: Hub, seconds: float | None = None) -> Run:
-    """A run that asked whether it may go on."""
+    """Return a run that asked whether it may continue."""
     run = await held_run(hub)
     supervisor = supervised(hub, run)
 
@@ -63,10 +64,15 @@ async def test_a_run_that_waits_is_rows_and_nothing_else(settings: Any):
     assert (asked.key, asked.kind, asked.asked) == (KEY, "approval", {"tool": "rm\ufffd"})
     assert (asked.answer, asked.due_at) == (None, None)
     assert await database_sync_to_async(texts_of)(run.stream) == [(1, "waiting")]
-    assert (hub.tasks, hub.supervisors, hub.logs, hub.committer.records) == (set(), {}, {}, set())
+    assert (hub.tasks, hub.supervisors, hub.streams.logs, hub.committer.records) == (
+        set(),
+        {},
+        {},
+        set(),
+    )
     settings.RUN_LEASE_SECONDS = 0.001
     assert not await database_sync_to_async(leases.free().exists)()
-    assert await database_sync_to_async(read_going)() == Going(Counter(), Counter())
+    assert await database_sync_to_async(read_going)() == ActiveRunCounts(Counter(), Counter())
 
 
 async def test_of_two_answers_at_once_one_counts():
@@ -134,7 +140,7 @@ async def test_an_answer_that_comes_while_another_one_is_acted_on_is_to_be_given
 async def park_again(
     hub: Hub, run: Run, key: str, meanwhile: Callable[[], Awaitable[object]] | None = None
 ) -> None:
-    """Go on with a run that still waits for the interaction of that key."""
+    """Continue a run that still waits for the interaction of that key."""
     assert await database_sync_to_async(leases.take_over)(run, hub.name)
     answers = await database_sync_to_async(read_interactions)(run)
     first = await database_sync_to_async(journal.last_number)(run.stream) + 1
@@ -243,7 +249,7 @@ def expired(**fields: Any) -> Run:
 
 
 async def swept(hub: Hub, stream: UUID | None = None) -> tuple[list[UUID], list[UUID]]:
-    """The runs that a sweep takes over, and those that it gives up."""
+    """Return the runs that a sweep takes over, and those that it abandons."""
     taken: list[UUID] = []
     lost: list[UUID] = []
 

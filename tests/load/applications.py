@@ -1,4 +1,4 @@
-"""One application with a tool of every kind, and what it stands on."""
+"""One application with a tool of every kind, and the services that it needs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def rest_tools(url: str) -> dict[str, Any]:
 
 
 def guarded_tools(url: str) -> dict[str, Any]:
-    """Their token never comes."""
+    """Return tools whose token request never completes."""
     authorization = {
         "type": "client_id_secret",
         "client_id": "c",
@@ -89,5 +89,5 @@ def deployments() -> dict[str, Any]:
 
 
 def program(mark: str, *calls: tuple[str, Mapping[str, Any]], **rest: Any) -> str:
-    """What the model is to do, for the text of a question."""
+    """Return the model's program as the text of a question."""
     return json.dumps({"mark": mark, "call": calls, **rest})

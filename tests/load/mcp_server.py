@@ -1,6 +1,8 @@
-"""A real MCP server whose tools answer, hold a connection, or end it: `python mcp_server.py http`.
+"""A real MCP server whose tools answer, hold a connection, or close it.
 
-It knows nothing of the project. Over HTTP it takes a free port of the loopback and prints it.
+python mcp_server.py http
+
+It uses nothing of the project. Over HTTP, it listens on a free loopback port and prints the port.
 """
 
 from __future__ import annotations

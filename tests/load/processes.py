@@ -1,4 +1,4 @@
-"""What a process has at the moment, as the system tells it."""
+"""The current resources of a process, as reported by the system."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def stat_of(pid: int) -> list[str]:
-    """The fields that follow its name: state, parent and so on; none when it is gone."""
+    """Return the fields after its name: state, parent and so on; none if the process has ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -20,7 +20,7 @@ def stat_of(pid: int) -> list[str]:
 
 
 def children(pid: int) -> list[int]:
-    """Those that are alive."""
+    """Return its running child processes."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         fields = stat_of(int(entry.name))
@@ -35,7 +35,7 @@ def is_running(pid: int) -> bool:
 
 
 def memory(name: str, pid: int | str = "self") -> int:
-    """In bytes; `VmRSS` is what is in use, `VmHWM` the most that ever was."""
+    """Return its memory in bytes: `VmRSS` is the current use, `VmHWM` the maximum."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     (found,) = (line.split()[1] for line in lines if line.startswith(f"{name}:"))
     return int(found) * 1024
@@ -46,13 +46,13 @@ def memory_in_use() -> int:
 
 
 def cpu_seconds(pid: int) -> float:
-    """What it has computed so far; 0.0 when it is gone."""
+    """Return its CPU time, or 0.0 if it has ended."""
     fields = stat_of(pid)
     return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
 
 
 def connections(pid: int) -> int:
-    """How many sockets it has open."""
+    """Return the number of its open sockets."""
     return sum(is_socket(entry) for entry in Path(f"/proc/{pid}/fd").iterdir())
 
 
@@ -64,7 +64,7 @@ def is_socket(entry: Path) -> bool:
 
 
 def until(seconds: float, look: Callable[[], T]) -> T:
-    """Look at the system until there is something to see, or the time is over."""
+    """Check the system until the result is true or the time is over."""
     end = time.monotonic() + seconds
     while not (found := look()) and time.monotonic() < end:
         time.sleep(0.01)

@@ -1,7 +1,7 @@
-"""A client leaves in the middle of a tool call of any kind: so does the server, at once.
+"""If a client disconnects during a tool call of any kind, the server cancels the call at once.
 
-The real site is asked over HTTP. Whatever is called in the end holds a connection of the test's,
-and sees it close.
+The tests call the real site over HTTP. Whatever is called at the end of the chain holds a
+connection of the test and detects that it is closed.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from tests.load.world import World, serve_world
 pytestmark = pytest.mark.timeout(180)
 
 PATIENCE = 45.0
-"""Also for what takes a second where the machine is idle: a server that does not notice that its
-client left would go on for a minute, until the tool's time-out."""
+"""Long enough for steps that take a second on an idle machine. A server that does not notice a
+disconnect would continue for a minute, until the tool's timeout."""
 DISCOVERY = "discovering"
 BUSY_SECONDS = 1.5
 ENDLESS = "n = 0\nwhile True:\n    n += 1"
@@ -66,7 +66,7 @@ class Served:
     world: World
 
     def ask(self, text: str, slug: str = OUTER) -> socket.socket:
-        """A request whose answer is streamed; closing the socket is leaving."""
+        """Send a request for a streamed answer. Closing the socket is the disconnect."""
         parts = urlsplit(self.site.url)
         body = json.dumps({"stream": True, "messages": [{"role": "user", "content": text}]})
         connection = socket.create_connection((str(parts.hostname), parts.port or 0))
@@ -121,9 +121,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             DISCOVERY: discovering,
         }
         folder = tmp_path_factory.mktemp("site")
-        # Code that runs without end is not stopped before the test has seen it.
-        settings = {"ENABLE_PREVIEW_FEATURES": "true", "PY_INTERPRETER_SANDBOX_SECONDS": "60"}
-        with serve_process(folder, **settings) as (site, process):
+        with serve_process(folder, "tests.load.slow_code_site", ENABLE_PREVIEW_FEATURES="true") as (
+            site,
+            process,
+        ):
             key = site.shell(
                 PREPARE,
                 url=f"{world.url}/v1",
@@ -184,11 +185,11 @@ def test_the_model_that_chooses_tools_is_left_too(served: Served):
 
 
 def test_code_that_runs_without_end_is_stopped(served: Served):
-    served.whole(program("m"))  # the program of the toolset has been started by now
+    served.whole(program("m"))  # the toolset's program has started by now
     others = {child: cpu_seconds(child) for child in children(served.pid)}
 
     def busy() -> list[int]:
-        """Those that have computed for longer since than it takes to start."""
+        """Return the processes that have since used more CPU time than a start takes."""
         return [
             child
             for child in children(served.pid)

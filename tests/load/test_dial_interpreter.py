@@ -1,4 +1,4 @@
-"""DIAL's interpreter is left like everything else that is called."""
+"""Calls of DIAL's interpreter are cancelled like all other calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.capabilities.interpreter.dial_interpreter import dial_interpreter
 from tests.capabilities.interpreter.tools import python
 
 PATIENCE = 45.0
-"""The interpreter never answers, and is waited for much longer."""
+"""The interpreter never answers; its timeout is much longer."""
 
 
 @pytest.mark.parametrize("operation", ["open_session", "execute_code"])

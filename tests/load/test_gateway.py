@@ -1,4 +1,4 @@
-"""Many answers at a time of the real site over HTTP, a third of their tools failing."""
+"""Many parallel answers of the real site over HTTP, while a third of their tools fail."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from tests.load.world import serve_world
 ANSWERS = 60
 MOST_ROUNDS = 6
 PATIENCE = 60.0
-"""Pools let go of what was idle for fifteen seconds when they look, every fifteen seconds."""
+"""Every fifteen seconds, pools close connections that were idle for fifteen seconds."""
 MCP_SESSIONS = 2
-"""Of the one caller who asks: with the server that answers and, until it died, the other one."""
+"""Connections of the only caller: to the server that answers and, until it died, to the other one.
+"""
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -46,7 +47,7 @@ async def answer(site: Site, key: str, text: str) -> bytes:
 
 
 def check(number: int, whole: bytes) -> None:
-    """It ended, closed what it opened, and speaks of nobody else."""
+    """Check that it ended, closed its connections, and contains nothing of other answers."""
     lines = [line for line in whole.split(b"\n") if line.startswith(b"data: ")]
     assert lines[-1] == b"data: [DONE]", whole[-2000:]
     chunks: list[dict[str, Any]] = [json.loads(line[6:]) for line in lines[:-1]]
@@ -69,7 +70,7 @@ async def all_at_once(site: Site, key: str, url: str) -> None:
 
 
 def has_stopped_growing(before: int, grown_to: Sequence[int]) -> bool:
-    """Whether the last burst took nothing more, or all of them little."""
+    """Return True if the last burst used no more, or all bursts little more."""
     return grown_to[-1] < before * 1.1 or grown_to[-1] <= min(grown_to[-2:-1], default=0) * 1.005
 
 
@@ -89,7 +90,7 @@ async def test_answers_whose_tools_fail_are_whole_and_leave_nothing(tmp_path: Pa
         await all_at_once(site, key, world.url)
         programs, before = children(process.pid), memory("VmRSS", process.pid)
 
-        # What a burst takes from the system comes back in part and late; what leaks never does.
+        # The system gets some resources of a burst back late; leaked ones never.
         grown_to = []
         for _ in range(MOST_ROUNDS):
             await all_at_once(site, key, world.url)

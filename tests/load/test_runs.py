@@ -1,4 +1,5 @@
-"""Many runs at a time, a third of their tools failing: each ends with its own, nothing stays."""
+"""Many parallel runs, while a third of their tools fail: each has its own results, and nothing
+leaks."""
 
 from __future__ import annotations
 
@@ -17,11 +18,11 @@ from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, Finished, StageClosed, StageOpened, TextDelta
-from apps.agent.messages import Message
-from apps.capabilities.mcp.pool import current_pool
-from apps.catalog.resolve import resolve
+from apps.agent.messages import ModelMessage
+from apps.capabilities.mcp.sessions.pool import current_pool
+from apps.catalog.resolve import resolve_application
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from apps.runs.workspaces import open_workspace
 from tests.capabilities.mcp.servers import nothing_left_over, serving_apart
 from tests.catalog.rows import make_application, make_deployment
@@ -45,16 +46,16 @@ pytestmark = pytest.mark.django_db
 
 RUNS = 80
 TOOL_SECONDS = 10.0
-"""What hangs is waited for so long. What answers may be late too, on cores that others use."""
+"""The timeout of hanging calls. Other answers may also be late on cores that others use."""
 WARM_UP = 40
 SECONDS = 240.0
-"""For all of them, on a machine that is busy with other things; ten are usual."""
+"""The timeout for all of them on a busy machine. Ten seconds are usual."""
 MARK = re.compile(r"m\d+x")
 Call = tuple[str, dict[str, Any]]
 
 
 def calls_of(number: int, url: str) -> list[Call]:
-    """Two calls that bring the mark of the run, and one that fails; of every kind in turn."""
+    """Return two calls that return the mark of the run, and one that fails; kinds alternate."""
     mark = mark_of(number)
     inner = program(mark, ("shop_answer", {"mark": mark}), ("shop_error", {}))
     good: list[Call] = [
@@ -117,13 +118,15 @@ async def applications(settings: Any) -> AsyncIterator[World]:
 async def answer(number: int, url: str) -> list[Event]:
     caller = Caller(f"user-{number % 20}", "key")
     events: list[Event] = []
-    asked = RunRequest((Message("user", question(number, url)),))
-    await run(await resolve(OUTER), asked, open_workspace(caller), caller, events.append)
+    asked = RunRequest((ModelMessage("user", question(number, url)),))
+    await run_application(
+        await resolve_application(OUTER), asked, open_workspace(caller), caller, events.append
+    )
     return events
 
 
 def check(number: int, events: Sequence[Event]) -> None:
-    """It ended, closed what it opened, and speaks of nobody else."""
+    """Check that it ended, closed its connections, and contains nothing of other runs."""
     text = "".join(event.text for event in events if isinstance(event, TextDelta))
     opened = Counter(event.stage_id for event in events if isinstance(event, StageOpened))
     closed = Counter(event.stage_id for event in events if isinstance(event, StageClosed))
@@ -134,7 +137,7 @@ def check(number: int, events: Sequence[Event]) -> None:
 
 
 def check_results(number: int, text: str) -> None:
-    """What its tools brought is its own; what failed brought nothing."""
+    """Check that its tools returned its own results, and that failed tools returned nothing."""
     mark = mark_of(number)
     own, *results = text.split(RESULT)
     expected = [{mark}, {mark}, set()]
@@ -144,7 +147,7 @@ def check_results(number: int, text: str) -> None:
         expected[number % 3 :] + expected[: number % 3], results, strict=True
     ):
         found = set(MARK.findall(result))
-        is_late = "timed out after" in result  # an application says so beside its own mark
+        is_late = "timed out after" in result  # an application adds this to its own mark
         assert found == wanted or (is_late and found < wanted), (number, result)
 
 
@@ -157,7 +160,7 @@ async def all_at_once(runs: int, url: str) -> None:
 
 @pytest.fixture
 def without_log() -> Iterator[None]:
-    """Captured lines would be counted as memory of the runs."""
+    """Disable capturing of logs, whose lines would count as memory of the runs."""
     logging.disable(logging.CRITICAL)
     yield
     logging.disable(logging.NOTSET)
@@ -169,7 +172,8 @@ async def test_runs_whose_tools_fail_end_with_their_own_answers_and_leave_nothin
     settings: Any, without_log: None
 ):
     async with applications(settings) as world:
-        await all_at_once(WARM_UP, world.url)  # what is loaded once, and the sandbox's workers
+        # modules that are loaded once, and the sandbox's workers
+        await all_at_once(WARM_UP, world.url)
         await current_pool().aclose()
         gc.collect()
         processes, before = children(os.getpid()), memory_in_use()

@@ -1,8 +1,8 @@
-"""Everything that an application calls, on one loopback port, doing what it is told to.
+"""Everything that an application calls, on one loopback port, with scripted behaviour.
 
 A model's answer is a program, the JSON of the last question: `say` a text, `call` tools, `hold` a
-connection, `break` it. Paths under /rest do the same for a REST tool. Whoever is held is known by
-a name, so a test can wait until somebody arrived there and until they left.
+connection, `break` it. Paths under /rest do the same for a REST tool. Held connections have names,
+so a test can wait until one is held and until it is closed.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from urllib.parse import parse_qs, urlsplit
 
 HEAD = b"HTTP/1.1 %d Whatever\r\nconnection: close\r\ncontent-type: %b\r\n"
 RESULT = "\N{RIGHTWARDS ARROW}"
-"""Stands before what a tool brought, in the answer."""
+"""The prefix of a tool's result in the answer."""
 FLOOD_BYTES = 8 * 1024 * 1024
 
 
 class World:
-    """`held` are the connections that wait at the moment."""
+    """`held` are the waiting connections."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -74,7 +74,7 @@ class World:
             await writer.drain()
 
     async def hold(self, name: str, reader: asyncio.StreamReader) -> None:
-        """Say nothing more until the other side leaves."""
+        """Send nothing more until the other side disconnects."""
         self.held += 1
         self.arrived[name].set()
         try:
@@ -115,7 +115,7 @@ class World:
 
 
 def program_of(messages: list[dict[str, Any]]) -> tuple[dict[str, Any], list[str]]:
-    """What the last question says, and what the tools have brought since."""
+    """Return the last question's program, and the results of tools since."""
     last = max(i for i, message in enumerate(messages) if message["role"] == "user")
     results = [
         str(message["content"])
@@ -132,7 +132,8 @@ def event(delta: dict[str, Any], reason: str | None = None) -> bytes:
 
 @contextmanager
 def serve_world() -> Iterator[World]:
-    """In a thread with a loop of its own, so that it hears what happens whoever is busy."""
+    """Serve in a thread with its own event loop, so that the load of other threads does not delay
+    it."""
     world = World()
     is_ready = threading.Event()
     stopping: list[Callable[[], object]] = []

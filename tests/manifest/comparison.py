@@ -1,4 +1,4 @@
-"""Compares two JSON schemas by what they mean: names of definitions, texts and order do not."""
+"""Compare two JSON schemas by meaning, ignoring names of definitions, texts and order."""
 
 from typing import Any
 
@@ -7,11 +7,9 @@ TEXTS = frozenset({"title", "description", "$defs", "$ref"})
 
 
 class Comparison:
-    """`differences` maps a place to what is there and what was expected.
-
-    A place inside a definition is named after the expected side's definition, so that each
-    difference is told once, however many references lead to it.
-    """
+    """`differences` maps a location to the actual and the expected value. A location inside a
+    definition is named after the expected side's definition, so each difference is reported once,
+    however many references lead to it."""
 
     def __init__(self, schema: dict[str, Any], expected: dict[str, Any]) -> None:
         self.definitions = schema["$defs"]
@@ -67,10 +65,8 @@ class Comparison:
 
 
 def resolved(schema: Any, definitions: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """A schema without its reference, what stands beside that added; and the reference's name.
-
-    A reference to a mere enumeration is the enumeration.
-    """
+    """Return a schema with its reference resolved and merged with its siblings, and the reference's
+    name. For a plain enumeration, the reference is ignored."""
     name = schema.get("$ref", "").removeprefix(DEFINITION)
     if not name:
         return schema, ""
@@ -84,11 +80,11 @@ def schema_of(value: Any) -> dict[str, Any]:
 
 
 def plain(key: str, value: Any) -> Any:
-    """A value without the order that means nothing."""
+    """Return a value without order that has no meaning."""
     return sorted(value) if key in {"required", "enum"} else value
 
 
 def shortened(name: str) -> str:
-    """Generated names of generic definitions are far longer than they need to be."""
+    """Shorten generated names of generic definitions, which are very long."""
     head, _, _ = name.partition("_RestApiEndpointObjectParam_")
     return name if head == name else f"{head}[Rest]"

@@ -1,12 +1,12 @@
-"""Documents to test with: the examples, and small ones with one thing of interest."""
+"""Test documents: the examples, and small ones with one feature each."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 from apps.manifest.credentials import credential_places
+from apps.manifest.json_places import replace_values, value_at
 from apps.manifest.manifest import Manifest
-from apps.manifest.places import replaced, value_at
 
 DATA = Path(__file__).parent.parent / "data"
 EXAMPLES = sorted(path.stem for path in (DATA / "manifests").glob("*.json"))
@@ -18,7 +18,7 @@ def example(name: str) -> dict[str, Any]:
 
 
 def manifest(**members: Any) -> dict[str, Any]:
-    """The smallest manifest, with the given members in it."""
+    """Return the smallest manifest with the given members added."""
     return {**example("smallest"), **members}
 
 
@@ -54,7 +54,7 @@ def internal_tools(*names: str, **members: Any) -> dict[str, Any]:
 
 
 def with_credentials(manifest: Manifest, document: Any) -> Any:
-    """What a manifest dumps, with the credentials of the document that it was read from."""
+    """Return the dump of a manifest with the credentials of its document."""
     dumped = manifest.model_dump(mode="json", exclude_unset=True)
     places = [place.keys for place in credential_places(dumped) if place.kind == "hidden"]
-    return replaced(dumped, {keys: value_at(document, keys) for keys in places})
+    return replace_values(dumped, {keys: value_at(document, keys) for keys in places})

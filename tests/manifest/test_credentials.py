@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from apps.manifest.credentials import Place, credential_places
-from apps.manifest.places import replaced
+from apps.manifest.credentials import CredentialPlace, credential_places
+from apps.manifest.json_places import replace_values
 from apps.manifest.servers import servers_of
 from tests.contract import proves
 from tests.tables import each_row
@@ -80,10 +80,12 @@ def test_every_kind_of_authorization_has_its_place():
     places = credential_places(document)
 
     assert places == (
-        Place(("tool_sets", 0, "authorization", "token"), "plain"),
-        Place(("tool_sets", 1, "authorization", "key"), "plain"),
-        Place(("tool_sets", 2, "authorization", "password"), "reference", "shop"),
-        Place(("tool_sets", 3, "mcp_server_info", "authorization", "client_secret"), "plain"),
+        CredentialPlace(("tool_sets", 0, "authorization", "token"), "plain"),
+        CredentialPlace(("tool_sets", 1, "authorization", "key"), "plain"),
+        CredentialPlace(("tool_sets", 2, "authorization", "password"), "reference", "shop"),
+        CredentialPlace(
+            ("tool_sets", 3, "mcp_server_info", "authorization", "client_secret"), "plain"
+        ),
     )
 
 
@@ -175,7 +177,7 @@ def test_a_patch_of_a_template_may_hold_credentials():
 @each_row(
     ("toolset", "places"),
     [
-        # Misspelt, misplaced, of no kind, of the wrong type: a credential is one all the same.
+        # Misspelt, misplaced, of an unknown kind or of the wrong type, it is still a credential.
         (
             {"type": "rest-api", "authorization": {"type": "bearer", "tokn": "t"}},
             [("tool_sets[0].authorization.tokn", "plain")],
@@ -244,5 +246,5 @@ def test_a_toolset_is_sent_to_all_of_its_servers():
 def test_values_are_replaced_in_a_copy():
     document = {"a": [{"b": 1}, 2], "c": 3}
 
-    assert replaced(document, {("a", 0, "b"): 9, ("c",): 8}) == {"a": [{"b": 9}, 2], "c": 8}
+    assert replace_values(document, {("a", 0, "b"): 9, ("c",): 8}) == {"a": [{"b": 9}, 2], "c": 8}
     assert document == {"a": [{"b": 1}, 2], "c": 3}

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from apps.manifest.validation import review
+from apps.manifest.validation.validation import review
 from tests.contract import proves
 from tests.manifest.documents import manifest
 from tests.tables import each_row
@@ -11,8 +11,8 @@ ROOTS = "'event', 'messages', 'last_user_message', 'last_assistant_message'"
 
 
 NO_LIST = (
-    "this is no list and has no items by number; "
-    "take one of 'role', 'content', 'tool_calls', 'tool_call_id'"
+    "this is not a list, so it has no numbered items; use 'role', 'content', 'tool_calls', "
+    "'tool_call_id'"
 )
 
 
@@ -50,12 +50,15 @@ def test_a_template_that_can_be_filled_in(arguments):
 @each_row(
     ("arguments", "problem"),
     [
-        ({"q": "${nothing}"}, f"q: there is no 'nothing' here, only {ROOTS}"),
+        ({"q": "${nothing}"}, f"q: unknown name 'nothing'; use {ROOTS}"),
         (
             {"a": [{"b": "${last_user_message.text}"}]},
-            "a[0].b: there is no 'text' here, only 'role', 'content', 'tool_calls', 'tool_call_id'",
+            "a[0].b: unknown name 'text'; use 'role', 'content', 'tool_calls', 'tool_call_id'",
         ),
-        ({"q": "${messages.content}"}, "q: a list has no 'content'; take one of its items first"),
+        (
+            {"q": "${messages.content}"},
+            ("q: a list has no 'content'; select one of its items first"),
+        ),
         *(
             ({"q": f"${{{expression}}}"}, f"q: {NO_LIST}")
             for expression in (
@@ -69,23 +72,23 @@ def test_a_template_that_can_be_filled_in(arguments):
         ),
         (
             {"q": "${messages[0].tool_calls[0][0].name}"},
-            "q: this is no list and has no items by number; take one of 'id', 'name', 'arguments'",
+            "q: this is not a list, so it has no numbered items; use 'id', 'name', 'arguments'",
         ),
-        ({"q": "${messages['role']}"}, "q: a list has no 'role'; take one of its items first"),
+        ({"q": "${messages['role']}"}, "q: a list has no 'role'; select one of its items first"),
         ({"q": "${event"}, "q: `${` is not closed by `}`"),
         ({"q": "${}"}, "q: a value is missing"),
         ({"q": {"$eval": "1 +"}}, 'q["$eval"]: Unexpected end of input'),
-        ({"q": {"$eval": "1 2"}}, "q[\"$eval\"]: '2' is left over after the expression"),
-        ({"q": {"$eval": 5}}, 'q["$eval"]: an expression is a text'),
-        ({"q": {"$if": "no", "then": 1}}, f"q[\"$if\"]: there is no 'no' here, only {ROOTS}"),
+        ({"q": {"$eval": "1 2"}}, "q[\"$eval\"]: unexpected '2' after the expression"),
+        ({"q": {"$eval": 5}}, 'q["$eval"]: an expression must be a string'),
+        ({"q": {"$if": "no", "then": 1}}, f"q[\"$if\"]: unknown name 'no'; use {ROOTS}"),
         ({"q": {"$evil": "1"}}, 'q["$evil"]: there is no such operator; write `$$` for a `$`'),
         (
             {"q": {"$eval": "iteration_count"}},
-            f"q[\"$eval\"]: there is no 'iteration_count' here, only {ROOTS}",
+            f"q[\"$eval\"]: unknown name 'iteration_count'; use {ROOTS}",
         ),
         (
             {"q": "${1 + len(messages) ** 2}"},
-            "q: `**` is not available; small numbers make too large ones with it",
+            "q: `**` is not supported, because its results can be too large",
         ),
         ({"q": {"$eval": "(" * 500}}, 'q["$eval"]: the expression is too long'),
         ({"q": {"$eval": "event" + "[:]" * 500}}, 'q["$eval"]: the expression is too long'),
@@ -105,10 +108,13 @@ def test_a_hook_at_the_end_has_no_place_in_the_history():
         frequency="always",
         refresh_condition={"kind": "ttl", "ttl_minutes": 5},
     ) == [
-        ("hooks[0].frequency", "a hook on_completion adds nothing to the history; leave it out"),
+        (
+            "hooks[0].frequency",
+            ("a hook on_completion cannot add to the history; remove the field"),
+        ),
         (
             "hooks[0].refresh_condition",
-            "a hook on_completion adds nothing to the history; leave it out",
+            "a hook on_completion cannot add to the history; remove the field",
         ),
     ]
     assert errors(event="on_completion", refresh_condition=None) == []
@@ -117,7 +123,7 @@ def test_a_hook_at_the_end_has_no_place_in_the_history():
 @pytest.mark.parametrize("event", ["on_user_message", "on_tool_result", "on_status"])
 def test_a_hook_that_watches_has_no_place_in_the_history(event):
     assert errors(event=event, frequency="always") == [
-        ("hooks[0].frequency", f"a hook {event} adds nothing to the history; leave it out")
+        ("hooks[0].frequency", f"a hook {event} cannot add to the history; remove the field")
     ]
     assert errors(event=event) == []
 
@@ -139,8 +145,10 @@ def test_a_template_is_not_refreshed_by_the_clock():
         assert errors(arguments=templated, refresh_condition=ttl) == [
             (
                 "hooks[0].refresh_condition",
-                "arguments with a template change by themselves; leave it out, or write plain "
-                "arguments",
+                (
+                    "the field does not apply to arguments with a template; remove it, or use "
+                    "plain arguments"
+                ),
             )
         ]
 
@@ -175,9 +183,9 @@ def test_other_mistakes_of_a_hook():
         ("'a", "Unexpected input for ''a' at ''a'"),
         ("* event", "a value is missing"),
         ("event +", "Unexpected end of input"),
-        ("[event, nothing]", f"there is no 'nothing' here, only {ROOTS}"),
-        ("{a: nothing}", f"there is no 'nothing' here, only {ROOTS}"),
-        ("str(-nothing)", f"there is no 'nothing' here, only {ROOTS}"),
+        ("[event, nothing]", f"unknown name 'nothing'; use {ROOTS}"),
+        ("{a: nothing}", f"unknown name 'nothing'; use {ROOTS}"),
+        ("str(-nothing)", f"unknown name 'nothing'; use {ROOTS}"),
     ],
 )
 def test_text_that_is_no_expression(text, problem):

@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.manifest.names import localized, possible_names, sanitize, visible_name, visible_names
+from apps.manifest.names import localize_text, possible_names, sanitize, visible_name, visible_names
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -64,7 +64,7 @@ def test_the_toolset_goes_in_front():
     ],
 )
 def test_text_is_told_in_the_nearest_language(text, locale, expected):
-    assert localized(text, locale) == expected
+    assert localize_text(text, locale) == expected
 
 
 def test_names_that_would_become_the_same_get_a_hash():

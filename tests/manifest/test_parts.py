@@ -1,7 +1,7 @@
 import pytest
 
-from apps.manifest.parts import Part, parts_in_use
-from apps.manifest.validation import read
+from apps.manifest.parts import ManifestPart, parts_in_use
+from apps.manifest.validation.validation import read_manifest
 from tests.manifest.documents import example, internal_tools, manifest, rest_tool, rest_tools
 
 CLOCK = ("features.timestamp", "features.timestamp")
@@ -58,17 +58,17 @@ EXPECTED = {
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_the_parts_of_an_example(name):
-    expected = tuple(Part(*part) for part in EXPECTED[name])
+    expected = tuple(ManifestPart(*part) for part in EXPECTED[name])
 
-    assert parts_in_use(read(example(name))) == expected
+    assert parts_in_use(read_manifest(example(name))) == expected
 
 
 def test_each_internal_tool_is_a_part():
     document = manifest(tool_sets=[internal_tools("clock", "python")], features=None)
 
-    assert parts_in_use(read(document)) == (
-        Part("tool_sets.internal.clock", "tool_sets[0].tools[0]"),
-        Part("tool_sets.internal.python", "tool_sets[0].tools[1]"),
+    assert parts_in_use(read_manifest(document)) == (
+        ManifestPart("tool_sets.internal.clock", "tool_sets[0].tools[0]"),
+        ManifestPart("tool_sets.internal.python", "tool_sets[0].tools[1]"),
     )
 
 
@@ -91,15 +91,17 @@ def test_what_is_disabled_is_not_in_use():
         hooks=[],
     )
 
-    assert parts_in_use(read(document)) == (Part("tool_sets.rest-api", "tool_sets[2]"),)
+    assert parts_in_use(read_manifest(document)) == (
+        ManifestPart("tool_sets.rest-api", "tool_sets[2]"),
+    )
 
 
 def test_a_feature_without_a_switch_is_in_use_where_it_is_written():
-    assert parts_in_use(read(manifest(features={"timestamp": None, "questions": {}}))) == (
-        Part("features.questions", "features.questions"),
+    assert parts_in_use(read_manifest(manifest(features={"timestamp": None, "questions": {}}))) == (
+        ManifestPart("features.questions", "features.questions"),
     )
 
 
 def test_the_clock_is_in_use_unless_it_is_refused():
-    assert parts_in_use(read(manifest(features={}))) == (Part(*CLOCK),)
-    assert parts_in_use(read(manifest(features=None))) == ()
+    assert parts_in_use(read_manifest(manifest(features={}))) == (ManifestPart(*CLOCK),)
+    assert parts_in_use(read_manifest(manifest(features=None))) == ()

@@ -1,4 +1,4 @@
-"""Properties that hold for every document, not only for those that somebody thought of."""
+"""Properties that hold for every document, not only for written examples."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import is_limit
 from apps.manifest.parts import parts_in_use
-from apps.manifest.validation import Review, read, review
+from apps.manifest.validation.validation import Review, read_manifest, review
 from tests.manifest.documents import DATA, EXAMPLES, example, with_credentials
 from tests.manifest.variations import variations
 
@@ -50,7 +50,7 @@ def test_any_damage_to_an_example_is_reviewed(data, name, value, preview):
 
 
 def members(value: Any) -> Any:
-    """Every place of a document that can be written to."""
+    """Yield every location of a document that can be written to."""
     if isinstance(value, dict | list):
         for key in value if isinstance(value, dict) else range(len(value)):
             yield value, key
@@ -64,12 +64,12 @@ def members(value: Any) -> Any:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 def test_what_the_reference_accepts_loads(document, preview):
-    manifest = read(document, preview=preview)
+    manifest = read_manifest(document, preview=preview)
 
     assert isinstance(manifest, Manifest)
     assert isinstance(parts_in_use(manifest), tuple)
     refused = [problem.path for problem in review(document, preview=preview).errors]
-    # The reference takes any integer for a number of calls.
+    # The reference accepts any integer as a number of calls.
     has_limit = is_limit(manifest.orchestrator.max_iterations)
     assert refused == ([] if has_limit else ["orchestrator.max_iterations"])
-    assert read(with_credentials(manifest, document), preview=preview) == manifest
+    assert read_manifest(with_credentials(manifest, document), preview=preview) == manifest

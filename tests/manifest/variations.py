@@ -1,6 +1,6 @@
-"""Documents that a JSON schema accepts, drawn by walking it.
+"""Random documents that a JSON schema accepts, drawn by walking it.
 
-What only code checks is drawn so that it holds; those rules have tests of their own.
+Rules that only code checks are satisfied; they have their own tests.
 """
 
 import itertools
@@ -22,7 +22,7 @@ def variations(schema: Schema) -> st.SearchStrategy[Schema]:
 
 
 class Variation:
-    """Draws one document. Optional members get rarer with depth, so that it ends."""
+    """Draw one document. Optional members are rarer at greater depth, so that it ends."""
 
     def __init__(self, draw: Any, definitions: dict[str, Schema]) -> None:
         self.draw = draw
@@ -42,7 +42,7 @@ class Variation:
         return self.typed(schema, depth)
 
     def chosen(self, choices: list[Schema], depth: int) -> Schema:
-        # The first is a scalar or the smallest where a schema leads back to itself.
+        # In a circular schema, the first alternative is a scalar or the smallest one.
         return choices[0] if depth > 14 else self.draw(st.sampled_from(choices))
 
     def typed(self, schema: Schema, depth: int) -> Any:
@@ -92,7 +92,7 @@ class Variation:
         return {self.draw(texts): self.of(inner, depth + 1) for _ in range(count)}
 
     def mended(self, members: dict[str, Any]) -> dict[str, Any]:
-        """Keep the rules that only code checks."""
+        """Change a document to satisfy the rules that only code checks."""
         if members.get("type") == "folder":
             members["url"] += "/"
         if "agent_home_dir" in members:

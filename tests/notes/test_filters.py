@@ -1,4 +1,4 @@
-"""D-45: the language of searches, on both databases."""
+"""D-45: the query language of searches, on both databases."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_what_was_changed_and_deleted_is_not_found_any_more():
     note = write("Plan", "Something about whales")
     write("Gone", "More whales")
     store.change(note, NoteContent("Plan", "Nothing about them"), PERSON)
-    store.delete(store.find(OWNER, "Gone"), PERSON)
+    store.delete(store.find_note(OWNER, "Gone"), PERSON)
 
     assert found("whales") == []
     assert found("nothing") == ["Plan"]
@@ -107,11 +107,11 @@ def test_what_was_changed_and_deleted_is_not_found_any_more():
     [
         (
             "modified>yesterday",
-            "'yesterday' is not a date from 1900 to 2199. Write one such as 2026-11-01",
+            "'yesterday' isn’t a date from 1900 to 2199. Use the form 2026-11-01",
         ),
-        ("modified>9999-12-31", "is not a date"),
-        ("[sort[title]]", r"'sort\[title\]' is not understood. Write words"),
-        ("x " * 21, "21 conditions; at most 20"),
+        ("modified>9999-12-31", "t a date from 1900 to 2199. Use the form"),
+        ("[sort[title]]", r"Unknown: 'sort\[title\]'. Use words"),
+        ("x " * 21, "21 conditions; the limit is 20"),
         ("x" * 1001, "1,001 characters"),
     ],
 )

@@ -1,4 +1,4 @@
-"""D-46: backlinks, contents, what changed last, lists page by page, what is wrong with a note."""
+"""D-46: backlinks, contents, recent changes, pages of lists, and problems of notes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from apps.notes.checks import problems_of
+from apps.notes.checks import check_note
 from apps.notes.models import Note
-from apps.notes.note_lists import backlinks, contents, listed, recent, tag_counts
-from apps.workspace.local import files
+from apps.notes.note_lists import backlinks, contents, list_notes, recent, tag_counts
+from apps.workspace.local.files import files
 from tests.contract import proves
 from tests.notes.written import OTHER, OWNER, write
 
@@ -69,7 +69,7 @@ def test_the_newest_changes_come_first():
 def test_pages_of_a_list_have_each_note_once_and_read_no_bodies():
     for number in range(25):
         write(f"Note {number:02}", "A body")
-    rows = listed(OWNER, "")
+    rows = list_notes(OWNER, "")
 
     pages = [list(rows[start : start + 10]) for start in (0, 10, 20, 30)]
 
@@ -89,6 +89,7 @@ def test_tags_are_counted_in_one_workspace():
     ]
 
 
+@pytest.mark.postgres
 @proves("D-46")
 def test_what_is_wrong_with_a_note_is_said_with_its_line():
     write("Log")
@@ -101,18 +102,18 @@ def test_what_is_wrong_with_a_note_is_said_with_its_line():
     )
     note = write("Plan", text)
 
-    assert [(one.line, one.text) for one in problems_of(note)] == [
-        (1, "There is no note 'Nowhere', to which a link leads."),
+    assert [(one.line, one.text) for one in check_note(note)] == [
+        (1, "A link leads to 'Nowhere', but no such note exists."),
         (2, f"There is no file files/{OWNER}/notes/gone.png."),
-        (3, "A link begins with [[ and does not end with ]]."),
-        (4, "The code block that begins here does not end; write ``` below it."),
+        (3, "A link that begins with [[ must end with ]]."),
+        (4, "The code block that begins here never ends; add ``` below it."),
     ]
 
 
 def test_a_front_matter_in_a_text_is_read():
     note = write("Plan", "---\ntitle: [a\n---\nText")
 
-    (problem,) = problems_of(note)
-    assert (problem.line, problem.text[:25]) == (1, "The front matter is no YA")
-    assert problems_of(write("Rule", "---\n\nText below a line")) == []
-    assert problems_of(write("Fine", "~~~\n```\n~~~\n`[[`")) == []
+    (problem,) = check_note(note)
+    assert (problem.line, problem.text[:34]) == (1, "The front matter is not valid YAML")
+    assert check_note(write("Rule", "---\n\nText below a line")) == []
+    assert check_note(write("Fine", "~~~\n```\n~~~\n`[[`")) == []

@@ -1,9 +1,11 @@
-"""D-47: notes are written with versions, and two who write at once lose nothing."""
+"""D-47: notes have versions, and two concurrent writers lose nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from threading import Thread
 
 import pytest
@@ -11,19 +13,22 @@ from django.db import connection
 
 from apps.errors import NoteChanged, NoteMissing, NoteRefused
 from apps.notes import limits, store
-from apps.notes.content import NoteContent, content_of
-from apps.notes.models import Note, NoteLink, NoteTag
+from apps.notes.content import NoteContent, note_content
+from apps.notes.models import Note, NoteLink, NoteTag, NoteVersion
+from apps.notes.store import NewNote
+from tests.console.admin.rows.test_races import ON_POSTGRESQL, at_once
 from tests.contract import proves
 from tests.notes.written import AGENT, OTHER, OWNER, PERSON, said, text_of, titles, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
+NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
 
 def test_a_note_is_stored_with_all_that_it_says_and_its_first_version():
     note = write("Boats", "We have [[two boats|Fleet]].", "sea", "Work", colour="blue")
 
-    found = store.find(OWNER, "boats")
-    assert content_of(found) == NoteContent(
+    found = store.find_note(OWNER, "boats")
+    assert note_content(found) == NoteContent(
         "Boats", "We have [[two boats|Fleet]].", ("sea", "Work"), {"colour": "blue"}
     )
     assert said(note) == [(1, "created", "Boats", False)]
@@ -36,7 +41,7 @@ def test_a_title_is_taken_however_it_is_spelled(title):
     write("Boats")
     write("Boats", owner=OTHER)
 
-    with pytest.raises(NoteRefused, match=r"there is a note .* already"):
+    with pytest.raises(NoteRefused, match=r"a note .* already"):
         write(title)
     assert titles() == ["Boats"]
 
@@ -44,13 +49,13 @@ def test_a_title_is_taken_however_it_is_spelled(title):
 UNFIT = [
     (NoteContent("  "), "title", "it is empty"),
     (NoteContent("x" * 201), "title", "201 characters"),
-    (NoteContent("a [b]"), "title", "leave these out"),
+    (NoteContent("a [b]"), "title", "contains one of [ ] | or a control character; remove these"),
     (NoteContent("a\x07b"), "title", "control character"),
     (NoteContent("a", "x" * 200_001), "text", "200,001 characters"),
-    (NoteContent("a", "\0"), "text", "no text"),
+    (NoteContent("a", "\0"), "text", "invalid characters"),
     (NoteContent("a", "", tuple(map(str, range(51)))), "tags", "there are 51"),
     (NoteContent("a", "", (), {"Big Name": "x"}), "fields.Big Name", "begins with a letter"),
-    (NoteContent("a", "", (), {"tags": "x"}), "fields.tags", "has that already"),
+    (NoteContent("a", "", (), {"tags": "x"}), "fields.tags", "already has this field"),
     (NoteContent("a", "", (), {"b": "x" * 2_001}), "fields.b", "2,001 characters"),
 ]
 
@@ -69,7 +74,7 @@ def test_there_is_room_for_so_many_notes(monkeypatch):
     write("One")
     write("Two")
 
-    with pytest.raises(NoteRefused, match="room for 2 notes"):
+    with pytest.raises(NoteRefused, match="limit of 2 notes"):
         write("Three")
     write("Three", owner=OTHER)
 
@@ -77,7 +82,7 @@ def test_there_is_room_for_so_many_notes(monkeypatch):
 def test_each_change_is_a_version_that_says_who_wrote_it():
     note = write("Plan", "First")
     store.change(note, NoteContent("Plan", "Second"), AGENT)
-    same = store.change(store.find(OWNER, "Plan"), NoteContent("Plan", "Second"), PERSON)
+    same = store.change(store.find_note(OWNER, "Plan"), NoteContent("Plan", "Second"), PERSON)
 
     assert said(same) == [(1, "created", "Plan", False), (2, "changed", "Plan", True)]
     newest = same.versions.get(number=2)
@@ -98,7 +103,7 @@ def test_who_saw_an_older_version_is_told_and_overwrites_nothing():
     note = write("Plan", "First")
     store.change(note, NoteContent("Plan", "By another"), PERSON)
 
-    with pytest.raises(NoteChanged, match="changed meanwhile"):
+    with pytest.raises(NoteChanged, match="changed in the meantime"):
         store.change(note, NoteContent("Plan", "Mine"), PERSON)
     assert text_of("Plan") == "By another"
 
@@ -110,7 +115,7 @@ def test_an_edit_is_made_again_of_what_somebody_else_wrote_meanwhile():
 
     def edit(content: NoteContent) -> NoteContent:
         if text := next(others, ""):
-            store.change(store.find(OWNER, "Plan"), NoteContent("Plan", text), PERSON)
+            store.change(store.find_note(OWNER, "Plan"), NoteContent("Plan", text), PERSON)
         return replace(content, text=f"{content.text} four")
 
     store.change_newest(OWNER, "Plan", edit, PERSON)
@@ -140,7 +145,7 @@ def test_nothing_is_lost_when_many_write_at_once():
 
 
 def append(letter: str) -> None:
-    """However often others are quicker."""
+    """Append, retrying as often as other writers are faster."""
     with suppress(NoteChanged):
         store.change_newest(
             OWNER, "Tally", lambda now: replace(now, text=now.text + letter), PERSON
@@ -153,7 +158,7 @@ def test_links_follow_a_new_title_and_code_stays_as_it_is():
     write("Fleet")
     write("Log", "See [[fleet]] and [[the boats|Fleet]].\n\n```\n[[Fleet]]\n```\n`[[Fleet]]`")
     write("Other", "[[Fleets]] are something else.")
-    note = store.find(OWNER, "Fleet")
+    note = store.find_note(OWNER, "Fleet")
 
     renamed, followed = store.rename(note, "Ships", PERSON)
 
@@ -162,13 +167,13 @@ def test_links_follow_a_new_title_and_code_stays_as_it_is():
         "See [[Ships]] and [[the boats|Ships]].\n\n```\n[[Fleet]]\n```\n`[[Fleet]]`"
     )
     assert text_of("Other") == "[[Fleets]] are something else."
-    assert said(store.find(OWNER, "Log"))[-1] == (2, "relinked", "Log", False)
+    assert said(store.find_note(OWNER, "Log"))[-1] == (2, "relinked", "Log", False)
 
 
 def test_a_renamed_note_that_is_brought_back_takes_its_links_along():
     write("Fleet")
     write("Log", "See [[Fleet]].")
-    renamed, _ = store.rename(store.find(OWNER, "Fleet"), "Ships", AGENT)
+    renamed, _ = store.rename(store.find_note(OWNER, "Fleet"), "Ships", AGENT)
 
     store.restore(renamed, 1, PERSON)
 
@@ -191,12 +196,12 @@ def test_what_is_deleted_is_found_nowhere_and_can_be_brought_back():
     assert titles() == []
     assert (NoteTag.objects.count(), NoteLink.objects.count()) == (0, 0)
     with pytest.raises(NoteMissing):
-        store.find(OWNER, "Plan")
+        store.find_note(OWNER, "Plan")
 
     store.restore(gone, 1, PERSON)
 
-    back = store.find(OWNER, "Plan")
-    assert content_of(back) == NoteContent("Plan", "See [[Log]].", ("work",))
+    back = store.find_note(OWNER, "Plan")
+    assert note_content(back) == NoteContent("Plan", "See [[Log]].", ("work",))
     assert said(back) == [
         (1, "created", "Plan", False),
         (2, "deleted", "Plan", True),
@@ -215,7 +220,7 @@ def test_a_deleted_note_does_not_come_back_beside_one_of_its_title():
 
 
 def test_a_version_that_was_given_up_cannot_be_brought_back():
-    with pytest.raises(NoteMissing, match="no version 7"):
+    with pytest.raises(NoteMissing, match="version 7 of this note no longer"):
         store.restore(write("Plan"), 7, PERSON)
 
 
@@ -228,3 +233,28 @@ def test_what_is_deleted_with_its_owner(django_user_model):
 
     assert [note.title for note in Note.objects.all()] == ["Of others"]
     assert limits.MOST_NOTES == 20_000
+
+
+@ON_POSTGRESQL
+@pytest.mark.django_db(transaction=True)
+def test_of_two_notes_of_a_title_written_at_once_one_is_refused():
+    def attempt(act: Callable[[], object]) -> str:
+        try:
+            act()
+        except NoteRefused as error:
+            return str(error)
+        return ""
+
+    new = NewNote(NoteContent("Log", "x"), NOON, NOON)
+    many = [replace(new, content=NoteContent(f"Log {n}", "x")) for n in range(300)]
+
+    def import_many() -> None:
+        store.create_all(OWNER, many, PERSON, store.Action.IMPORTED)
+
+    alone = at_once(*(lambda: attempt(lambda: write("Boats")) for _ in range(4)))
+    imported = at_once(*(lambda: attempt(import_many) for _ in range(2)))
+
+    assert sorted(alone) == ["", *["a note 'Boats' already exists; choose another title."] * 3]
+    assert sorted(imported) == ["", "one of the titles was used in the meantime; try again."]
+    assert len(titles()) == 301
+    assert NoteVersion.objects.count() == 301

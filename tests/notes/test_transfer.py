@@ -1,4 +1,5 @@
-"""D-46, D-50: notes as a folder of Markdown files, there and back; what is no such folder is refused."""
+"""D-46, D-50: notes are exported and imported as a folder of Markdown files; other folders are
+refused."""
 
 from __future__ import annotations
 
@@ -17,16 +18,17 @@ from hypothesis import strategies as st
 from apps.accounts.buckets import bucket_of
 from apps.errors import NoteRefused
 from apps.notes import store
-from apps.notes.content import NoteContent, checked, content_of
+from apps.notes.content import NoteContent, check_content, note_content
 from apps.notes.models import Note
 from apps.notes.store import notes_of
 from apps.notes.transfer import sources
-from apps.notes.transfer.document import read_document, write_document
-from apps.notes.transfer.note_export import exported, file_name, write_zip
-from apps.notes.transfer.note_import import Imported, import_notes
+from apps.notes.transfer.document import read_note_document, write_document
+from apps.notes.transfer.note_export import export_notes, file_name, write_zip
+from apps.notes.transfer.note_import import ImportedNotes, import_notes
 from apps.notes.transfer.sources import open_zip
-from apps.workspace.local import files
+from apps.workspace.local.files import files
 from tests.contract import proves
+from tests.documents.raw_names import raw_archive
 from tests.notes.written import OTHER, OWNER, PERSON, said, text_of, titles, write
 from tests.tables import each_row
 
@@ -44,13 +46,13 @@ def packed(entries: Mapping[str, bytes | str]) -> BytesIO:
     return file
 
 
-def imported(entries: Mapping[str, bytes | str], owner: str = OWNER) -> Imported:
+def imported(entries: Mapping[str, bytes | str], owner: str = OWNER) -> ImportedNotes:
     return import_notes(owner, open_zip(packed(entries)), PERSON)
 
 
 def everything(owner: str) -> list[Any]:
     rows = notes_of(owner).order_by("key")
-    return [(content_of(note), note.created_at, note.modified_at) for note in rows]
+    return [(note_content(note), note.created_at, note.modified_at) for note in rows]
 
 
 @proves("D-50")
@@ -77,10 +79,10 @@ def test_all_notes_go_there_and_back_with_their_files():
     files.delete_below(OWNER, "notes/")
     done = import_notes(OWNER, open_zip(file), PERSON)
 
-    assert done == Imported(new=3, files=1)
+    assert done == ImportedNotes(new=3, files=1)
     assert everything(OWNER) == before
     assert files.read(OWNER, f"files/{OWNER}/notes/plan%20a.png").content == b"picture"
-    assert import_notes(OWNER, open_zip(file), PERSON) == Imported(same=3, files=1)
+    assert import_notes(OWNER, open_zip(file), PERSON) == ImportedNotes(same=3, files=1)
     import_notes(OTHER, open_zip(file), PERSON)
     assert text_of("A: plan", OTHER) == f"\n![](files/{OTHER}/notes/plan%20a.png)\n\n[[Log]] "
 
@@ -96,7 +98,7 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), m
 )
 def test_any_note_is_the_same_after_a_file(text, tags, fields):
     try:
-        content = checked(NoteContent(f"A {text}", f"---\n{text}", tuple(tags), fields))
+        content = check_content(NoteContent(f"A {text}", f"---\n{text}", tuple(tags), fields))
     except NoteRefused:
         return
     note = Note(
@@ -108,7 +110,7 @@ def test_any_note_is_the_same_after_a_file(text, tags, fields):
         modified_at=NOON,
     )
 
-    found = read_document("x.md", write_document(note, content.text).encode())
+    found = read_note_document("x.md", write_document(note, content.text).encode())
     assert (found.content, found.created, found.modified) == (content, NOON, NOON)
 
 
@@ -122,9 +124,9 @@ def test_files_of_other_programs_are_read():
         }
     )
 
-    assert done == Imported(new=2, left_out=1)
-    assert content_of(store.find(OWNER, "boats")) == NoteContent("Boats", "Just text\n")
-    assert content_of(store.find(OWNER, "plan")) == NoteContent(
+    assert done == ImportedNotes(new=2, left_out=1)
+    assert note_content(store.find_note(OWNER, "boats")) == NoteContent("Boats", "Just text\n")
+    assert note_content(store.find_note(OWNER, "plan")) == NoteContent(
         "plan", "Plan", ("sea", "log"), {"status": "open", "aliases": "a, b"}
     )
 
@@ -132,25 +134,36 @@ def test_files_of_other_programs_are_read():
 def test_a_note_that_is_there_gets_a_version():
     note = write("Boats", "Old")
 
-    assert imported({"Boats.md": "New"}) == Imported(changed=1)
+    assert imported({"Boats.md": "New"}) == ImportedNotes(changed=1)
     assert said(note) == [(1, "created", "Boats", False), (2, "imported", "Boats", False)]
 
 
 REFUSED: list[tuple[dict[str, bytes | str], str]] = [
-    ({"../evil.md": "x"}, r"\.\./evil\.md: its name leads out of the folder"),
-    ({"/etc/evil.md": "x"}, "/etc/evil.md: its name leads out"),
-    ({"a\\..\\b.md": "x"}, "its name leads out"),
-    ({"C:/b.md": "x"}, "its name leads out"),
-    ({"a.md": b"\xff\xfe"}, "a.md: it is not written in UTF-8"),
-    ({"a.md": "---\ntitle: [x\n---\n"}, "a.md: its front matter is no YAML"),
+    ({"../evil.md": "x"}, r"\.\./evil\.md: its path is outside the folder"),
+    ({"/etc/evil.md": "x"}, "/etc/evil.md: its path is outside"),
+    ({"a\\..\\b.md": "x"}, "its path is outside"),
+    ({"C:/b.md": "x"}, "its path is outside"),
+    ({"a.md": b"\xff\xfe"}, "a.md: it is not UTF-8"),
+    ({"a.md": "---\ntitle: [x\n---\n"}, "a.md: its front matter is not valid YAML"),
     ({"a.md": "---\ntitle: &a x\nb: *a\n---\n"}, "a.md: its front matter line 2: anchors"),
-    ({"a.md": "---\ncreated: never\n---\n"}, "a.md: created: 'never' is not a date"),
-    ({"a.md": "---\ntags: {a: b}\n---\n"}, "a.md: tags: write a list of words"),
-    ({"a.md": "---\nfields: [a]\n---\n"}, "a.md: fields: write names with texts"),
-    ({"a.md": "---\nBig Name: a\n---\n"}, "a.md: fields.Big Name: a name has"),
+    ({"a.md": "---\ncreated: never\n---\n"}, "a.md: created: 'never' isn’t a date"),
+    ({"a.md": "---\ntags: {a: b}\n---\n"}, "a.md: tags: must be a list of texts"),
+    (
+        {"a.md": "---\nfields: [a]\n---\n"},
+        "a.md: fields: must be an object with texts as its values",
+    ),
+    ({"a.md": "---\nBig Name: a\n---\n"}, "a.md: fields.Big Name: a name begins"),
     ({"a.md": "x" * 200_001}, "a.md: text: it has 200,001 characters"),
     ({"a.md": "x", "b/A.md": "y"}, "b/A.md: it has the same title as a.md"),
-    ({"a.txt": "x"}, "it has no Markdown files"),
+    ({"Größe.md": "x", "Gro\u0308ße.md": "y"}, "two files of the archive have the same name"),
+    ({"a.md": "x", "a\u202e.md": "y"}, "two files of the archive have the same name"),
+    ({"\x01.md": "x"}, r"its title|title: "),
+    ({"a" * 60_000 + ".md": "x"}, "title: "),
+    (
+        {"a.md": "x", "attachments/" + "a" * 300: "x"},
+        "a segment of it is too long; the limit is 255 bytes",
+    ),
+    ({"a.txt": "x"}, "it contains no Markdown files"),
     ({"a.md": "x", "attachments/a\tb": "x"}, "attachments/a\tb: .*control characters"),
 ]
 
@@ -162,8 +175,26 @@ def test_what_is_no_folder_of_notes_is_refused_with_the_name_of_the_file(subtest
     assert titles() == []
 
 
+def test_names_that_macos_and_windows_write_become_titles():
+    files: dict[str, bytes | str] = {
+        "Größe.md": "![](attachments/Fläche.png)",
+        "attachments/Fläche.png": b"png",
+    }
+
+    assert import_notes(OWNER, open_zip(raw_archive(files)), PERSON) == ImportedNotes(
+        new=1, files=1
+    )
+    in_russian = raw_archive({"Заметки на неделю.md": "x", "Список покупок.md": "y"}, "cp866")
+    import_notes(OTHER, open_zip(in_russian), PERSON)
+
+    assert titles() == ["Größe"]
+    assert titles(OTHER) == ["Заметки на неделю", "Список покупок"]
+    with pytest.raises(NoteRefused, match="the file names have an unknown encoding"):
+        open_zip(raw_archive({"ÿþ¤¦.md": "x"}, "latin-1"))
+
+
 def test_what_is_no_archive_is_refused():
-    with pytest.raises(NoteRefused, match="it is no ZIP archive"):
+    with pytest.raises(NoteRefused, match="it is not a ZIP archive"):
         open_zip(BytesIO(b"no archive"))
 
 
@@ -200,15 +231,17 @@ def test_a_link_in_an_archive_is_refused():
 
 def test_what_grows_when_it_is_unpacked_is_given_up(monkeypatch):
     monkeypatch.setattr(sources, "LARGEST", 1_000)
-    with pytest.raises(NoteRefused, match=r"bomb\.md: it has more than"):
+    with pytest.raises(NoteRefused, match=r"bomb\.md: it is too large"):
         imported({"bomb.md": "0" * 2_000})
 
     source = open_zip(packed({"a.md": "0" * 600, "b.md": "0" * 600}))
     source.allowance.left = 1_000
-    with pytest.raises(NoteRefused, match=r"b\.md: with it, the files have more than 256 MB"):
+    with pytest.raises(
+        NoteRefused, match=r"b\.md: the files are too large in total; the limit is 256 MB"
+    ):
         import_notes(OWNER, source, PERSON)
     monkeypatch.setattr(sources, "MOST_FILES", 1)
-    with pytest.raises(NoteRefused, match="there are 2 files; at most 1 are read"):
+    with pytest.raises(NoteRefused, match="there are 2 files; the limit is 1"):
         imported({"a.md": "", "b.md": ""})
 
 
@@ -239,13 +272,13 @@ def test_commands_write_and_read_a_folder(tmp_path, django_user_model):
     call_command("import_notes", tmp_path / "new", user="ada", stdout=said)
 
     assert said.getvalue() == (
-        "Files written: 2.\nNew: 1, changed: 0, the same: 0, files: 1, left out: 0.\n"
+        "Files written: 2.\nNew: 1, changed: 0, unchanged: 0, files: 1, left out: 0.\n"
     )
     assert [note.title for note in notes_of(owner)] == ["Boats"]
-    assert [name for name, _ in exported(owner)] == ["Boats.md", "attachments/a.png"]
+    assert [name for name, _ in export_notes(owner)] == ["Boats.md", "attachments/a.png"]
     with pytest.raises(CommandError, match="is not empty"):
         call_command("export_notes", tmp_path / "new", user="ada")
-    with pytest.raises(CommandError, match="nobody named 'bob'"):
+    with pytest.raises(CommandError, match="Unknown user: 'bob'"):
         call_command("export_notes", tmp_path / "x", user="bob")
-    with pytest.raises(CommandError, match="no team named 'Crew'"):
+    with pytest.raises(CommandError, match="Unknown team: 'Crew'"):
         call_command("import_notes", tmp_path, team="Crew")

@@ -1,4 +1,4 @@
-"""Notes for tests, short to write."""
+"""Short functions that write notes for tests."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def titles(owner: str = OWNER) -> list[str]:
 
 
 def text_of(title: str, owner: str = OWNER) -> str:
-    return store.find(owner, title).text
+    return store.find_note(owner, title).text
 
 
 def said(note: Note) -> list[tuple[int, str, str, bool]]:
-    """Number, action, title and whether an agent wrote it, of each version."""
+    """Return number, action, title and whether an agent wrote it, for each version."""
     rows: Any = note.versions.order_by("number")
     return [(row.number, row.action, row.title, row.is_by_agent) for row in rows]

@@ -1,8 +1,8 @@
-"""What DIAL's own client makes of the gateway: run by an interpreter that has it.
+"""Use the gateway with DIAL's own client, in an interpreter that has it.
 
-    python aidial_client_session.py URL KEY SLUG OWN_TOOL
+python aidial_client_session.py URL KEY SLUG OWN_TOOL
 
-It prints one JSON object; the test that starts it looks at the values.
+It prints one JSON object, whose values the test checks.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Session:
         }
 
     def remembered(self, tool: str) -> list[list[str]]:
-        """The roles of the history that each of three answers brings back."""
+        """Return the roles of the history in each of three answers."""
         messages: list[Any] = []
         roles = []
         for _ in range(3):
@@ -91,7 +91,8 @@ class Session:
         return {}
 
     def files(self) -> dict[str, Any]:
-        """What is stored, described, listed in pages, fetched, and deleted again."""
+        """Return the results of storing, describing, listing in pages, downloading and deleting
+        files."""
         files = self.client.files
         folder = f"files/{self.client.my_bucket()}/reports"
         item = files.upload(f"{folder}/first öne.csv", ("a.csv", b"first", "text/csv"))

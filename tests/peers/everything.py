@@ -1,4 +1,4 @@
-"""The reference server of the MCP project, in Node: it has one of everything."""
+"""The reference server of the MCP project, in Node, which has every feature."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ NODE = shutil.which("node") or ""
 
 
 def install() -> None:
-    """What `make test` does beforehand; once for a checkout."""
+    """Install it once per checkout, as `make test` does."""
     if not SCRIPT.exists():
         command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
         subprocess.run(command, cwd=HERE, check=True, capture_output=True, timeout=110)
 
 
 class Everything:
-    """The server over streamable HTTP, which can be killed and started anew at its address."""
+    """The server over streamable HTTP, which can be killed and restarted at its address."""
 
     def __init__(self) -> None:
         self.port = "0"

@@ -1,6 +1,7 @@
-"""DIAL's own client against the real site. It wants another `openai` than ours, so it is run by an
+"""DIAL's own client against the real site.
 
-interpreter of its own, which `make test` sets up.
+It requires another version of `openai`, so it runs in a separate interpreter, which `make test`
+sets up.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The models of DIAL's SDK as judges of what clients, and we ourselves, send."""
+"""The models of DIAL's SDK validate what clients and the site send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that others wrote in another language, as a program and over HTTP."""
+"""A third-party server in another language, as a program and over HTTP."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Contribution
-from apps.workspace.local import mcp_servers
+from apps.workspace.local.tools import mcp_servers
 from tests.capabilities.manifests import Files, manifest, opened, stage_text, use
 from tests.capabilities.mcp.servers import nothing_left_over, over_http, over_stdio, register
 from tests.contract import proves
@@ -50,9 +50,9 @@ def everything_url() -> Iterator[str]:
 @pytest.fixture(params=["stdio", "streamable_http"])
 def protocol(request: pytest.FixtureRequest, settings) -> Iterator[str]:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
-    mcp_servers.forget()
+    mcp_servers.forget_servers()
     yield request.param
-    mcp_servers.forget()
+    mcp_servers.forget_servers()
 
 
 @asynccontextmanager
@@ -78,13 +78,13 @@ async def test_what_it_has_is_listed_and_its_refusals_are_told(protocol: str, ev
         await server.use("echo", events.append, message="hello")
         refused = await server.use("get-resource-reference", resourceType="Text", resourceId=-1)
 
-    # Of all its tools, one can be called as a task only.
+    # One of its tools can only be called as a task.
     assert [str(issue) for issue in server.contribution.issues] == [
         "Toolset desk: the tool 'simulate-research-query' is left out: it can only be called as a task "
         "(execution.taskSupport is 'required'), which is not supported."
     ]
     assert names >= {"desk_echo", "desk_get-sum", "desk_get-tiny-image", "read_mcp_resource"}
-    # What needs a client that a person sits at is not told to one that says there is nobody.
+    # Tools that need an interactive client are not offered to one without a user.
     assert not [name for name in names if "sampling" in name or "roots" in name or "elicit" in name]
     assert "URI: demo://resource/static/document/" in cards
     assert [event.title for event in events if isinstance(event, StageOpened)] == ["desk · echo"]

@@ -1,4 +1,4 @@
-"""Requests that no well-behaved client sends, against the real site."""
+"""Malformed requests against the real site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenAI's own client, as anybody would use it, against the real site."""
+"""OpenAI's own client, in its usual usage, against the real site."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_streamed_tool_call_can_be_answered(client):
 
 
 def test_what_a_tool_brought_is_remembered_over_three_turns(client, gateway):
-    """The state travels in the client's messages, and the tool's result with it."""
+    """The state in the client's messages contains the tool's result."""
     messages = []
     for turn in range(1, 4):
         messages.append(said(f"call {CLOCK}"))
@@ -105,10 +105,10 @@ def test_what_a_tool_brought_is_remembered_over_three_turns(client, gateway):
         messages.append(answer.choices[0].message.to_dict())
 
         history = messages[-1]["custom_content"]["state"]["tool_execution_history"]
-        # The time that the model is told with each question is a call and a result as well.
+        # The time that is injected with each question is also a call and a result.
         assert [message["role"] for message in history] == ["assistant", "tool"] * 2
         sent = gateway.upstream.asked[-1]["messages"]
-        # Every conversation begins with a skill, which no state carries.
+        # Every conversation begins with a skill that is not part of the state.
         assert [message["role"] for message in sent].count("tool") == 2 * turn + 1
         assert messages[-1]["custom_content"]["stages"]
 
@@ -224,7 +224,7 @@ def test_a_refusal_of_the_model_keeps_its_status(client, stream):
 
 
 WAITS = [
-    # What the model's service says, and what the client is told.
+    # The error of the model's service, and the error for the client.
     ("37", "37"),
     ("999999999", "2678400"),
     ("Wed,_21_Oct_2015_07:28:00_GMT", "0"),
@@ -421,5 +421,5 @@ async def test_r_11_the_next_message_approves_a_call_if_it_brings_the_answer_bac
     assert "1. Approve\n2. Deny" in str(choice.message.content)
     assert (before, shop.targets) == ([], ["POST /pay"] if is_echoed else [])
     told = str(answer.choices[0].message.content)
-    assert ("did not bring back the state" in told) is not is_echoed
+    assert ("did not send back the state" in told) is not is_echoed
     assert told.startswith("It brought") is is_echoed

@@ -34,7 +34,7 @@ def client(gateway: Gateway, key: str) -> Iterator[openai.OpenAI]:
 
 
 def test_the_client_reads_what_it_asks_for(client: openai.OpenAI):
-    """It asks for base64 unless it is told otherwise."""
+    """The client requests base64 by default."""
     texts = ["a cat", "a kitten", "interest rates"]
 
     packed = client.embeddings.create(model=MINILM, input=texts)
@@ -56,7 +56,7 @@ def test_the_client_of_azure_names_the_model_in_the_address(gateway: Gateway, ke
 
 
 def test_the_client_is_told_what_is_wrong(client: openai.OpenAI):
-    with pytest.raises(openai.BadRequestError, match="Tokens are not understood"):
+    with pytest.raises(openai.BadRequestError, match="Tokens are not supported"):
         client.embeddings.create(model=MINILM, input=[1, 2, 3])
     with pytest.raises(openai.NotFoundError, match="no embeddings deployment named 'ada'"):
         client.embeddings.create(model="ada", input="tea")

@@ -1,14 +1,14 @@
-"""A model service on the loopback that does what the last question says.
+"""A model service on the loopback that follows the command in the last question.
 
 status N     refuses with that status
-break        says a word and cuts the connection
-hang         says a word and waits until the connection is closed
-call NAME    calls that tool, and reports what it brought; arguments may follow as JSON
-think KEY…   thinks, under that key, then says the rest; "think KEY call NAME" calls a tool.
-             Thoughts under other keys that come back are refused, as Groq does
-refuse       refuses in words, as models do
-limit N      has too many requests; the fourth time it says to come back in N seconds
-anything     is repeated, word by word
+break        sends a word and drops the connection
+hang         sends a word and waits until the connection is closed
+call NAME    calls that tool, and reports the result; arguments may follow as JSON
+think KEY…   reasons under that key, then sends the rest; "think KEY call NAME" calls a tool.
+             Reasoning that is sent back under another key is refused, as Groq does
+refuse       refuses in a text, as models do
+limit N      returns a rate limit; the fourth time with a retry after N seconds
+other words  are repeated word by word
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.upstream.asked.append(body)
-        words = wish(body)
+        words = self.wish(body)
         if words[0] in ("status", "limit"):
             self.turn_away(*words)
             return
@@ -79,14 +79,19 @@ class Handler(BaseHTTPRequestHandler):
                 )
             self.finish_answer("stop")
 
+    def wish(self, body: dict[str, Any]) -> list[str]:
+        """Return the words of the last question."""
+        questions = [message for message in body["messages"] if message["role"] == "user"]
+        return str(questions[-1]["content"]).split()
+
     def think(self, key: str, *, is_first: bool) -> None:
-        """As OpenRouter does it, in detail too; before each answer."""
+        """Send reasoning as OpenRouter does, including its details, before each answer."""
         for word in ("Let me ", "see.") if is_first else ("Now I ", "know."):
             details = [{"type": "reasoning.text", "text": word}]
             self.say({"content": "", key: word, "reasoning_details": details})
 
     def turn_away(self, why: str, told_of: str) -> None:
-        """Those who try again after a limit do it three times."""
+        """Refuse a request. Clients retry three times after a rate limit."""
         if why == "status":
             self.refuse(int(told_of))
             return
@@ -136,7 +141,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def thoughts_in(body: dict[str, Any]) -> set[str]:
-    """Under which keys thoughts came back."""
+    """Return the keys under which reasoning was sent back."""
     return {key for message in body["messages"] for key in message} & {
         "reasoning_content",
         "reasoning",
@@ -149,12 +154,6 @@ def logprobs(token: str) -> dict[str, Any]:
     return {"content": [told], "refusal": None}
 
 
-def wish(body: dict[str, Any]) -> list[str]:
-    """The words of the last question."""
-    questions = [message for message in body["messages"] if message["role"] == "user"]
-    return str(questions[-1]["content"]).split()
-
-
 def answer_words(body: dict[str, Any], words: list[str]) -> list[str]:
     if words == ["refuse"]:
         return ["I", "may", "not."]
@@ -163,7 +162,8 @@ def answer_words(body: dict[str, Any], words: list[str]) -> list[str]:
 
 
 def result(body: dict[str, Any]) -> str | None:
-    """What the newest call brought; None behind a question, also if something was put in there."""
+    """Return the result of the newest call, or None after a question, even if something was
+    injected there."""
     for message in reversed(body["messages"]):
         if message["role"] == "user":
             return None
@@ -173,9 +173,9 @@ def result(body: dict[str, Any]) -> str | None:
 
 
 @contextmanager
-def serve_upstream() -> Iterator[Upstream]:
+def serve_upstream(answering: type[Handler] = Handler) -> Iterator[Upstream]:
     upstream = Upstream()
-    handler = type("BoundHandler", (Handler,), {"upstream": upstream})
+    handler = type("BoundHandler", (answering,), {"upstream": upstream})
     with serving(handler) as address:
         upstream.url = f"{address}/v1"
         yield upstream

@@ -1,4 +1,4 @@
-"""A run as far as the layers of its prompt know it."""
+"""A run with what the layers of its prompt need."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from apps.accounts.caller import Caller
-from apps.capabilities.registry import Prepared
+from apps.capabilities.registry import PreparedCapabilities
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.manifest import Manifest
-from apps.manifest.validation import read
-from apps.runs.layers import PromptContext
+from apps.manifest.validation.validation import read_manifest
+from apps.runs.prompt_layers import PromptContext
 from apps.runs.requests import RunRequest
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.catalog.rows import manifest_with
@@ -20,12 +20,13 @@ MANIFEST = manifest_with(orchestrator={"deployment": {"deployment_id": "gpt"}})
 
 
 def context_of(manifest: Manifest | None = None, request: Any = None, **known: Any):
-    """`known` are prompts of layers, instructions of capabilities, and the `team`."""
+    """Return a context. `known` are prompts of layers, instructions of capabilities, and the
+    `team`."""
     caller = replace(CALLER, team=known.pop("team", None))
     instructions = known.pop("instructions", ())
-    manifest = manifest or read(MANIFEST)
+    manifest = manifest or read_manifest(MANIFEST)
     application = ResolvedApplication(
-        1, "travel", "Travel", "", True, 1, manifest, Prepared((), ()), **known
+        1, "travel", "Travel", "", True, 1, manifest, PreparedCapabilities((), ()), **known
     )
     request = request or RunRequest(())
     workspace = LocalWorkspace(caller)

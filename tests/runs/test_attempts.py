@@ -1,4 +1,4 @@
-"""How often a service is asked, counted where the requests arrive."""
+"""The number of attempts at a service, counted at the service."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
-from apps.agent.assembly import Assembly
+from apps.agent.answers.assembly import Assembly
+from apps.agent.answers.replies import BACKOFF, ONCE, RetryPolicy
 from apps.agent.backoff import Backoff
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.model import ModelRequest
-from apps.agent.replies import BACKOFF, ONCE, RetryPolicy
 from apps.agent.stages import silent
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Opening, Prepared
+from apps.capabilities.registry import Opening, PreparedCapabilities
 from apps.capabilities.rest.capability import rest
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from apps.runs.workspaces import open_workspace
-from apps.workspace.openai.model import make_model
+from apps.workspace.openai.model import make_openai_model
 from tests.capabilities.deployment.scripts import simple, team
 from tests.capabilities.manifests import manifest, opened, tool, tool_set, use
 from tests.capabilities.mcp.desk import answering
@@ -51,7 +51,7 @@ from tests.workspace.openai.service import (
 )
 
 CALLER = Caller("user-1", "key")
-QUESTION = Message("user", "Hi")
+QUESTION = ModelMessage("user", "Hi")
 GOOD = chunked(text("Hello"), finish(), DONE)
 BUSY = [b"HTTP/1.1 429 No\r\nretry-after: 0\r\ncontent-length: 0\r\n\r\n"]
 BROKEN = answer("500 Oops", b"")
@@ -61,13 +61,13 @@ TROUBLES = [[CLOSE], [RESET], BUSY, BROKEN, answer("503 No", b"")]
 @pytest.fixture(autouse=True)
 def _loopback(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
-    monkeypatch.setattr("random.uniform", lambda least, most: least)  # no pauses
+    monkeypatch.setattr("random.uniform", lambda least, most: least)  # no backoff
 
 
 async def ask(running: Service, backoff: Backoff) -> str:
-    """The text of the answer, "" when there is none."""
+    """Return the text of the answer, or "" if there is none."""
     assembly = Assembly(lambda event: None)
-    model = make_model(base_url=running.url, api_key="k", model="m")
+    model = make_openai_model(base_url=running.url, api_key="k", model="m")
     try:
         await RetryPolicy(backoff).receive(model, ModelRequest((QUESTION,)), assembly, "m")
     except ModelFailed:
@@ -121,13 +121,13 @@ def document(deployment_id: str) -> dict[str, Any]:
 
 
 def application(deployment_id: str) -> ResolvedApplication:
-    written = read(document(deployment_id))
-    return ResolvedApplication(1, "app", "App", "", True, 1, written, Prepared((), ()))
+    written = read_manifest(document(deployment_id))
+    return ResolvedApplication(1, "app", "App", "", True, 1, written, PreparedCapabilities((), ()))
 
 
 @asynccontextmanager
 async def deployed(trouble: Sequence[Any], **features: Any) -> AsyncIterator[Service]:
-    """The deployment `far`, which is in trouble."""
+    """Create the deployment `far`, which returns errors."""
     async with service(*[trouble] * 8) as running:
         await sync_to_async(make_deployment)(
             "far", provider="openai", base_url=running.url, features=features
@@ -137,7 +137,7 @@ async def deployed(trouble: Sequence[Any], **features: Any) -> AsyncIterator[Ser
 
 async def failure_of(outer: ResolvedApplication) -> None:
     with pytest.raises(ModelFailed):
-        await run(
+        await run_application(
             outer, RunRequest((QUESTION,)), open_workspace(CALLER), CALLER, lambda event: None
         )
 
@@ -180,7 +180,7 @@ async def test_core_is_asked_for_a_model_four_times_and_for_an_application_once_
         core.faults["far"] = Faults(error=(503, "No"))
         own = core_workspace(core.url)
         with pytest.raises(ModelFailed):
-            await run(
+            await run_application(
                 application("far"), RunRequest((QUESTION,)), own, own.caller, lambda event: None
             )
 

@@ -1,14 +1,14 @@
-"""A run whose conversation is too long for its model, from the manifest to the answer."""
+"""A conversation that exceeds the model's context window, from the manifest to the answer."""
 
 import pytest
 
 from apps.accounts.caller import Caller
-from apps.agent.context_cut import LEFT_OUT
+from apps.agent.context.cut import LEFT_OUT
 from apps.agent.events import Event, Finished, Noticed, StateSaved
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.errors import ContextTooLong
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from apps.workspace.port import DeploymentInfo
 from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
@@ -20,11 +20,11 @@ WORDS = "x" * 400
 
 def conversation(turns):
     said = [
-        Message(role, f"{role} {number} {WORDS}")
+        ModelMessage(role, f"{role} {number} {WORDS}")
         for number in range(turns)
         for role in ("user", "assistant")
     ]
-    return (Message("system", "Client."), *said, Message("user", "And now?"))
+    return (ModelMessage("system", "Client."), *said, ModelMessage("user", "And now?"))
 
 
 async def answer(model, window, turns=10, progress=None, *, context=None, **wishes):
@@ -34,7 +34,7 @@ async def answer(model, window, turns=10, progress=None, *, context=None, **wish
     workspace.infos = {"gpt": DeploymentInfo("gpt", "gpt", context_window=window)}
     app = application(prompt="Be brief.", context=context or {})
     request = RunRequest(conversation(turns), **wishes)
-    await run(app, request, workspace, CALLER, events.append, progress=progress)
+    await run_application(app, request, workspace, CALLER, events.append, progress=progress)
     return events
 
 
@@ -46,7 +46,7 @@ async def test_a_limit_of_the_client_tells_it_what_was_discarded():
 
     assert events[-1] == Finished("stop", discarded=(1, 2, 3, 4, 5, 6, 7, 8))
     assert len(model.asked[0].messages) == 1 + 2 * 1 + 1
-    assert model.asked[0].messages[0] == Message("system", "Be brief.")
+    assert model.asked[0].messages[0] == ModelMessage("system", "Be brief.")
 
 
 async def test_a_limit_that_is_not_reached_discards_nothing():

@@ -4,14 +4,14 @@ from contextlib import suppress
 from typing import Any
 
 from apps.agent.events import Event, StateSaved, Usage
-from apps.agent.messages import Message
-from apps.capabilities.registry import Prepared
+from apps.agent.messages import ModelMessage
+from apps.capabilities.registry import PreparedCapabilities
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed
 from apps.manifest.manifest import Manifest
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from apps.workspace.port import DeploymentInfo
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import manifest
@@ -23,24 +23,26 @@ FEATURES: dict[str, Any] = {"timestamp": None, "context_usage": {"enabled": True
 
 def document(preview: bool = True, **features: Any) -> Manifest:
     lead = {"deployment": {"deployment_id": "gpt"}}
-    return read(manifest(orchestrator=lead, features=FEATURES | features), preview=preview)
+    return read_manifest(manifest(orchestrator=lead, features=FEATURES | features), preview=preview)
 
 
 async def metered(model: ScriptedModel, window: int | None, written: Manifest) -> list[Any]:
-    """The meter in each state of an answer; None where it has none."""
+    """Return the meter in each state of an answer, or None if a state has none."""
     states: list[StateSaved] = []
     workspace = FakeWorkspace(CALLER)
     workspace.models = {"gpt": model}
     workspace.infos = {"gpt": DeploymentInfo("gpt", "gpt", context_window=window)}
-    application = ResolvedApplication(1, "app", "App", "", True, 1, written, Prepared((), ()))
-    request = RunRequest((Message("user", "Hello"),))
+    application = ResolvedApplication(
+        1, "app", "App", "", True, 1, written, PreparedCapabilities((), ())
+    )
+    request = RunRequest((ModelMessage("user", "Hello"),))
 
     def emit(event: Event) -> None:
         if isinstance(event, StateSaved):
             states.append(event)
 
     with suppress(ModelFailed):
-        await run(application, request, workspace, CALLER, emit)
+        await run_application(application, request, workspace, CALLER, emit)
     return [one.state.get("context_usage") for one in states]
 
 

@@ -1,4 +1,4 @@
-"""The built-in application from end to end: its model, its tools, and the service that they ask."""
+"""The built-in application end to end: its model, its tools, and its service."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from apps.agent.events import (
     StateSaved,
     TextDelta,
 )
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.streams import stream
+from apps.catalog.actions import republish
+from apps.catalog.application_files.row_import import import_directories
 from apps.catalog.models import Application, ContentItem
-from apps.catalog.resolve import forget, resolve
-from apps.catalog.row_import import import_directories
-from apps.catalog.versions.publication import republish
+from apps.catalog.resolve import forget_applications, resolve_application
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from apps.workspace.local.workspace import LocalWorkspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,19 +37,19 @@ VISITOR = Caller("session-1")
 
 
 @pytest.fixture(autouse=True)
-def site(settings, live_server):
-    """The server itself, with the built-in content."""
+def site(settings, live_server, monkeypatch):
+    """Serve the real site with the built-in content."""
     settings.SITE_URL = live_server.url
-    settings.DEMO_MODEL_DELAY_SECONDS = 0
+    monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 0)
     settings.ALLOWED_HOSTS = ["localhost"]
     import_directories(settings.PREDEFINED_DIR)
 
 
-async def ask(*messages: Message) -> list[Event]:
-    application = await resolve("demo")
+async def ask(*messages: ModelMessage) -> list[Event]:
+    application = await resolve_application("demo")
     events: list[Event] = []
     async with asyncio.timeout(30):
-        await run(
+        await run_application(
             application, RunRequest(messages), LocalWorkspace(VISITOR), VISITOR, events.append
         )
     return events
@@ -60,14 +60,14 @@ def text_of(events: list[Event]) -> str:
 
 
 async def starters() -> dict[str, str]:
-    application = await resolve("demo")
+    application = await resolve_application("demo")
     offered = application.manifest.conversation_starters
     assert offered is not None
     return {starter.title: starter.text for starter in offered.starters}
 
 
 async def test_the_starter_that_asks_for_several_things_calls_several_tools_at_once():
-    events = await ask(Message("user", (await starters())["Several tools at once"]))
+    events = await ask(ModelMessage("user", (await starters())["Several tools at once"]))
 
     titles: dict[str, str] = {}
     for event in events:
@@ -87,12 +87,12 @@ async def test_the_starter_that_asks_for_several_things_calls_several_tools_at_o
 
 
 async def test_the_calls_of_an_answer_are_kept_for_the_next_question():
-    question = Message("user", "How is the weather in Oslo?")
+    question = ModelMessage("user", "How is the weather in Oslo?")
     events = await ask(question)
     (state,) = [event.state for event in events if isinstance(event, StateSaved)]
-    answer = Message("assistant", text_of(events), state=json.loads(json.dumps(state)))
+    answer = ModelMessage("assistant", text_of(events), state=json.loads(json.dumps(state)))
 
-    again = await ask(question, answer, Message("user", "And the weather in Riga?"))
+    again = await ask(question, answer, ModelMessage("user", "And the weather in Riga?"))
 
     assert "**City:** Riga" in text_of(again)
     assert "Oslo" not in text_of(again)
@@ -101,7 +101,7 @@ async def test_the_calls_of_an_answer_are_kept_for_the_next_question():
 
 
 async def test_a_tool_that_fails_is_told_by_the_answer():
-    events = await ask(Message("user", "How is the weather in Atlantis and in Oslo?"))
+    events = await ask(ModelMessage("user", "How is the weather in Atlantis and in Oslo?"))
 
     text = text_of(events)
     assert "(Atlantis) failed:" in text
@@ -118,24 +118,24 @@ async def test_a_tool_that_fails_is_told_by_the_answer():
     ],
 )
 async def test_the_other_starters_are_answered_without_a_tool(title, beginning):
-    events = await ask(Message("user", (await starters())[title]))
+    events = await ask(ModelMessage("user", (await starters())[title]))
 
     assert text_of(events).startswith(beginning)
     assert not any(isinstance(event, StageOpened) for event in events)
 
 
 async def test_the_introduction_names_the_tools_of_the_application():
-    text = text_of(await ask(Message("user", "What can you do?")))
+    text = text_of(await ask(ModelMessage("user", "What can you do?")))
 
     assert "**Weather now**" in text
     assert "**Current timestamp**" in text
 
 
-async def test_a_long_answer_can_be_stopped(settings):
-    settings.DEMO_MODEL_DELAY_SECONDS = 60
-    application = await resolve("demo")
-    request = RunRequest((Message("user", "Tell me a long story."),))
-    start = partial(run, application, request, LocalWorkspace(VISITOR), VISITOR)
+async def test_a_long_answer_can_be_stopped(monkeypatch):
+    monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 60)
+    application = await resolve_application("demo")
+    request = RunRequest((ModelMessage("user", "Tell me a long story."),))
+    start = partial(run_application, application, request, LocalWorkspace(VISITOR), VISITOR)
 
     async with asyncio.timeout(60):
         async with aclosing(stream(start)) as batches:
@@ -152,10 +152,10 @@ async def test_a_skill_of_the_operator_is_read_with_its_files():
         files={"rates/2026.csv": "boat,90"},
     )
     demo = await Application.objects.aget(slug="demo")
-    await sync_to_async(republish)(demo, "A price list")
-    forget()  # what was looked at within the last second
+    await sync_to_async(republish.execute)(demo, "A price list")
+    forget_applications()  # cached within the last second
 
-    events = await ask(Message("user", "Read rates/2026.csv of the skill price-list"))
+    events = await ask(ModelMessage("user", "Read rates/2026.csv of the skill price-list"))
 
     titles = [event.title for event in events if isinstance(event, StageOpened)]
     names = [event.suffix for event in events if isinstance(event, StageRenamed)]

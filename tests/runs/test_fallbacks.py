@@ -1,4 +1,4 @@
-"""Deployments that answer for one that cannot, as services on loopback that are in trouble."""
+"""Fallbacks answer for failing deployments, which are real services on the loopback."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, Credentials
 from apps.agent.events import Event, Noticed, TextDelta
-from apps.agent.messages import Message, Thoughts
-from apps.agent.meter import ModelCallReport, Unmetered
+from apps.agent.messages import ModelMessage, Thoughts
+from apps.agent.meter import ModelCallReport, NoMeter
 from apps.agent.progress import Progress
 from apps.agent.stages import silent
 from apps.capabilities.deployment.capability import deployment
-from apps.capabilities.registry import Opening, Prepared
+from apps.capabilities.registry import Opening, PreparedCapabilities
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from apps.runs.workspaces import open_workspace
 from apps.workspace.dial.core import Core
 from apps.workspace.installed_first import InstalledFirst
-from apps.workspace.local import breakers
+from apps.workspace.local.deployments import breakers
 from apps.workspace.local.models import Deployment
 from tests.capabilities.deployment.scripts import simple, team
 from tests.capabilities.manifests import manifest, use
@@ -61,8 +61,8 @@ OVERLOADED = "Answered by B because A was overloaded."
 @pytest.fixture(autouse=True)
 def _loopback(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
-    monkeypatch.setattr("apps.agent.fallbacks.PATIENCE_SECONDS", 0.5)
-    monkeypatch.setattr("random.uniform", lambda least, most: least)  # no pauses
+    monkeypatch.setattr("apps.agent.answers.model_fallbacks.PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr("random.uniform", lambda least, most: least)  # no backoff
 
 
 def refusal(status: str, **error: str) -> Sequence[Any]:
@@ -70,8 +70,8 @@ def refusal(status: str, **error: str) -> Sequence[Any]:
 
 
 @dataclass
-class Heard(Unmetered):
-    """What a run said, and the calls of its models."""
+class Heard(NoMeter):
+    """The events of a run, and the calls of its models."""
 
     events: list[Event] = field(default_factory=list)
     reports: list[ModelCallReport] = field(default_factory=list)
@@ -97,7 +97,7 @@ class Heard(Unmetered):
 
 @asynccontextmanager
 async def deployed(**answers: Sequence[Any]) -> AsyncIterator[Mapping[str, Service]]:
-    """Deployments of these names, A first, which has the others as its fallbacks."""
+    """Create deployments of these names. The others are fallbacks of A, the first one."""
     async with AsyncExitStack() as stack:
         services = {
             name: await stack.enter_async_context(service(*scripts))
@@ -118,17 +118,22 @@ async def deployed(**answers: Sequence[Any]) -> AsyncIterator[Mapping[str, Servi
 def application(name: str = "a", **fields: Any) -> ResolvedApplication:
     prompt = {"type": "custom", "content": "Help.", "variables": {}}
     model = {"deployment_id": name, **fields}
-    written = read(manifest_with(orchestrator={"deployment": model, "system_prompt": prompt}))
-    return ResolvedApplication(1, "app", "App", "", True, 1, written, Prepared((), ()))
+    written = read_manifest(
+        manifest_with(orchestrator={"deployment": model, "system_prompt": prompt})
+    )
+    return ResolvedApplication(1, "app", "App", "", True, 1, written, PreparedCapabilities((), ()))
 
 
 async def ask(
-    *messages: Message, app: ResolvedApplication | None = None, workspace: Any = None, **given: Any
+    *messages: ModelMessage,
+    app: ResolvedApplication | None = None,
+    workspace: Any = None,
+    **given: Any,
 ) -> Heard:
     heard = Heard()
-    await run(
+    await run_application(
         app or application(),
-        RunRequest(messages or (Message("user", "Hi"),)),
+        RunRequest(messages or (ModelMessage("user", "Hi"),)),
         workspace or open_workspace(CALLER),
         CALLER,
         heard.events.append,
@@ -231,7 +236,7 @@ async def test_each_of_them_is_asked_in_its_order_and_the_first_passing_failure_
 
 async def test_a_fallback_is_asked_with_its_own_model_parameters_and_without_foreign_thoughts():
     thought = Thoughts({"reasoning_content": "Hm."}, "a")
-    earlier = Message("assistant", "Yes.", thoughts=thought)
+    earlier = ModelMessage("assistant", "Yes.", thoughts=thought)
     async with deployed(a=[BUSY] * 4, b=[GOOD]) as services:
         rows = Deployment.objects
         await rows.filter(deployment_id="a").aupdate(parameters={"temperature": 0, "seed": 1})
@@ -239,16 +244,16 @@ async def test_a_fallback_is_asked_with_its_own_model_parameters_and_without_for
             parameters={"temperature": 1, "seed": 2, "max_tokens": 9}, model_name="bee"
         )
         await ask(
-            Message("user", "So?"),
+            ModelMessage("user", "So?"),
             earlier,
-            Message("user", "Hi"),
+            ModelMessage("user", "Hi"),
             app=application(parameters={"seed": 1}),
         )
 
     (_, first), *_ = services["a"].requests
     ((_, second),) = services["b"].requests
     names = ("model", "temperature", "seed", "max_tokens")
-    # What the manifest says holds for both, also where it is the default of the first.
+    # The manifest's settings apply to both, even if they are the defaults of the first.
     assert [first.get(name) for name in names] == ["a", 0, 1, None]
     assert [second.get(name) for name in names] == ["bee", 1, 1, 9]
     assert "reasoning_content" in first["messages"][2]
@@ -281,7 +286,7 @@ async def test_nor_does_a_fallback_ask_for_a_longer_answer_by_its_own_parameters
 
 @proves("R-12")
 async def test_a_conversation_is_not_sent_to_a_fallback_that_does_not_read_so_much():
-    long = Message("user", "word " * 2_000)
+    long = ModelMessage("user", "word " * 2_000)
     async with deployed(a=[BUSY] * 4, b=[GOOD], c=[GOOD]) as services:
         await Deployment.objects.filter(deployment_id="b").aupdate(context_window=1_000)
         heard = await ask(long)
@@ -289,12 +294,12 @@ async def test_a_conversation_is_not_sent_to_a_fallback_that_does_not_read_so_mu
     unfit, answered = heard.notices
     assert (heard.text, services["b"].requests) == ("Hello", [])
     assert unfit.startswith("B was not asked: this conversation takes about 2,5")
-    assert unfit.endswith(" tokens, and it reads 1,000.")
+    assert unfit.endswith(" tokens, and its limit is 1,000.")
     assert answered == "Answered by C because A was overloaded."
 
 
 async def test_a_deployment_whose_fallbacks_read_too_little_waits_as_one_without_any():
-    long = Message("user", "word " * 2_000)
+    long = ModelMessage("user", "word " * 2_000)
     async with deployed(a=[LONG_LIMIT, GOOD], b=[GOOD]) as services:
         await Deployment.objects.filter(deployment_id="b").aupdate(context_window=1_000)
         heard = await ask(long)
@@ -305,8 +310,8 @@ async def test_a_deployment_whose_fallbacks_read_too_little_waits_as_one_without
 
 @proves("R-12")
 async def test_a_run_goes_back_when_its_conversation_outgrows_the_fallback():
-    long = Message("user", "word " * 700)
-    # What makes it too long is the call.
+    long = ModelMessage("user", "word " * 700)
+    # The call makes the conversation too long.
     call = calling("look" * 100)
     async with deployed(a=[*[BUSY] * 4, GOOD], b=[call, GOOD]) as services:
         await Deployment.objects.filter(deployment_id="b").aupdate(context_window=900)
@@ -336,8 +341,7 @@ async def test_a_run_stays_with_the_deployment_that_answered():
     assert [len(one.requests) for one in services.values()] == [4, 2]
 
 
-async def test_a_run_goes_back_when_its_fallback_fails(settings: Any):
-    settings.BREAKER_FAILURES = 0
+async def test_a_run_goes_back_when_its_fallback_fails():
     async with deployed(a=[*[BUSY] * 4, GOOD], b=[calling("look"), *[BUSY] * 4]):
         heard = await ask()
 
@@ -350,7 +354,7 @@ async def test_a_run_that_another_process_takes_up_stays_with_it_too():
     async with deployed(a=[BUSY] * 4, b=[calling("look"), GOOD, GOOD]) as services:
         await ask(ledger=ledger)
         del ledger.steps["m:2"]
-        breakers.forget()
+        breakers.forget_breakers()
         await ask(ledger=ledger)
 
     assert ledger.steps["m:1"].result["reply"]["deployment"] == "b"
@@ -382,14 +386,14 @@ async def test_a_fallback_that_is_gone_or_disabled_is_skipped_and_the_log_says_s
     assert said == [
         "Fallback gone of a is skipped: it is missing or disabled",
         "Fallback off of a is skipped: it is missing or disabled",
-        "Fallback picture of a is skipped: it is no chat model",
+        "Fallback picture of a is skipped: it is not a chat model",
     ]
 
 
 async def test_a_deployment_with_an_open_breaker_is_passed_over_until_one_call_tries_it(
-    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ):
-    settings.BREAKER_FAILURES, settings.BREAKER_OPEN_SECONDS = 5, 600.0
+    monkeypatch.setattr(breakers, "OPEN_SECONDS", 600.0)
     async with deployed(a=[*[BUSY] * 5, GOOD, GOOD], b=[GOOD] * 3) as services:
         first, second, third = [await ask() for _ in range(3)]
         asked = len(services["a"].requests)
@@ -404,8 +408,10 @@ async def test_a_deployment_with_an_open_breaker_is_passed_over_until_one_call_t
     assert breakers.of_process.troubles == {}
 
 
-async def test_a_deployment_without_a_fallback_is_asked_however_often_it_failed(settings: Any):
-    settings.BREAKER_FAILURES = 2
+async def test_a_deployment_without_a_fallback_is_asked_however_often_it_failed(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(breakers, "FAILURES", 2)
     async with deployed(a=[*[BUSY] * 4, GOOD]):
         with pytest.raises(ModelFailed):
             await ask()
@@ -414,8 +420,8 @@ async def test_a_deployment_without_a_fallback_is_asked_however_often_it_failed(
     assert heard.text == "Hello"
 
 
-async def test_when_all_are_in_trouble_they_are_asked_all_the_same(settings: Any):
-    settings.BREAKER_FAILURES = 1
+async def test_when_all_are_in_trouble_they_are_asked_all_the_same(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(breakers, "FAILURES", 1)
     async with deployed(a=[BUSY, GOOD], b=[BUSY] * 4) as services:
         with pytest.raises(ModelFailed):
             await ask()
@@ -425,8 +431,8 @@ async def test_when_all_are_in_trouble_they_are_asked_all_the_same(settings: Any
     assert len(services["b"].requests) == 4
 
 
-async def test_a_bad_request_is_no_failure_of_the_deployment(settings: Any):
-    settings.BREAKER_FAILURES = 1
+async def test_a_bad_request_is_no_failure_of_the_deployment(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(breakers, "FAILURES", 1)
     async with deployed(a=[answer("400 Bad", b"")] * 3, b=[GOOD]):
         for _ in range(3):
             with pytest.raises(ModelFailed):
@@ -436,7 +442,7 @@ async def test_a_bad_request_is_no_failure_of_the_deployment(settings: Any):
 
 
 async def test_an_application_that_core_calls_has_the_fallbacks_of_its_own_deployments():
-    core_caller = Caller("", api_key="core-key", kind="dial")
+    core_caller = Caller("", kind="dial", credentials=Credentials(api_key="core-key"))
     async with deployed(a=[BUSY] * 4, b=[GOOD]):
         own = InstalledFirst(core_caller, Core("http://127.0.0.1:1"))
         heard = await ask(workspace=own)

@@ -1,4 +1,4 @@
-"""A model that names files instead of writing out what is in them."""
+"""A model passes files by name in place of their contents."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, Finished
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.capabilities.registry import prepare
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from tests.capabilities.manifests import manifest, parameter, stage_text, tool, tool_set
 from tests.capabilities.service import Reply, serving
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
@@ -50,7 +50,9 @@ async def test_the_model_is_told_what_is_wrong_with_a_reference_and_tries_again(
             features={"file_loading": {"size_limit": 4}, "timestamp": None},
         )
         app = ResolvedApplication(1, "app", "App", "", True, 1, document, prepare(document))
-        await run(app, RunRequest((Message("user", "Go"),)), workspace, CALLER, events.append)
+        await run_application(
+            app, RunRequest((ModelMessage("user", "Go"),)), workspace, CALLER, events.append
+        )
 
     results = {m.tool_call_id: m.text for m in model.asked[-1].messages if m.role == "tool"}
     assert results == {

@@ -1,4 +1,4 @@
-"""The built-in general-purpose agent, end to end with what needs no key."""
+"""The built-in general-purpose agent end to end, with everything that needs no key."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from apps.agent.events import (
     StateSaved,
     TextDelta,
 )
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
+from apps.catalog.application_files.row_import import import_directories
 from apps.catalog.models import Application
-from apps.catalog.resolve import forget, resolve
-from apps.catalog.row_import import import_directories
+from apps.catalog.resolve import forget_applications, resolve_application
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
-from apps.workspace.local import mcp_servers
+from apps.runs.run import run_application
+from apps.workspace.local.tools import mcp_servers
 from apps.workspace.local.workspace import LocalWorkspace
+from tests.capabilities.mcp.calls.test_failure_texts import SEARCHING
 from tests.capabilities.mcp.servers import nothing_left_over
-from tests.capabilities.mcp.test_failure_texts import SEARCHING
 from tests.contract import proves
 from tests.fakes import ModelsWorkspace, ScriptedModel, saying
 
@@ -36,20 +36,22 @@ ANN = Caller("user-7", "user", user_id=7)
 
 
 @pytest.fixture(autouse=True)
-def content(settings):
-    settings.DEMO_MODEL_DELAY_SECONDS = 0
+def content(settings, monkeypatch):
+    monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 0)
     import_directories(settings.PREDEFINED_DIR)
-    mcp_servers.forget()
+    mcp_servers.forget_servers()
     yield
-    mcp_servers.forget()
+    mcp_servers.forget_servers()
 
 
-async def ask(*messages: Message | str) -> list[Event]:
-    asked = [Message("user", one) if isinstance(one, str) else one for one in messages]
-    application = await resolve("general-purpose-agent")
+async def ask(*messages: ModelMessage | str) -> list[Event]:
+    asked = [ModelMessage("user", one) if isinstance(one, str) else one for one in messages]
+    application = await resolve_application("general-purpose-agent")
     events: list[Event] = []
     async with asyncio.timeout(60):
-        await run(application, RunRequest(tuple(asked)), LocalWorkspace(ANN), ANN, events.append)
+        await run_application(
+            application, RunRequest(tuple(asked)), LocalWorkspace(ANN), ANN, events.append
+        )
     return events
 
 
@@ -83,10 +85,10 @@ async def test_a_drawn_picture_stands_in_the_answer_and_among_the_files():
 
 
 async def test_the_model_knows_the_picture_in_the_next_question():
-    question = Message("user", "Draw a red boat")
+    question = ModelMessage("user", "Draw a red boat")
     events = await ask(question)
     (state,) = [event.state for event in events if isinstance(event, StateSaved)]
-    answer = Message("assistant", said(events), state=state)
+    answer = ModelMessage("assistant", said(events), state=state)
 
     again = await ask(question, answer, "Draw a blue one")
 
@@ -109,13 +111,17 @@ async def test_another_model_is_asked_the_same_under_its_own_name_g_02():
     for name in ("gpt-4o", "claude"):
         application.manifest["orchestrator"]["deployment"] = {"deployment_id": name}
         await application.asave()
-        forget()
+        forget_applications()
         model = ScriptedModel(saying("Fine."))
         workspace = ModelsWorkspace(ANN, {name: model})
-        request = RunRequest((Message("user", "Hello"),))
+        request = RunRequest((ModelMessage("user", "Hello"),))
         async with asyncio.timeout(60):
-            await run(
-                await resolve("general-purpose-agent"), request, workspace, ANN, lambda event: None
+            await run_application(
+                await resolve_application("general-purpose-agent"),
+                request,
+                workspace,
+                ANN,
+                lambda event: None,
             )
         (given,) = model.asked
         asked.append((given.messages[0], given.tools, given.parameters))
@@ -149,7 +155,7 @@ async def test_an_attached_document_is_asked():
     info = await files.keep("lease.txt", text, "text/plain")
     attached = (Attachment("text/plain", "lease.txt", url=info.path),)
 
-    events = await ask(Message("user", "How long is the notice period?", attachments=attached))
+    events = await ask(ModelMessage("user", "How long is the notice period?", attachments=attached))
 
     assert [event.failed for event in events if isinstance(event, StageClosed)] == [False]
     assert "- The notice period is three months. [1]" in said(events)

@@ -5,21 +5,26 @@ from typing import Any
 
 import pytest
 
-from apps.agent.messages import Message, Thoughts, ToolCall, to_dicts
+from apps.agent.messages import ModelMessage, Thoughts, ToolCall, to_dicts
 from apps.runs.history import SEALED, expand, new_tool_messages, newest_state, seal, unseal
 from tests.contract import proves
 from tests.tables import each_row
 
-QUESTION = Message("user", "Weather in Riga and Lima?")
-ASKED = Message(
+QUESTION = ModelMessage("user", "Weather in Riga and Lima?")
+ASKED = ModelMessage(
     "assistant", tool_calls=(ToolCall("1", "weather", "{}"), ToolCall("2", "weather", "{}"))
 )
-RESULTS = (Message("tool", "12", tool_call_id="1"), Message("tool", "19", tool_call_id="2"))
+RESULTS = (
+    ModelMessage("tool", "12", tool_call_id="1"),
+    ModelMessage("tool", "19", tool_call_id="2"),
+)
 STORED = to_dicts([ASKED, *RESULTS])
 
 
-def answer(history: object, **state: object) -> Message:
-    return Message("assistant", "12 and 19", state={"tool_execution_history": history, **state})
+def answer(history: object, **state: object) -> ModelMessage:
+    return ModelMessage(
+        "assistant", "12 and 19", state={"tool_execution_history": history, **state}
+    )
 
 
 @proves("G-10")
@@ -30,13 +35,13 @@ def test_stored_calls_come_back_before_their_answer_grouped_as_they_were():
         QUESTION,
         ASKED,
         *RESULTS,
-        Message("assistant", "12 and 19", state={"session": 1}),
+        ModelMessage("assistant", "12 and 19", state={"session": 1}),
     ]
 
 
 @proves("G-12")
 def test_an_answer_without_a_history_stays_as_it_is():
-    messages = [QUESTION, Message("assistant", "12", state={"session": 1})]
+    messages = [QUESTION, ModelMessage("assistant", "12", state={"session": 1})]
 
     assert expand(messages) == messages
 
@@ -46,9 +51,9 @@ def test_the_old_form_of_pairs_is_still_read():
     pairs = [{"tool_call": call, "tool_execution_result": {"content": "12"}}]
 
     assert expand([answer(pairs)]) == [
-        Message("assistant", tool_calls=(ToolCall("1", "weather", "{}"),)),
-        Message("tool", "12", tool_call_id="1"),
-        Message("assistant", "12 and 19"),
+        ModelMessage("assistant", tool_calls=(ToolCall("1", "weather", "{}"),)),
+        ModelMessage("tool", "12", tool_call_id="1"),
+        ModelMessage("assistant", "12 and 19"),
     ]
 
 
@@ -82,7 +87,7 @@ def test_the_old_form_of_pairs_is_still_read():
 def test_what_no_history_holds_is_left_out_and_the_rest_is_read(broken):
     found = expand([QUESTION, answer([*STORED, broken])])
 
-    assert found == [QUESTION, ASKED, *RESULTS, Message("assistant", "12 and 19")]
+    assert found == [QUESTION, ASKED, *RESULTS, ModelMessage("assistant", "12 and 19")]
 
 
 def test_a_call_that_lost_its_result_is_left_out():
@@ -91,7 +96,7 @@ def test_a_call_that_lost_its_result_is_left_out():
     assert found == [
         replace(ASKED, tool_calls=ASKED.tool_calls[1:]),
         RESULTS[1],
-        Message("assistant", "12 and 19"),
+        ModelMessage("assistant", "12 and 19"),
     ]
 
 
@@ -108,9 +113,9 @@ def test_pairs_that_are_none_are_left_out(broken):
     pair = {"tool_call": call, "tool_execution_result": "12"}
 
     assert expand([answer([pair, broken])]) == [
-        Message("assistant", tool_calls=(ToolCall("1", "weather", "{}"),)),
-        Message("tool", "12", tool_call_id="1"),
-        Message("assistant", "12 and 19"),
+        ModelMessage("assistant", tool_calls=(ToolCall("1", "weather", "{}"),)),
+        ModelMessage("tool", "12", tool_call_id="1"),
+        ModelMessage("assistant", "12 and 19"),
     ]
 
 
@@ -122,29 +127,29 @@ def test_a_history_that_is_no_list_is_dropped_for_the_model(history):
 
 
 def test_what_this_answer_brought_is_kept_and_what_was_given_is_not():
-    given = expand([QUESTION, answer(STORED), Message("user", "And now?")])
-    call = Message("assistant", tool_calls=(ToolCall("3", "weather", "{}"),))
-    result = Message("tool", "13", tool_call_id="3")
-    final = Message("assistant", "13")
+    given = expand([QUESTION, answer(STORED), ModelMessage("user", "And now?")])
+    call = ModelMessage("assistant", tool_calls=(ToolCall("3", "weather", "{}"),))
+    result = ModelMessage("tool", "13", tool_call_id="3")
+    final = ModelMessage("assistant", "13")
 
     assert new_tool_messages(
-        [Message("system", "Be brief."), *given, call, result, final], given
+        [ModelMessage("system", "Be brief."), *given, call, result, final], given
     ) == to_dicts([call, result])
 
 
 def test_given_calls_that_a_step_has_rewritten_are_not_kept_again():
-    own = Message("assistant", tool_calls=(ToolCall("5", "locate", "{}"),))
-    brought = Message("tool", "Riga", tool_call_id="5")
-    given = expand([QUESTION, answer(STORED), Message("user", "And here?"), own, brought])
+    own = ModelMessage("assistant", tool_calls=(ToolCall("5", "locate", "{}"),))
+    brought = ModelMessage("tool", "Riga", tool_call_id="5")
+    given = expand([QUESTION, answer(STORED), ModelMessage("user", "And here?"), own, brought])
     rewritten = [replace(message, extra={"seen": True}) for message in given]
-    call = Message("assistant", tool_calls=(ToolCall("6", "weather", "{}"),))
-    result = Message("tool", "13", tool_call_id="6")
+    call = ModelMessage("assistant", tool_calls=(ToolCall("6", "weather", "{}"),))
+    result = ModelMessage("tool", "13", tool_call_id="6")
 
     assert new_tool_messages([*rewritten, call, result], given) == to_dicts([call, result])
 
 
 def test_an_earlier_id_may_come_again():
-    given = expand([QUESTION, answer(STORED), Message("user", "And now?")])
+    given = expand([QUESTION, answer(STORED), ModelMessage("user", "And now?")])
     again = (replace(ASKED), *RESULTS)
 
     assert new_tool_messages([*given, *again], given) == STORED
@@ -152,10 +157,10 @@ def test_an_earlier_id_may_come_again():
 
 def test_the_newest_state_is_that_of_the_last_answer_that_has_one():
     messages = [
-        Message("assistant", "a", state={"session": 1}),
-        Message("assistant", "b", state={"session": 2}),
-        Message("assistant", "c"),
-        Message("user", "d", state={"session": 3}),
+        ModelMessage("assistant", "a", state={"session": 1}),
+        ModelMessage("assistant", "b", state={"session": 2}),
+        ModelMessage("assistant", "c"),
+        ModelMessage("user", "d", state={"session": 3}),
     ]
 
     assert newest_state(messages) == {"session": 2}
@@ -165,16 +170,19 @@ def test_the_newest_state_is_that_of_the_last_answer_that_has_one():
 def test_what_is_the_models_is_no_state_that_capabilities_left():
     thoughts = Thoughts({"reasoning": "Hm."}, "gpt")
     messages = [
-        Message("assistant", "a", state={"session": 1}),
-        Message("assistant", "b", thoughts=thoughts),
+        ModelMessage("assistant", "a", state={"session": 1}),
+        ModelMessage("assistant", "b", thoughts=thoughts),
     ]
 
     assert newest_state(messages) == {"session": 1}
-    assert newest_state([*messages, Message("assistant", "c", model_state={"thread": 7})]) == {}
+    assert (
+        newest_state([*messages, ModelMessage("assistant", "c", model_state={"thread": 7})]) == {}
+    )
 
 
 def test_states_that_were_written_before_are_read_and_written_as_they_were():
-    """As a client has kept it from an answer: calls with a thought, the state of the model."""
+    """A client may have stored this from an answer: calls with reasoning, and the state of the
+    model."""
     call = {"id": "1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
     thought = {"deployment": "gpt", "reasoning_content": "I look."}
     asked = {
@@ -190,19 +198,19 @@ def test_states_that_were_written_before_are_read_and_written_as_they_were():
         "session": 2,
     }
 
-    found = expand([QUESTION, Message("assistant", "12 degrees", state=state)])
+    found = expand([QUESTION, ModelMessage("assistant", "12 degrees", state=state)])
 
     assert found == [
         QUESTION,
-        Message(
+        ModelMessage(
             "assistant",
             " ",
             tool_calls=(ToolCall("1", "weather", "{}"),),
             thoughts=Thoughts({"reasoning_content": "I look."}, "gpt"),
             model_state={"step": 1},
         ),
-        Message("tool", "12", tool_call_id="1"),
-        Message("assistant", "12 degrees", state={"session": 2}, model_state={"thread": 7}),
+        ModelMessage("tool", "12", tool_call_id="1"),
+        ModelMessage("assistant", "12 degrees", state={"session": 2}, model_state={"thread": 7}),
     ]
     assert to_dicts(found[1:3]) == [asked, result]
     assert expand(found) == found
@@ -210,8 +218,8 @@ def test_states_that_were_written_before_are_read_and_written_as_they_were():
 
 def test_a_state_of_the_model_that_is_none_stays_where_it_is():
     messages = [
-        Message("assistant", "b", state={"orchestrator": "no state"}),
-        Message("user", "c", state={"orchestrator": {"thread": 7}}),
+        ModelMessage("assistant", "b", state={"orchestrator": "no state"}),
+        ModelMessage("user", "c", state={"orchestrator": {"thread": 7}}),
     ]
 
     assert expand(messages) == messages
@@ -239,9 +247,9 @@ def test_a_state_without_an_index_is_not_touched():
 
 
 def test_a_conversation_is_read_with_what_was_sealed():
-    answer = Message("assistant", "One.", state=seal({"orchestrator": ROWS}))
+    answer = ModelMessage("assistant", "One.", state=seal({"orchestrator": ROWS}))
 
-    assert expand([answer]) == [Message("assistant", "One.", model_state=ROWS)]
+    assert expand([answer]) == [ModelMessage("assistant", "One.", model_state=ROWS)]
 
 
 @each_row("spoilt", ["{", "[1]", "null", 5, None, ["{}"], "\ud800", "[" * 100_000])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
-from apps.capabilities.registry import Prepared
+from apps.capabilities.registry import PreparedCapabilities
 from apps.capabilities.rest.capability import rest
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InitializationIssue
@@ -93,13 +93,15 @@ def test_an_issue_of_no_toolset_is_left_as_it_is(path):
 @proves("2.5", "G-04")
 async def test_a_run_names_the_toolsets_whose_tools_it_goes_without():
     document = manifest(tool_set(tool("nowhere"), name="Shop"))
-    prepared = Prepared((("rest", rest.prepare(document)),), ())  # type: ignore[arg-type]
+    prepared = PreparedCapabilities((("rest", rest.prepare(document)),), ())  # type: ignore[arg-type]
     application = ResolvedApplication(1, "app", "App", "", True, 1, document, prepared)
 
     async with open_capabilities(application, opening_for()) as opened:
         issues = [issue.message for issue in opened.contribution.issues]
 
     assert issues == [
-        "Toolset Shop: tool_sets[0].tools[0].rest_api_method_info.method_url: write an address "
-        "that begins with http://, https:// or /."
+        (
+            "Toolset Shop: tool_sets[0].tools[0].rest_api_method_info.method_url: use an address "
+            "that begins with http://, https:// or /."
+        )
     ]

@@ -1,17 +1,17 @@
-"""Requests that a model is known not to answer, told before it is asked."""
+"""Requests that a model cannot answer are refused before it is called."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from apps.agent.events import Event
-from apps.agent.messages import Attachment, Message
+from apps.agent.events import Event, StageDelta
+from apps.agent.messages import Attachment, ModelMessage
 from apps.errors import BadRequest, DeploymentNotFound
-from apps.runs.model_limits import within_limits
-from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.requests import RunRequest, tool_issues, within_limits
+from apps.runs.run import run_application
 from apps.workspace.model_capabilities import ModelCapabilities
 from apps.workspace.port import DeploymentInfo
 from tests.contract import proves
@@ -24,7 +24,7 @@ PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}
 PDF = {"type": "file", "file": {"file_data": "data:application/pdf;base64,AA"}}
 SOUND = {"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}}
 BLIND = ModelCapabilities(vision=False)
-ATTACHED = Message("user", "?", attachments=(Attachment("image/png", "a.png", data="AA"),))
+ATTACHED = ModelMessage("user", "?", attachments=(Attachment("image/png", "a.png", data="AA"),))
 
 
 def info(**can: Any) -> DeploymentInfo:
@@ -46,11 +46,10 @@ async def test_a_question_that_the_model_cannot_read_is_refused_before_it_is_ask
     model, can = ScriptedModel(), ModelCapabilities(**{lacks: False})
 
     with pytest.raises(BadRequest) as refused:
-        await events_of(application(), model, Message("user", (TEXT, part)), info={"can": can})
+        await events_of(application(), model, ModelMessage("user", (TEXT, part)), info={"can": can})
 
     assert str(refused.value) == (
-        f"messages: the model of this application, 'gpt', cannot read a {noun}. Send the question "
-        "without it, or ask an application whose model can."
+        f"messages: the model of this application, 'gpt', cannot read a {noun}. Send the question without it, or use an application whose model can."
     )
     assert model.asked == []
 
@@ -59,16 +58,18 @@ async def test_a_question_that_the_model_cannot_read_is_refused_before_it_is_ask
 async def test_what_is_not_known_is_never_refused():
     model = ScriptedModel(saying("Hm"))
 
-    await events_of(application(), model, Message("user", (TEXT, PICTURE, PDF, SOUND)))
+    await events_of(application(), model, ModelMessage("user", (TEXT, PICTURE, PDF, SOUND)))
 
     assert len(model.asked) == 1
 
 
 async def test_a_picture_of_an_earlier_question_does_not_end_the_conversation():
     model = ScriptedModel(saying("Hm"))
-    earlier = (Message("user", (TEXT, PICTURE)), Message("assistant", "A cat"))
+    earlier = (ModelMessage("user", (TEXT, PICTURE)), ModelMessage("assistant", "A cat"))
 
-    await events_of(application(), model, *earlier, Message("user", "Sure?"), info={"can": BLIND})
+    await events_of(
+        application(), model, *earlier, ModelMessage("user", "Sure?"), info={"can": BLIND}
+    )
 
     assert len(model.asked) == 1
 
@@ -84,7 +85,7 @@ async def test_an_attached_picture_is_refused_where_no_tool_could_look_at_it():
 
 
 class HiddenWorkspace(FakeWorkspace):
-    """Tells the facts of deployments that the caller may not see."""
+    """Returns the properties of deployments that the caller may not see."""
 
     async def facts(self, deployment_id: str) -> DeploymentInfo:
         return info(vision=False)
@@ -95,10 +96,12 @@ class HiddenWorkspace(FakeWorkspace):
 
 async def test_what_a_deployment_cannot_do_is_told_to_those_alone_who_may_see_it():
     events: list[Event] = []
-    request = RunRequest((Message("user", (TEXT, PICTURE)),))
+    request = RunRequest((ModelMessage("user", (TEXT, PICTURE)),))
 
     with pytest.raises(DeploymentNotFound):
-        await run(application(), request, HiddenWorkspace(CALLER), CALLER, events.append)
+        await run_application(
+            application(), request, HiddenWorkspace(CALLER), CALLER, events.append
+        )
 
 
 @pytest.mark.parametrize(
@@ -106,13 +109,17 @@ async def test_what_a_deployment_cannot_do_is_told_to_those_alone_who_may_see_it
     [
         (
             {"parameters": {"max_tokens": 5000}},
-            "max_tokens: the model of this application answers with at most 4096 tokens. Ask for no "
-            "more.",
+            (
+                "max_tokens: the model of this application has an output limit of 4096 tokens. Ask "
+                "for no more."
+            ),
         ),
         (
             {"response_format": SCHEMA},
-            "response_format: the model of this application cannot keep to a JSON Schema. Ask for "
-            "JSON in words instead.",
+            (
+                "response_format: the model of this application does not support a JSON Schema. "
+                "Ask for JSON in words instead."
+            ),
         ),
     ],
 )
@@ -134,7 +141,7 @@ def test_a_limit_of_the_operator_above_that_of_the_model_is_that_of_the_model(na
 
     assert fitting == {name: 4096, "seed": 1}
     assert [str(issue) for issue in issues] == [
-        f"orchestrator.deployment.parameters.{name}: 'gpt' answers with at most 4096 tokens, so it "
+        f"orchestrator.deployment.parameters.{name}: 'gpt' has an output limit of 4096 tokens, so it "
         "is asked for no more."
     ]
 
@@ -146,9 +153,30 @@ def test_a_schema_of_the_operator_that_the_model_cannot_keep_to_is_left_out():
 
     assert fitting == {}
     assert [str(issue) for issue in issues] == [
-        "orchestrator.deployment.parameters.response_format: 'gpt' cannot keep to a JSON Schema, so "
-        "it is asked without it."
+        (
+            "orchestrator.deployment.parameters.response_format: 'gpt' does not support a JSON "
+            "Schema, so it is asked without it."
+        )
     ]
+
+
+async def test_more_tools_than_the_service_accepts_are_a_warning():
+    model = ScriptedModel(saying("Yes."))
+
+    events = await events_of(with_tools(WEATHER), model, info={"tool_limit": 0})
+
+    text = "".join(event.text for event in events if isinstance(event, StageDelta))
+    assert "'gpt' accepts at most 0 tools in a request, and this application offers 1, so" in text
+    assert len(model.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("most", "tools", "issues"), [(128, None, 0), (127, None, 1), (None, None, 0), (127, False, 0)]
+)
+def test_the_limit_of_tools_is_that_of_requests_with_tools(most, tools, issues):
+    known = replace(info(tools=tools), tool_limit=most)
+
+    assert len(tool_issues(128, known)) == issues
 
 
 @pytest.mark.parametrize(
@@ -169,7 +197,7 @@ def test_what_the_model_can_do_or_its_service_has_to_judge_stays(wanted):
 
 
 async def test_a_client_can_ask_for_what_the_manifest_overrides():
-    """Whose limit holds is the operator's, so the client is not to blame."""
+    """The operator sets the limit, so it is not the client's error."""
     model = ScriptedModel(saying("Hm"))
     deployment = {"deployment_id": "gpt", "parameters": {"max_tokens": 9000}}
     can = ModelCapabilities(max_output_tokens=4096)

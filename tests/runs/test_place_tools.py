@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from apps.agent.tools import Toolbox
-from apps.manifest.chat_place import ChatPlace
-from apps.manifest.validation import read
+from apps.manifest.markdown.chat_place import ChatPlace
+from apps.manifest.validation.validation import read_manifest
 from apps.runs.capabilities import narrow
 from tests.contract import proves
 from tests.fakes import tool
 from tests.runs.prompts import MANIFEST
 
-MANY = read(
+MANY = read_manifest(
     {
         **MANIFEST,
         "tool_sets": [

@@ -1,4 +1,4 @@
-"""What a model's cache can keep: requests of one conversation begin with the same bytes."""
+"""Requests of one conversation begin with the same bytes, so that services can cache them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from itertools import pairwise
 import time_machine
 
 from apps.agent.events import StateSaved
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.capabilities.clock.capability import clock
 from apps.capabilities.registry import Contribution
+from apps.workspace.anthropic.model import encode_anthropic
 from apps.workspace.anthropic.parameters import ModelTraits
-from apps.workspace.anthropic.requests import encode_request
 from tests.capabilities.manifests import manifest
 from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, saying, tool
@@ -41,10 +41,10 @@ async def test_neither_a_round_nor_a_turn_changes_the_beginning_though_the_model
         events = await events_of(app, model)
         [saved] = [event for event in events if isinstance(event, StateSaved)]
         traveller.shift(timedelta(hours=2))
-        answered = Message("assistant", "12 degrees", state=saved.state)
-        await events_of(app, model, QUESTION, answered, Message("user", "Thanks"))
+        answered = ModelMessage("assistant", "12 degrees", state=saved.state)
+        await events_of(app, model, QUESTION, answered, ModelMessage("user", "Thanks"))
 
-    bodies = [encode_request(one, "claude", ModelTraits()) for one in model.asked]
+    bodies = [encode_anthropic(one, "claude", ModelTraits()) for one in model.asked]
     times = [body.count(b"source=default") for body in bodies]
     assert times == [1, 1, 2]
     for earlier, later in pairwise(body.replace(MARK, b"") for body in bodies):

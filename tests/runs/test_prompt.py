@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.errors import InitializationIssue
-from apps.manifest.prompts import fill
-from apps.manifest.validation import read
-from apps.runs.layers import compose
+from apps.manifest.prompts import fill_text
+from apps.manifest.validation.validation import read_manifest
 from apps.runs.prompt import (
     APPLICATION,
     inline_contexts,
@@ -15,17 +14,18 @@ from apps.runs.prompt import (
     without_content_gaps,
     written_prompt,
 )
+from apps.runs.prompt_layers import compose
 from tests.contract import proves
 from tests.runs.prompts import context_of
 
-QUESTION = Message("user", "Hello")
+QUESTION = ModelMessage("user", "Hello")
 
 
 def manifest_of(prompt: object = None, **parts: object):
     orchestrator: dict[str, object] = {"deployment": {"deployment_id": "gpt"}}
     if prompt is not None:
         orchestrator["system_prompt"] = prompt
-    return read({"orchestrator": orchestrator, "contexts": [], "tool_sets": [], **parts})
+    return read_manifest({"orchestrator": orchestrator, "contexts": [], "tool_sets": [], **parts})
 
 
 def written(prompt: object = None, locale: str = "en") -> str:
@@ -70,7 +70,7 @@ def test_a_variable_that_nobody_defined_stays_and_is_warned_of(caplog):
 
 
 def test_only_known_variables_are_replaced():
-    assert fill('{a} {"b": {c}} {d}', {"a": "1", "c": "3"}) == '1 {"b": 3} {d}'
+    assert fill_text('{a} {"b": {c}} {d}', {"a": "1", "c": "3"}) == '1 {"b": 3} {d}'
 
 
 @proves("11.1")
@@ -84,27 +84,27 @@ def test_inline_contexts_are_part_of_the_prompt():
 def test_a_system_message_of_the_client_replaces_the_prompt_only_where_that_is_allowed(
     allowed, found
 ):
-    assert override([Message("system", " Mine. "), QUESTION], allowed=allowed) == found
+    assert override([ModelMessage("system", " Mine. "), QUESTION], allowed=allowed) == found
 
 
 def test_text_parts_of_a_system_message_are_joined():
     parts = ({"type": "text", "text": "a"}, {"type": "text", "text": "b"})
 
-    assert override([Message("system", parts), QUESTION], allowed=True) == "a\nb"
+    assert override([ModelMessage("system", parts), QUESTION], allowed=True) == "a\nb"
 
 
 @proves("G-05", "T-01")
 def test_the_parts_of_the_prompt_are_one_message_in_front():
-    found = with_system([Message("system", "of the client"), QUESTION], "a\n\nb")
+    found = with_system([ModelMessage("system", "of the client"), QUESTION], "a\n\nb")
 
-    assert found == [Message("system", "a\n\nb"), QUESTION]
+    assert found == [ModelMessage("system", "a\n\nb"), QUESTION]
 
 
 def test_a_prompt_that_says_nothing_is_no_message():
-    assert with_system([Message("system", "of the client"), QUESTION], "") == [QUESTION]
+    assert with_system([ModelMessage("system", "of the client"), QUESTION], "") == [QUESTION]
 
 
 @proves("4")
 def test_an_answer_that_said_nothing_is_a_space():
-    assert without_content_gaps(Message("assistant")) == Message("assistant", " ")
-    assert without_content_gaps(Message("user")) == Message("user")
+    assert without_content_gaps(ModelMessage("assistant")) == ModelMessage("assistant", " ")
+    assert without_content_gaps(ModelMessage("user")) == ModelMessage("user")

@@ -1,4 +1,4 @@
-"""§19: what the log says of a request, and what it never says."""
+"""§19: log records of a request, without private content."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import re
 import pytest
 
 from apps.agent.events import Event, ModelUsage, StageClosed, StageDelta, StageOpened, Usage
-from apps.agent.messages import Attachment, Message
-from apps.agent.progress import Timing
+from apps.agent.messages import Attachment, ModelMessage
+from apps.agent.progress import CallTiming
 from apps.agent.records import log_payload
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest, ModelFailed
 from apps.runs.failures import failure
 from apps.runs.records import show_timings, total
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from tests.fakes import ScriptedModel, calling, saying, spec
 from tests.runs.test_run import CALL, CALLER, WEATHER, application, with_tools, workspace_of
 
 SECRET = "a secret question"
-QUESTION = Message("user", SECRET, attachments=(Attachment(url="files/x/a.txt"),))
+QUESTION = ModelMessage("user", SECRET, attachments=(Attachment(url="files/x/a.txt"),))
 
 
 @pytest.fixture(autouse=True)
@@ -30,10 +30,10 @@ def _everything(caplog):
 
 
 async def told(caplog, app, model: ScriptedModel, *, external: dict[str, ToolSpec] | None = None):
-    """The events of one request with their fields, durations as True if they are seconds."""
+    """Return the records of one request with their fields. Durations are True if they are seconds."""
     request = RunRequest((QUESTION,), external or {})
     try:
-        await run(app, request, workspace_of(model), CALLER, lambda event: None)
+        await run_application(app, request, workspace_of(model), CALLER, lambda event: None)
     finally:
         assert SECRET not in caplog.text
     return named(caplog)
@@ -136,7 +136,9 @@ async def test_what_was_said_is_logged_only_where_that_is_wanted(caplog):
     caplog.set_level(logging.DEBUG, "apps.payloads")
     request = RunRequest((QUESTION,))
     model = ScriptedModel(CALL, saying("12 degrees"))
-    await run(with_tools(WEATHER), request, workspace_of(model), CALLER, lambda event: None)
+    await run_application(
+        with_tools(WEATHER), request, workspace_of(model), CALLER, lambda event: None
+    )
 
     said = [r.getMessage() for r in caplog.records if r.name == "apps.payloads"]
     assert [line.partition(": ")[0] for line in said] == [
@@ -163,7 +165,9 @@ def test_what_nobody_reads_is_not_put_together():
 def test_each_call_has_a_row_and_the_last_row_is_the_whole_run():
     events: list[Event] = []
 
-    show_timings([Timing("gpt", 1.5), Timing("weather", 0.25, is_tool=True)], 1.7504, events.append)
+    show_timings(
+        [CallTiming("gpt", 1.5), CallTiming("weather", 0.25, is_tool=True)], 1.7504, events.append
+    )
 
     assert events == [
         StageOpened("execution-time", "Execution time"),

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from apps.capabilities.chat_context import ChatContext
 from apps.errors import BadRequest
 from apps.runs.requests import RunRequest, asked_parameters, model_parameters, possible_efforts
 from apps.workspace.model_capabilities import ModelCapabilities
@@ -72,8 +73,8 @@ def test_an_effort_that_the_deployment_does_not_know_is_left_out_and_told(place)
     assert wanted == {}
     assert (issue.section, issue.is_hard) == ("Orchestrator", False)
     assert issue.message == (
-        "orchestrator.deployment.parameters.reasoning_effort: 'gpt' does not support 'minimal', "
-        "so the model is asked without it. Write one of 'low', 'high', or leave it out."
+        "orchestrator.deployment.parameters.reasoning_effort: 'gpt' does not support "
+        "'minimal', so it is not sent. Write one of 'low', 'high', or leave it out."
     )
 
 
@@ -92,7 +93,7 @@ def test_the_tools_that_a_deployment_runs_itself_stand_beside_ours_as_they_are_l
     assert listed_tools(deployment.defaults, deployment.id) == (search,)
     assert model_parameters({}, deployment) == ({"seed": 1}, ())
     assert [record.getMessage() for record in caplog.records] == [
-        f"defaults.tools.{number} of gpt is no static function" for number in range(1, 5)
+        f"defaults.tools.{number} of gpt is not a static function" for number in range(1, 5)
     ]
 
 
@@ -103,7 +104,7 @@ def test_what_is_no_list_of_tools_is_as_if_nothing_was_said(listed):
 
 @pytest.mark.parametrize(("chosen", "found"), [("high", {"reasoning_effort": "high"}), ("max", {})])
 def test_an_effort_that_a_person_chose_is_asked_for_if_the_deployment_knows_it(chosen, found):
-    request = RunRequest((), effort=chosen)
+    request = RunRequest((), chat=ChatContext(effort=chosen))
 
     assert asked_parameters(request, info(reasoning_efforts=("low", "high"))) == found
     assert asked_parameters(request, info()) == {}

@@ -1,4 +1,4 @@
-"""A whole run that is begun by one process and ended by another."""
+"""One process starts a run, and another one ends it."""
 
 from __future__ import annotations
 
@@ -22,18 +22,24 @@ from apps.agent.events import (
     TurnRestarted,
     Usage,
 )
-from apps.agent.ledger import WAITING, Interaction, Ledger
-from apps.agent.messages import Message
+from apps.agent.ledger import WAITING, InteractionRequest, Ledger
+from apps.agent.messages import ModelMessage
 from apps.agent.model import Delta, ModelRequest
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities import registry
-from apps.capabilities.registry import Completed, Contribution, Opening, Prepared, prepare
+from apps.capabilities.registry import (
+    CompletedAnswer,
+    Contribution,
+    Opening,
+    PreparedCapabilities,
+    prepare,
+)
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.manifest.validation import read
-from apps.runs.nested import ApplicationModel
+from apps.manifest.validation.validation import read_manifest
+from apps.runs.history import OPEN, SAVED
 from apps.runs.requests import RunRequest
-from apps.runs.run import RunEnd, run
-from apps.runs.saved_state import OPEN, SAVED
+from apps.runs.run import RunEnd, run_application
+from apps.runs.workspaces import ApplicationModel
 from apps.workspace.port import DeploymentInfo
 from tests.fakes import (
     Crash,
@@ -48,12 +54,12 @@ from tests.fakes import (
 from tests.manifest.documents import manifest
 
 CALLER = Caller("user-7")
-QUESTION = Message("user", "Pay my bill.")
-APPROVAL = Interaction("", "approval", {"tool": "pay"})
+QUESTION = ModelMessage("user", "Pay my bill.")
+APPROVAL = InteractionRequest("", "approval", {"tool": "pay"})
 
 
 class Calls:
-    """What the capability of these tests was used for."""
+    """Calls of the capability of these tests."""
 
     paid: Counter[str] = Counter()
     openings = 0
@@ -67,12 +73,12 @@ async def pay(invocation: Invocation) -> ToolResult:
     return ToolResult("paid")
 
 
-async def number_the_attempt(messages: Sequence[Message]) -> Sequence[Message]:
+async def number_the_attempt(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
     Calls.openings += 1
-    return [*messages, Message("user", f"Attempt {Calls.openings}.")]
+    return [*messages, ModelMessage("user", f"Attempt {Calls.openings}.")]
 
 
-async def complete(completed: Completed) -> None:
+async def complete(completed: CompletedAnswer) -> None:
     Calls.completed += 1
 
 
@@ -92,10 +98,8 @@ def _with_a_desk(settings: Settings) -> Iterator[None]:
 
 
 class Scripts:
-    """A model that gives the answer of each conversation, known by its prompt, in order.
-
-    `asked` has the prompt and the number of each answer that was asked for.
-    """
+    """A model with the answers of each conversation in order, identified by its prompt. `asked` has
+    the prompt and the number of each requested answer."""
 
     def __init__(self, **answers: Sequence[Sequence[Delta]]) -> None:
         self.answers = answers
@@ -114,7 +118,7 @@ PAYS = [[text("I pay."), *calling(("p", "pay", {}))], saying("It is paid.")]
 def application(
     prompt: str, *tool_sets: Mapping[str, Any], model: str = "gpt", **features: Any
 ) -> ResolvedApplication:
-    document = read(
+    document = read_manifest(
         manifest(
             orchestrator={
                 "deployment": {"deployment_id": model},
@@ -140,7 +144,7 @@ INNER = {
 
 
 def workspace_of(model: Scripts) -> FakeWorkspace:
-    """It has the model `gpt`, and the application `inner` that it drives."""
+    """Return a workspace with the model `gpt`, and the application `inner` that uses it."""
     workspace = FakeWorkspace(CALLER)
     inner = ApplicationModel(application("inner"), workspace)
     workspace.models = {"gpt": model, "inner": inner}
@@ -152,7 +156,7 @@ def workspace_of(model: Scripts) -> FakeWorkspace:
 async def go(
     app: ResolvedApplication, model: Scripts, ledger: Ledger, events: list[Event]
 ) -> RunEnd:
-    return await run(
+    return await run_application(
         app, RunRequest((QUESTION,)), workspace_of(model), CALLER, events.append, ledger
     )
 
@@ -172,9 +176,9 @@ def endings(events: Sequence[Event]) -> list[Event]:
 
 
 def shaped(shape: str) -> tuple[ResolvedApplication, Scripts, str]:
-    """An application that pays itself, or has it done: by a helper, by another application that is
-    a tool of it, or that drives it. Its model, and the key of the step that runs the payment.
-    """
+    """Return an application that pays itself, or through a sub-agent, through another application
+    that is its tool, or for another application. Also return its model, and the key of the step
+    that runs the payment."""
     match shape:
         case "itself":
             return application("outer"), Scripts(outer=PAYS), ""
@@ -187,7 +191,9 @@ def shaped(shape: str) -> tuple[ResolvedApplication, Scripts, str]:
             outer = [calling(("i", "inner", {"query": "Pay."})), saying("All is done.")]
             return application("outer", INNER), Scripts(outer=outer, inner=PAYS), "t:1:0:i/"
         case _:
-            driven = replace(application("outer", model="inner"), prepared=Prepared((), ()))
+            driven = replace(
+                application("outer", model="inner"), prepared=PreparedCapabilities((), ())
+            )
             return driven, Scripts(inner=PAYS), "m:1/"
 
 
@@ -244,7 +250,7 @@ async def test_a_run_that_is_cut_off_anywhere_ends_the_same(shape):
     expected = await whole(None)
     room, cut = 0, 0
     while (found := await whole(room))[3]:
-        if found[2]:  # else the payment may have begun, so it is not made again
+        if found[2]:  # otherwise, the payment may have started, so it is not repeated
             assert found[:3] == expected[:3]
             cut += 1
         room += 1
@@ -273,10 +279,13 @@ async def test_what_tools_keep_for_the_next_request_is_there_for_the_next_attemp
     @asynccontextmanager
     async def open_memory(found: Opening) -> AsyncIterator[Contribution]:
         async def remember(invocation: Invocation) -> ToolResult:
-            found.saved["memory"] = [*found.saved.get("memory", ()), invocation.id]
+            found.conversation.saved["memory"] = [
+                *found.conversation.saved.get("memory", ()),
+                invocation.id,
+            ]
             return ToolResult("kept")
 
-        kept.append(found.state.get("memory"))
+        kept.append(found.conversation.state.get("memory"))
         yield Contribution((async_tool("remember", remember),))
 
     app = application("outer")

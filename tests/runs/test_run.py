@@ -20,11 +20,11 @@ from apps.agent.events import (
     TextDelta,
     Usage,
 )
-from apps.agent.messages import Message, Thoughts, ToolCall, to_dicts
+from apps.agent.messages import ModelMessage, Thoughts, ToolCall, to_dicts
 from apps.agent.model import ThoughtPart
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Contribution, Prepared
+from apps.capabilities.registry import Contribution, PreparedCapabilities
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import (
     BadRequest,
@@ -35,9 +35,9 @@ from apps.errors import (
     ToolError,
     ToolsKeepFailing,
 )
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import stage_text
 from tests.catalog.rows import manifest_with
@@ -56,13 +56,13 @@ from tests.fakes import (
 from tests.fakes import timeless as without_durations
 
 CALLER = Caller("user-1", "user", user_id=1)
-QUESTION = Message("user", "How warm is it in Riga?")
+QUESTION = ModelMessage("user", "How warm is it in Riga?")
 WEATHER = tool("weather", lambda arguments: f"{arguments['city']}: 12")
 CALL = calling(("1", "weather", '{"city": "Riga"}'))
 KEPT = to_dicts(
     [
-        Message("assistant", " ", tool_calls=(ToolCall("1", "weather", '{"city": "Riga"}'),)),
-        Message("tool", "Riga: 12", tool_call_id="1"),
+        ModelMessage("assistant", " ", tool_calls=(ToolCall("1", "weather", '{"city": "Riga"}'),)),
+        ModelMessage("tool", "Riga: 12", tool_call_id="1"),
     ]
 )
 
@@ -76,8 +76,8 @@ def opener(contribution: Contribution):
 
 
 def application(*openers, issues=(), prompt="", **orchestrator) -> ResolvedApplication:
-    """An application of the model `gpt` with these capabilities."""
-    manifest = read(
+    """Return an application of the model `gpt` with these capabilities."""
+    manifest = read_manifest(
         manifest_with(
             orchestrator={
                 "deployment": {"deployment_id": "gpt"},
@@ -88,7 +88,7 @@ def application(*openers, issues=(), prompt="", **orchestrator) -> ResolvedAppli
     )
     named = tuple((f"part-{index}", opener) for index, opener in enumerate(openers))
     return ResolvedApplication(
-        1, "app", "App", "", True, 1, manifest, Prepared(named, tuple(issues))
+        1, "app", "App", "", True, 1, manifest, PreparedCapabilities(named, tuple(issues))
     )
 
 
@@ -104,21 +104,21 @@ def workspace_of(model: ScriptedModel, **info) -> FakeWorkspace:
 
 
 async def events_of(
-    app: ResolvedApplication, model: ScriptedModel, *messages: Message, info=None, **wishes
+    app: ResolvedApplication, model: ScriptedModel, *messages: ModelMessage, info=None, **wishes
 ) -> list[Event]:
     events: list[Event] = []
     request = RunRequest(messages or (QUESTION,), **wishes)
-    await run(app, request, workspace_of(model, **(info or {})), CALLER, events.append)
+    await run_application(app, request, workspace_of(model, **(info or {})), CALLER, events.append)
     return without_durations(events)
 
 
 async def events_before(
     error: type[Exception], app: ResolvedApplication, workspace: FakeWorkspace
 ) -> list[Event]:
-    """The events of a run that fails with this error."""
+    """Return the events of a run that fails with this error."""
     events: list[Event] = []
     with pytest.raises(error):
-        await run(app, RunRequest((QUESTION,)), workspace, CALLER, events.append)
+        await run_application(app, RunRequest((QUESTION,)), workspace, CALLER, events.append)
     return events
 
 
@@ -134,11 +134,11 @@ async def test_an_answer_ends_with_its_state_and_what_it_cost():
 
 @proves("G-10", "G-62")
 async def test_the_next_request_shows_the_model_the_calls_of_the_last_one():
-    answered = Message("assistant", "12 degrees", state={"tool_execution_history": KEPT})
+    answered = ModelMessage("assistant", "12 degrees", state={"tool_execution_history": KEPT})
     model = ScriptedModel(saying("You are welcome"))
 
     events = await events_of(
-        with_tools(WEATHER), model, QUESTION, answered, Message("user", "Thanks")
+        with_tools(WEATHER), model, QUESTION, answered, ModelMessage("user", "Thanks")
     )
 
     assert to_dicts(model.asked[0].messages) == [
@@ -151,15 +151,15 @@ async def test_the_next_request_shows_the_model_the_calls_of_the_last_one():
 
 
 async def test_the_model_reads_what_it_thought_before_its_calls_again_and_nothing_else_of_it():
-    """In the same answer and in later ones, which DeepSeek insists on."""
+    """In the same answer and in later ones, as DeepSeek requires."""
     first = [thinks("I need the weather."), *CALL]
     model = ScriptedModel(first, [thinks("Easy."), *saying("12 degrees")], saying("Bye"))
     app = with_tools(WEATHER)
 
     events = await events_of(app, model)
     state = next(event.state for event in events if isinstance(event, StateSaved))
-    answered = Message("assistant", "12 degrees", state=state)
-    await events_of(app, model, QUESTION, answered, Message("user", "Thanks"))
+    answered = ModelMessage("assistant", "12 degrees", state=state)
+    await events_of(app, model, QUESTION, answered, ModelMessage("user", "Thanks"))
 
     thoughts = [[message.thoughts for message in asked.messages] for asked in model.asked]
     thought = Thoughts({"reasoning_content": "I need the weather."}, "gpt")
@@ -174,10 +174,10 @@ async def test_what_a_model_has_to_read_again_of_its_last_answer_comes_back_to_i
 
     *_, saved, _ = await events_of(application(), model)
     assert isinstance(saved, StateSaved)
-    answered = Message("assistant", "12 degrees", state=saved.state)
-    await events_of(application(), model, QUESTION, answered, Message("user", "Thanks"))
+    answered = ModelMessage("assistant", "12 degrees", state=saved.state)
+    await events_of(application(), model, QUESTION, answered, ModelMessage("user", "Thanks"))
 
-    assert model.asked[1].messages[1] == Message(
+    assert model.asked[1].messages[1] == ModelMessage(
         "assistant", "12 degrees", thoughts=Thoughts({"items": own}, "gpt")
     )
 
@@ -206,7 +206,10 @@ async def test_the_prompt_is_made_of_its_parts_in_the_order_of_the_capabilities(
 
     await events_of(application(*parts, prompt="Be brief."), model)
 
-    assert list(model.asked[0].messages) == [Message("system", "Be brief.\n\none\n\ntwo"), QUESTION]
+    assert list(model.asked[0].messages) == [
+        ModelMessage("system", "Be brief.\n\none\n\ntwo"),
+        QUESTION,
+    ]
 
 
 async def test_steps_of_capabilities_are_applied_in_their_order_and_views_are_not_kept():
@@ -475,8 +478,7 @@ async def test_a_limit_that_is_none_is_told_and_the_installations_counts(setting
     events = await events_before(StepLimitReached, app, workspace_of(ScriptedModel(CALL)))
 
     assert stage_text(events) == (
-        "#### Orchestrator\n\n- orchestrator.max_iterations: 0 is no number of model calls; "
-        "write 1 or more, or -1 for no limit. Until then the limit is 1.\n"
+        "#### Orchestrator\n\n- orchestrator.max_iterations: 0 is not a valid number of model calls; use 1 or more, or -1 for no limit. Until then the limit is 1.\n"
     )
     assert events[-1] == StateSaved({"tool_execution_history": KEPT})
 
@@ -501,7 +503,7 @@ async def test_a_cancelled_run_closes_everything_and_saves_its_state(caplog):
             is_closed.append(True)
 
     model = ScriptedModel(CALL, calling(("2", "hang", {})))
-    work = run(
+    work = run_application(
         application(opened),
         RunRequest((QUESTION,)),
         workspace_of(model),
@@ -553,12 +555,14 @@ async def test_a_tool_that_the_model_does_not_have_cannot_be_demanded(name):
         await events_of(app, ScriptedModel(), tool_choice=choice)
 
     assert str(refused.value) == (
-        f"Cannot enforce tool_choice: no tool is named '{name}'. Name one that the application "
-        "or the request has, or use tool_choice='auto'."
+        f"Cannot enforce tool_choice: no tool is named '{name}'. Use a tool of the application or the request, or tool_choice='auto'."
     )
 
 
 async def test_results_of_the_applications_own_tools_are_refused():
+    """No answer returns them as messages, because they are part of its state. A client assembled
+    such a conversation, and the model would trust it like results of the operator's tools. This
+    applies whatever the arguments of the calls are, also to empty ones."""
     with pytest.raises(BadRequest) as refused:
         await events_of(with_tools(WEATHER), ScriptedModel(), textual_results={"weather", "news"})
 
@@ -581,7 +585,7 @@ async def test_instructions_of_a_client_stand_below_the_prompt_or_in_its_place(
 
     await events_of(app, model, instructions="Be kind.")
 
-    assert model.asked[0].messages[0] == Message("system", prompt)
+    assert model.asked[0].messages[0] == ModelMessage("system", prompt)
 
 
 @proves("R-15")
@@ -590,7 +594,7 @@ async def test_the_system_message_of_a_client_is_used_only_where_that_is_allowed
     settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE = allowed
     model = ScriptedModel(saying("Hello"))
 
-    await events_of(application(prompt="Ours."), model, Message("system", "Theirs."), QUESTION)
+    await events_of(application(prompt="Ours."), model, ModelMessage("system", "Theirs."), QUESTION)
 
     assert model.asked[0].messages[0].text == ("Theirs." if allowed else "Ours.")
 
@@ -667,23 +671,26 @@ async def test_t_06_an_answer_ends_when_tools_keep_failing_but_not_for_dial(kind
 
     with suppress(ToolsKeepFailing):
         app = with_tools(tool("weather", fail))
-        await run(app, request, workspace_of(model), caller, lambda event: None)
+        await run_application(app, request, workspace_of(model), caller, lambda event: None)
 
     assert len(model.asked) == asked
 
 
+GIVEN_UP = r"can['\u2019]t (?:proceed|go on)"
+
+
 @proves("T-06")
 @pytest.mark.parametrize(
-    ("is_checked", "kind", "asked"),
-    [(False, "user", 2), (True, "user", 1), (True, "dial", 2)],
+    ("phrases", "kind", "asked"),
+    [([], "user", 2), ([GIVEN_UP], "user", 1), ([GIVEN_UP], "dial", 2)],
 )
 async def test_t_06_a_dead_end_ends_an_answer_if_the_installation_says_so_and_never_over_dial(
-    settings, is_checked, kind, asked
+    settings, phrases, kind, asked
 ):
-    settings.DEAD_END_CHECK = is_checked
+    settings.DEAD_END_PHRASES = phrases
     model = ScriptedModel([text("I can't go on."), *CALL], saying("12"))
     asking = (RunRequest((QUESTION,)), workspace_of(model), replace(CALLER, kind=kind))
 
-    await run(with_tools(WEATHER), *asking, lambda event: None)
+    await run_application(with_tools(WEATHER), *asking, lambda event: None)
 
     assert len(model.asked) == asked

@@ -1,5 +1,4 @@
-"""What a run has read that is not to be trusted: it stays with the conversation, and is shared with
-the runs inside of it."""
+"""Untrusted content that a run has read taints its conversation and its nested runs."""
 
 from __future__ import annotations
 
@@ -15,32 +14,32 @@ from pytest_django.fixtures import Settings
 
 from apps.agent.events import Event, StateSaved
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
-from apps.agent.messages import Message, from_dict
+from apps.agent.messages import ModelMessage, from_dict
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities import registry
-from apps.capabilities.registry import Capability, Contribution, Open, Opening, Prepared
+from apps.capabilities.registry import Capability, Contribution, Open, Opening, PreparedCapabilities
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, prepared_tool
+from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.internal import parameters
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
-from apps.runs.nested import ApplicationModel
 from apps.runs.requests import RunRequest
-from apps.runs.run import RunEnd, run
+from apps.runs.run import RunEnd, run_application
+from apps.runs.workspaces import ApplicationModel
 from apps.workspace.port import DeploymentInfo
 from tests.fakes import Crash, FakeWorkspace, MemoryLedger, calling, saying
 from tests.runs import test_resumption
 from tests.runs.test_resumption import CALLER, INNER, Scripts
 
-QUESTION = Message("user", "Look around, then pay.")
+QUESTION = ModelMessage("user", "Look around, then pay.")
 BECAUSE = "This conversation has read untrusted content: results of look."
 
 
 class Made:
-    """The payments, and what the tool that looks around fails with."""
+    """The payments, and the error of the tool that looks around."""
 
     payments: Counter[str] = Counter()
     failure: Exception | None = None
@@ -59,7 +58,7 @@ async def pay(opening: Opening, invocation: Invocation) -> ToolResult:
 
 def prepare_market(manifest: Manifest) -> Open:
     rules, taken = approval_rules(manifest), read_arguments(parameters({}))
-    reads = Wishes(
+    reads = ToolOptions(
         taken,
         Display("Look"),
         60,
@@ -69,7 +68,9 @@ def prepare_market(manifest: Manifest) -> Open:
         risk="read-only",
     )
     looking = prepared_tool("look", "Looks.", look, reads)
-    paying = prepared_tool("pay", "Pays.", pay, Wishes(taken, Display("Pay"), 60, approval=rules))
+    paying = prepared_tool(
+        "pay", "Pays.", pay, ToolOptions(taken, Display("Pay"), 60, approval=rules)
+    )
     return lambda opening: nullcontext(Contribution((looking.bind(opening), paying.bind(opening))))
 
 
@@ -101,7 +102,10 @@ DONE = saying("Done.")
 SHAPES: dict[str, dict[str, Sequence[Any]]] = {
     "itself": {"outer": [LOOKS, PAYS, DONE]},
     "a helper": {"outer": [HELPER, DONE], "helper": [LOOKS, PAYS, DONE]},
-    "an application": {"outer": [TOOL, DONE], "inner": [LOOKS, PAYS, DONE]},
+    "Search conversations, apps and commands": {
+        "outer": [TOOL, DONE],
+        "inner": [LOOKS, PAYS, DONE],
+    },
     "the application that drives it": {"inner": [LOOKS, PAYS, DONE]},
     "itself, a helper has looked": {"outer": [HELPER, PAYS, DONE], "helper": [LOOKS, DONE]},
     "itself, an application has looked": {"outer": [TOOL, PAYS, DONE], "inner": [LOOKS, DONE]},
@@ -113,14 +117,14 @@ every_shape_at_length = pytest.mark.parametrize(
     "shape",
     [one if one == "itself" else pytest.param(one, marks=pytest.mark.full) for one in SHAPES],
 )
-"""For what takes long."""
+"""A timeout for slow steps."""
 
 
 def outermost(shape: str, **fields: Any) -> ResolvedApplication:
     if "outer" in SHAPES[shape]:
         return application("outer", INNER, **fields)
     driven = application("outer", model="inner", **fields)
-    return replace(driven, prepared=Prepared((), ()))
+    return replace(driven, prepared=PreparedCapabilities((), ()))
 
 
 async def go(
@@ -128,20 +132,20 @@ async def go(
     model: Scripts,
     ledger: Ledger,
     events: list[Event],
-    *messages: Message,
+    *messages: ModelMessage,
 ) -> RunEnd:
     workspace = FakeWorkspace(CALLER)
     inner = ApplicationModel(application("inner"), workspace)
     workspace.models = {"gpt": model, "inner": inner}
     info = DeploymentInfo("inner", "inner", is_application=True, is_recorded=True)
     workspace.infos = {"inner": info}
-    return await run(
+    return await run_application(
         app, RunRequest(messages or (QUESTION,)), workspace, CALLER, events.append, ledger
     )
 
 
 def answer_all(ledger: MemoryLedger, outcome: str = "approved") -> None:
-    """Answer what is open, each because of what was read."""
+    """Answer all open questions, each asked because of untrusted content."""
     for (key, _), asked in [*ledger.interactions.items()]:
         if asked.answer is None:
             assert asked.asked["because"] == BECAUSE
@@ -176,7 +180,7 @@ async def test_nobody_is_asked_unless_the_application_says_so(shape):
 
     if "inner" not in SHAPES[shape] or shape.startswith("itself"):
         assert (end.reason, Made.payments) == ("stop", {"p": 1})
-    else:  # the inner one says so
+    else:  # the inner one reports it
         assert {key.rpartition("/")[2][-2:] for key, _ in ledger.interactions} == {":p"}
 
 
@@ -204,7 +208,7 @@ async def test_what_was_read_is_known_wherever_the_run_was_cut(shape):
     while await is_cut_after(len(asked)):
         pass
 
-    # A payment that may have begun is not asked about: it is not made again.
+    # A payment that may have started is not asked about, because it is not repeated.
     assert asked[-1]
     assert asked.count(True) >= 4
 
@@ -235,9 +239,9 @@ async def test_the_next_question_of_the_conversation_is_tainted_through_the_clie
     written["custom_content"] = {"state": state_of(first)}
     answered = from_dict(json.loads(json.dumps(written)))
     ledger, events = MemoryLedger(), list[Event]()
-    # The answers before count: of the first question, and with its call.
+    # Previous answers count: those to the first question and to its call.
     app, model = application("outer"), Scripts(outer=[[], [], PAYS, DONE])
-    conversation = (QUESTION, answered, Message("user", "Pay."))
+    conversation = (QUESTION, answered, ModelMessage("user", "Pay."))
     end = await go(app, model, ledger, events, *conversation)
     answer_all(ledger)
     after = await go(app, model, ledger, events, *conversation)

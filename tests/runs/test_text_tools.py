@@ -1,4 +1,4 @@
-"""Calls of tools in the API's form and in text: the same run."""
+"""A run is the same with tool calls in the API and as text."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StateSaved, TextDelta
-from apps.agent.messages import Message, from_dict
+from apps.agent.messages import ModelMessage, from_dict
 from apps.agent.model import Model
 from apps.agent.stages import open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from apps.workspace.text_tools.model import TextToolModel
 from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, async_tool, calling, finish, saying, text
@@ -53,17 +53,19 @@ TEXT = (
 )
 
 
-async def events_of(model: Model, *messages: Message) -> list[Event]:
+async def events_of(model: Model, *messages: ModelMessage) -> list[Event]:
     workspace = FakeWorkspace(CALLER)
     workspace.models = {"gpt": model}
     events: list[Event] = []
     app = with_tools(WEATHER, ADD)
-    await run(app, RunRequest(messages or (QUESTION,)), workspace, CALLER, events.append)
+    await run_application(
+        app, RunRequest(messages or (QUESTION,)), workspace, CALLER, events.append
+    )
     return without_durations(events)
 
 
 def with_plain_ids(events: list[Event]) -> list[Event]:
-    """Calls are numbered, in the order in which they were made."""
+    """Number the calls in their order."""
     state = next(event.state for event in events if isinstance(event, StateSaved))
     history = [from_dict(message) for message in state["tool_execution_history"]]
     ids = {call.id: str(n) for n, call in enumerate((c for m in history for c in m.tool_calls), 1)}
@@ -77,7 +79,7 @@ def with_plain_ids(events: list[Event]) -> list[Event]:
     return named
 
 
-def renamed(message: Message, ids: dict[str, str]) -> Message:
+def renamed(message: ModelMessage, ids: dict[str, str]) -> ModelMessage:
     calls = tuple(replace(call, id=ids[call.id]) for call in message.tool_calls)
     return replace(message, tool_calls=calls, tool_call_id=ids.get(message.tool_call_id or ""))
 
@@ -119,10 +121,10 @@ def joined(events: list[Event]) -> tuple[str, list[Event]]:
 async def test_r_04_a_conversation_goes_on_with_either():
     first = await events_of(ScriptedModel(*NATIVE))
     state = next(event.state for event in first if isinstance(event, StateSaved))
-    answered = Message("assistant", "12 degrees", state=state)
+    answered = ModelMessage("assistant", "12 degrees", state=state)
     model = ScriptedModel(saying("Bye"))
 
-    await events_of(TextToolModel(model, "gpt"), QUESTION, answered, Message("user", "Thanks"))
+    await events_of(TextToolModel(model, "gpt"), QUESTION, answered, ModelMessage("user", "Thanks"))
 
     asked = model.asked[0].messages
     assert [message.role for message in asked] == [

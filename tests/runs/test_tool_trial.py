@@ -1,4 +1,4 @@
-"""An operator tries toolsets of an application, on the way that a run takes."""
+"""An operator tries toolsets of an application, opened as in a run."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from channels.db import database_sync_to_async
 from apps.accounts.caller import Caller
 from apps.agent.calls import ToolOutcome
 from apps.agent.tools import Tool, ToolResult
-from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
-from apps.catalog.resolved_application import ResolvedApplication
-from apps.errors import ApplicationBroken
-from apps.runs.tool_trial import Trial, call, offer, resolve_saved
+from apps.capabilities.wrappers.failure_handling import ANOTHER_WAY
+from apps.catalog.resolved_application import ResolvedApplication, resolve_draft
+from apps.runs.tool_trial import NO_TOOLSET, ToolTrial, offer, only_toolset, try_tool
 from tests.capabilities.manifests import parameter, stage_text, tool, tool_set
 from tests.capabilities.mcp.servers import WELL_BEHAVED, nothing_left_over, over_stdio, register
 from tests.capabilities.service import Reply, json_reply, serving
@@ -36,7 +35,10 @@ async def resolved(
     *tool_sets: dict[str, Any], index: int | None = 0, **fields: Any
 ) -> ResolvedApplication:
     def work() -> ResolvedApplication:
-        return resolve_saved(saved(*tool_sets, **fields), index)
+        row = saved(*tool_sets, **fields)
+        return resolve_draft(
+            row, row.manifest if index is None else only_toolset(row.manifest, index)
+        )
 
     found: ResolvedApplication = await database_sync_to_async(work)()
     return found
@@ -87,13 +89,13 @@ async def test_the_issues_are_those_that_a_run_would_report():
         ["Toolset dead", "tool_sets[0].mcp_server_info.url"],
         ["Toolset x", "tool_sets[2]"],
     ]
-    assert names(every.tools) == [CLOCK, "shop_look_up", READ_SKILL]
+    assert (names(every.tools), names(every.others)) == (["shop_look_up"], [CLOCK, READ_SKILL])
 
 
 async def test_a_call_shows_what_the_model_gets_and_what_people_see():
     async with serving(json_reply('{"price": 3}')) as service:
         application = await resolved(shop(f"{service.url}/items"))
-        trial = await call(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
+        trial = await try_tool(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
 
     assert service.targets == ["GET /items?item=pen"]
     assert (trial.outcome.failed, trial.outcome.error, trial.outcome.arguments) == (
@@ -110,7 +112,7 @@ async def test_a_call_shows_what_the_model_gets_and_what_people_see():
     ("written", "told"),
     [
         ("{", "The arguments are not valid JSON"),
-        ("[1]", "The arguments are a JSON list; send one JSON object."),
+        ("[1]", "The arguments are a JSON list. Send one JSON object."),
         ("{}", "Parameter item is invalid: it is required but missing."),
         ('{"item": 3}', "Parameter item is invalid: expected string; found integer 3."),
     ],
@@ -118,7 +120,7 @@ async def test_a_call_shows_what_the_model_gets_and_what_people_see():
 async def test_wrong_arguments_are_told_before_anything_is_sent(written, told):
     async with serving(Reply()) as service:
         application = await resolved(shop(service.url))
-        trial = await call(application, OPERATOR, "shop_look_up", written)
+        trial = await try_tool(application, OPERATOR, "shop_look_up", written)
 
     assert service.seen == []
     assert trial.outcome.failed == "arguments"
@@ -127,10 +129,29 @@ async def test_wrong_arguments_are_told_before_anything_is_sent(written, told):
     assert trial.outcome.result.content == f"Error: {trial.outcome.error}{advice}"
 
 
+async def test_a_tool_that_the_model_has_to_search_for_is_called(settings):
+    settings.ENABLE_PREVIEW_FEATURES = True
+    discovery = {"enabled": True, "min_tools_for_deferral": 1}
+
+    def work(url: str) -> ResolvedApplication:
+        document = manifest_with(tool_sets=[shop(url)])
+        document["orchestrator"]["tool_discovery"] = discovery
+        return resolve_draft(make_application(), document)
+
+    async with serving(json_reply('{"price": 3}')) as service:
+        application = await database_sync_to_async(work)(f"{service.url}/items")
+        offered = await offer(application, OPERATOR, 0)
+        trial = await try_tool(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
+
+    assert offered.withheld == {"shop_look_up"}
+    assert trial.outcome.error == ""
+    assert '"price": 3' in trial.outcome.result.content
+
+
 async def test_a_call_that_failed_is_told_as_one_although_the_model_gets_an_answer():
     async with serving(Reply(500, b"out of pens")) as service:
         application = await resolved(shop(service.url))
-        trial = await call(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
+        trial = await try_tool(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
 
     assert trial.outcome.failed == "call"
     assert "500" in trial.outcome.error
@@ -141,7 +162,7 @@ async def test_a_call_that_would_end_the_run_has_no_answer():
     fallback = {"strategies": [{"type": "hard_stop"}]}
     async with serving(Reply(500)) as service:
         application = await resolved(shop(service.url, fallback_configuration=fallback))
-        trial = await call(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
+        trial = await try_tool(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
 
     assert trial.outcome.failed == "call"
     assert trial.outcome.stopped is not None
@@ -151,10 +172,10 @@ async def test_a_call_that_would_end_the_run_has_no_answer():
 async def test_a_tool_that_is_gone_is_told():
     application = await resolved(shop("http://127.0.0.1:9/"))
 
-    trial = await call(application, OPERATOR, "shop_sell", "{}")
+    trial = await try_tool(application, OPERATOR, "shop_sell", "{}")
 
-    gone = "The application has no tool 'shop_sell' any more, or it could not be opened."
-    assert trial == Trial(ToolOutcome(ToolResult(gone), "open", gone))
+    gone = "The tool 'shop_sell' no longer exists, or it could not be opened."
+    assert trial == ToolTrial(ToolOutcome(ToolResult(gone), "open", gone))
 
 
 async def test_a_tool_has_no_more_time_than_in_a_run(settings):
@@ -167,7 +188,7 @@ async def test_a_tool_has_no_more_time_than_in_a_run(settings):
 
     async with serving(answer=wait) as service:
         application = await resolved(shop(service.url))
-        trial = await call(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
+        trial = await try_tool(application, OPERATOR, "shop_look_up", '{"item": "pen"}')
         never.set()
 
     assert trial.outcome.failed == "call"
@@ -180,20 +201,18 @@ async def test_an_application_that_is_switched_off_can_be_tried():
     assert names((await offer(application, OPERATOR, 0)).tools) == ["shop_look_up"]
 
 
-def test_an_application_that_is_broken_is_told_as_a_run_tells_it():
-    row = make_application(manifest=manifest_with(tool_sets=[{"type": "rest-api"}]))
+def test_a_manifest_with_one_toolset_keeps_the_places_of_all():
+    first, second = shop("http://127.0.0.1:9/"), {"type": "predefined", "template_name": "x"}
+    document = manifest_with(tool_sets=[first, second])
 
-    with pytest.raises(ApplicationBroken) as caught:
-        resolve_saved(row, 0)
-    assert caught.value.problems
+    assert only_toolset(document, 1) == {**document, "tool_sets": [NO_TOOLSET, second]}
 
 
 def test_there_is_nothing_beyond_the_last_toolset():
-    row = saved(shop("http://127.0.0.1:9/"))
-
-    for index in (1, -1):
-        with pytest.raises(LookupError):
-            resolve_saved(row, index)
+    for document in (manifest_with(tool_sets=[shop("http://127.0.0.1:9/")]), {}):
+        for index in (1, -1):
+            with pytest.raises(LookupError):
+                only_toolset(document, index)
 
 
 async def test_tools_of_a_registered_mcp_server_are_called():
@@ -202,7 +221,7 @@ async def test_tools_of_a_registered_mcp_server_are_called():
 
     async with nothing_left_over():
         found = await offer(application, OPERATOR, 0)
-        trial = await call(application, OPERATOR, "desk_add", '{"a": 1, "b": 2}')
+        trial = await try_tool(application, OPERATOR, "desk_add", '{"a": 1, "b": 2}')
 
     assert names(found.tools)[:2] == ["desk_add", "desk_move"]
     assert trial.outcome.failed is None
@@ -236,8 +255,8 @@ async def test_internal_tools_and_deployments_are_called_as_the_operator():
     deployments = await resolved(team, clock, index=0)
     internals = await resolved(team, clock, index=1, slug="second")
 
-    asked = await call(deployments, OPERATOR, "inner", '{"query": "Hello"}')
-    told = await call(internals, OPERATOR, CLOCK, '{"timezone": "Europe/Paris"}')
+    asked = await try_tool(deployments, OPERATOR, "inner", '{"query": "Hello"}')
+    told = await try_tool(internals, OPERATOR, CLOCK, '{"timezone": "Europe/Paris"}')
 
     assert names((await offer(deployments, OPERATOR, 0)).tools) == ["inner"]
     assert names((await offer(internals, OPERATOR, 1)).tools) == [CLOCK]

@@ -2,22 +2,28 @@ from __future__ import annotations
 
 import pytest
 
-from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.runs.turns import BEGIN, CONTINUE, in_turns
 
-HELLO, HI, BYE = Message("user", "Hello"), Message("assistant", "Hi"), Message("user", "Bye")
+HELLO, HI, BYE = (
+    ModelMessage("user", "Hello"),
+    ModelMessage("assistant", "Hi"),
+    ModelMessage("user", "Bye"),
+)
 NOTE = Attachment("text/plain", "Note", data="1")
 
 
-def calls(*ids: str, text: str = "") -> Message:
-    return Message("assistant", text, tool_calls=tuple(ToolCall(id, "weather", "{}") for id in ids))
+def calls(*ids: str, text: str = "") -> ModelMessage:
+    return ModelMessage(
+        "assistant", text, tool_calls=tuple(ToolCall(id, "weather", "{}") for id in ids)
+    )
 
 
-def result(call_id: str, text: str = "12") -> Message:
-    return Message("tool", text, tool_call_id=call_id)
+def result(call_id: str, text: str = "12") -> ModelMessage:
+    return ModelMessage("tool", text, tool_call_id=call_id)
 
 
-def none(call_id: str) -> Message:
+def none(call_id: str) -> ModelMessage:
     return result(call_id, "No result was sent for this call.")
 
 
@@ -42,8 +48,8 @@ def test_what_is_in_order_stays_as_it_is(messages):
         ([HI, HELLO], [BEGIN, HI, HELLO]),
         ([HELLO, HI], [HELLO, HI, CONTINUE]),
         ([HI], [BEGIN, HI, CONTINUE]),
-        ([HELLO, BYE], [Message("user", "Hello\n\nBye")]),
-        ([HELLO, HI, HI, BYE], [HELLO, Message("assistant", "Hi\n\nHi"), BYE]),
+        ([HELLO, BYE], [ModelMessage("user", "Hello\n\nBye")]),
+        ([HELLO, HI, HI, BYE], [HELLO, ModelMessage("assistant", "Hi\n\nHi"), BYE]),
         (
             [HELLO, HI, calls("1", text="Wait"), result("1")],
             [HELLO, calls("1", text="Hi\n\nWait"), result("1")],
@@ -73,13 +79,13 @@ def test_a_call_without_a_result_gets_one_that_says_so(messages, expected):
 
 
 def test_what_belongs_to_two_messages_belongs_to_the_one_they_become():
-    first = Message("user", "One", attachments=(NOTE,), state={"a": 1, "b": 1}, extra={"c": 1})
-    second = Message(
+    first = ModelMessage("user", "One", attachments=(NOTE,), state={"a": 1, "b": 1}, extra={"c": 1})
+    second = ModelMessage(
         "user", ({"type": "text", "text": "Two"},), attachments=(NOTE,), state={"b": 2}
     )
 
-    assert in_turns([first, Message("user"), second]) == [
-        Message(
+    assert in_turns([first, ModelMessage("user"), second]) == [
+        ModelMessage(
             "user",
             ({"type": "text", "text": "One"}, {"type": "text", "text": "Two"}),
             attachments=(NOTE, NOTE),
@@ -93,16 +99,16 @@ def test_what_belongs_to_two_messages_belongs_to_the_one_they_become():
     ("messages", "expected"),
     [
         (
-            [Message("user", "1", name="Ann"), Message("user", "2", name="Ann")],
-            Message("user", "1\n\n2", name="Ann"),
+            [ModelMessage("user", "1", name="Ann"), ModelMessage("user", "2", name="Ann")],
+            ModelMessage("user", "1\n\n2", name="Ann"),
         ),
         (
-            [Message("user", "1", name="Ann"), Message("user", "2"), Message("user", "3", name="Bo")],
-            Message("user", "Ann: 1\n\n2\n\nBo: 3"),
+            [ModelMessage("user", "1", name="Ann"), ModelMessage("user", "2"), ModelMessage("user", "3", name="Bo")],
+            ModelMessage("user", "Ann: 1\n\n2\n\nBo: 3"),
         ),
         (
-            [Message("user", "1"), Message("user", ({"type": "image_url"},), name="Ann")],
-            Message(
+            [ModelMessage("user", "1"), ModelMessage("user", ({"type": "image_url"},), name="Ann")],
+            ModelMessage(
                 "user",
                 (
                     {"type": "text", "text": "1"},

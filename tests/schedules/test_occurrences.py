@@ -1,4 +1,4 @@
-"""The times of schedules, also where clocks are put forward and back."""
+"""The times of schedules, including changes to and from daylight saving time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from apps.schedules.occurrences import DueTimes, Timing, due_times, next_time, times_after
+from apps.schedules.occurrences import DueTimes, ScheduleTiming, due_times, next_time, times_after
 from tests.contract import proves
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -18,8 +18,8 @@ def utc(written: str) -> datetime:
     return datetime.fromisoformat(written).astimezone(UTC)
 
 
-def local(timing: Timing, after: str, most: int = 3) -> list[str]:
-    """The next times on the clocks of the zone, with their offsets."""
+def local(timing: ScheduleTiming, after: str, most: int = 3) -> list[str]:
+    """Return the next local times in the zone, with their offsets."""
     found = islice(times_after(timing, utc(after)), most)
     return [one.astimezone(timing.zone).isoformat(timespec="minutes") for one in found]
 
@@ -31,14 +31,14 @@ DAILY = "FREQ=DAILY;BYHOUR={};BYMINUTE={}"
 @pytest.mark.parametrize(
     ("zone", "clock", "after", "expected"),
     [
-        # Clocks go from 2:00 to 3:00.
+        # Clocks change from 2:00 to 3:00.
         (
             BERLIN,
             (2, 30),
             "2026-03-28T12:00+01:00",
             ["2026-03-29T03:00+02:00", "2026-03-30T02:30+02:00", "2026-03-31T02:30+02:00"],
         ),
-        # They go from 3:00 back to 2:00.
+        # Clocks change from 3:00 back to 2:00.
         (
             BERLIN,
             (2, 30),
@@ -57,7 +57,7 @@ DAILY = "FREQ=DAILY;BYHOUR={};BYMINUTE={}"
             "2026-10-31T12:00-04:00",
             ["2026-11-01T01:30-04:00", "2026-11-02T01:30-05:00", "2026-11-03T01:30-05:00"],
         ),
-        # By half an hour, from 2:00 to 2:30 and back from 2:00 to 1:30.
+        # Clocks change by half an hour, from 2:00 to 2:30 and back from 2:00 to 1:30.
         (
             LORD_HOWE,
             (2, 15),
@@ -78,14 +78,14 @@ def test_a_time_that_a_night_lacks_comes_at_its_end_and_one_that_it_has_twice_co
 ):
     hour, minute = clock
     expression = f"{minute} {hour} * * *" if kind == "cron" else DAILY.format(hour, minute)
-    timing = Timing(kind, START, expression=expression, zone_name=zone)
+    timing = ScheduleTiming(kind, START, expression=expression, zone_name=zone)
 
     assert local(timing, after) == expected
 
 
 def test_an_interval_counts_the_time_that_passes_in_a_night_with_two_equal_hours():
     start = utc("2026-10-25T01:30+02:00")
-    timing = Timing("interval", start, seconds=3600, zone_name=BERLIN)
+    timing = ScheduleTiming("interval", start, seconds=3600, zone_name=BERLIN)
 
     assert local(timing, "2026-10-25T01:30+02:00") == [
         "2026-10-25T02:30+02:00",
@@ -106,7 +106,9 @@ def test_an_interval_counts_the_time_that_passes_in_a_night_with_two_equal_hours
     ],
 )
 def test_a_recurrence_rule_keeps_its_calendar_and_ends_its_search(rule, expected):
-    timing = Timing("rrule", utc("2026-01-01T09:00+01:00"), expression=rule, zone_name=BERLIN)
+    timing = ScheduleTiming(
+        "rrule", utc("2026-01-01T09:00+01:00"), expression=rule, zone_name=BERLIN
+    )
 
     found = local(timing, "2026-01-02T00:00+01:00")
 
@@ -115,7 +117,7 @@ def test_a_recurrence_rule_keeps_its_calendar_and_ends_its_search(rule, expected
 
 def test_a_rule_of_years_ago_keeps_its_rhythm():
     old = utc("2001-01-01T09:00+01:00")
-    timing = Timing("rrule", old, expression="FREQ=DAILY;INTERVAL=3", zone_name=BERLIN)
+    timing = ScheduleTiming("rrule", old, expression="FREQ=DAILY;INTERVAL=3", zone_name=BERLIN)
 
     found = next_time(timing, utc("2026-06-01T12:00+02:00"))
 
@@ -139,13 +141,13 @@ def test_times_outside_of_the_active_hours_are_left_out_also_across_midnight(
     opens, closes, after, expected
 ):
     start = utc("2026-05-01T00:00+02:00")
-    timing = Timing("interval", start, 1800, zone_name=BERLIN, opens=opens, closes=closes)
+    timing = ScheduleTiming("interval", start, 1800, zone_name=BERLIN, opens=opens, closes=closes)
 
     assert local(timing, after, 1) == [expected]
 
 
 def test_a_schedule_that_is_never_within_its_hours_has_no_time():
-    timing = Timing("cron", START, expression="0 3 * * *", opens=time(9), closes=time(17))
+    timing = ScheduleTiming("cron", START, expression="0 3 * * *", opens=time(9), closes=time(17))
 
     assert next_time(timing, START) is None
 
@@ -154,12 +156,12 @@ def test_a_schedule_that_is_never_within_its_hours_has_no_time():
 def test_a_moment_comes_once_and_with_an_interval_again():
     at = utc("2026-05-04T10:00+00:00")
 
-    assert next_time(Timing("at", at), START) == at
-    assert next_time(Timing("at", at), at) is None
-    assert next_time(Timing("at", at, seconds=90), at) == at + timedelta(seconds=90)
+    assert next_time(ScheduleTiming("at", at), START) == at
+    assert next_time(ScheduleTiming("at", at), at) is None
+    assert next_time(ScheduleTiming("at", at, seconds=90), at) == at + timedelta(seconds=90)
 
 
-EVERY_HOUR = Timing("interval", START, seconds=3600)
+EVERY_HOUR = ScheduleTiming("interval", START, seconds=3600)
 HOUR = timedelta(hours=1)
 
 
@@ -182,7 +184,7 @@ def test_times_that_nobody_was_there_for_are_treated_as_the_schedule_says(missed
 
 
 def test_years_of_missed_minutes_are_not_counted_one_by_one():
-    minutes = Timing("interval", START, seconds=60)
+    minutes = ScheduleTiming("interval", START, seconds=60)
     now = START + timedelta(days=900, seconds=5)
 
     found = due_times(minutes, START, now, "once", 10)

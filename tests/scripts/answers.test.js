@@ -178,12 +178,12 @@ async function noticeAfter(t, reason, ...texts) {
 
 // @proves("T-03")
 test("an answer that is cut shows a notice", async (t) => {
-  assert.deepEqual(await noticeAfter(t, "length", "It is"), ["Cut off: the answer became too long for the model."]);
+  assert.deepEqual(await noticeAfter(t, "length", "It is"), ["The answer reached the model’s length limit."]);
 });
 
 // @proves("T-06")
 test("an empty answer shows a notice", async (t) => {
-  assert.deepEqual(await noticeAfter(t, "stop"), ["The model had nothing to say."]);
+  assert.deepEqual(await noticeAfter(t, "stop"), ["The model returned an empty answer."]);
 });
 
 test("a step shows named values and tables, and its raw text on demand", async (t) => {
@@ -239,6 +239,22 @@ test("steps are shown at the level of detail that the person chose, and a failur
   assert.equal(second.find("select[data-step-level]").value, "none");
 });
 
+test("steps are shown while they run, and fold to one line when the text begins", async (t) => {
+  const tab = await openChat(t);
+  const { socket } = tab;
+  await ask(tab, "Both?");
+  socket.step("Look it up");
+  socket.step("Ask the library");
+  await tab.shows(".step-title", "Look it up", "Ask the library");
+  assert.equal(tab.count(".activity"), 0);
+
+  socket.write("Here ");
+
+  await tab.shows(".activity > .step-line .step-title", "2 steps");
+  assert.equal(tab.find("details.activity").open, false);
+  await tab.shows(".activity .steps .step-title", "Look it up", "Ask the library");
+});
+
 test("only beginnings, ends and failures are read out", async (t) => {
   const tab = await openChat(t);
   const said = [];
@@ -270,15 +286,15 @@ test("the numbers of an answer are listed", async (t) => {
     first_text_seconds: 0.4,
   });
 
-  await tab.shows(".figures summary", "Why this answer:2.4 s · 1,234 tokens · $0.012 + €1.50");
+  await tab.shows(".figures summary", "Details:2.4 s · 1,234 tokens · $0.012 + €1.50");
   const rows = tab.all(".figures dl > div").map((row) => [...row.children].map(textOf));
   assert.deepEqual(rows, [
     ["Models", "Big one, Small one"],
     ["Application version", "3"],
-    ["Tokens in", "1,200, 250 of them from the cache"],
-    ["Tokens out", "34, 5 of them for thinking"],
+    ["Input tokens", "1,200, 250 of them from the cache"],
+    ["Output tokens", "34, 5 of them thinking"],
     ["Cost", "$0.012 + €1.50"],
-    ["First text after", "0.4 s"],
+    ["Time to first token", "0.4 s"],
     ["Duration", "2.4 s"],
   ]);
 });
@@ -306,7 +322,7 @@ test("numbers that the server does not send are left out", async (t) => {
   tab.socket.write("Because.");
   tab.socket.end("done", { usage: null, seconds: null });
 
-  await tab.shows(".answer-foot .figures", "Why this answer:Details What the model saw (a new tab)");
+  await tab.shows(".answer-foot .figures", "Details:Details What the model saw (a new tab)");
   assert.equal(tab.count(".step-time"), 0);
   assert.ok(tab.find("#conversation-sum").hidden);
 });
@@ -326,8 +342,8 @@ test("a result that the model no longer reads is marked", async (t) => {
 
   const faded = await tab.appears(".step.expired", "Weather in Oslo");
   assert.equal(tab.count(".step.expired"), 1);
-  assert.match(textOf(faded), /not read by the model any more/);
-  assert.match(faded.getAttribute("title"), /does not read this result any more/);
+  assert.match(textOf(faded), /no longer read by the model/);
+  assert.match(faded.getAttribute("title"), /no longer reads this result/);
   faded.querySelector("summary").click();
   await until(() => faded.querySelector("details").open, true);
   await until(() => textOf(faded).includes("7 degrees"), true);

@@ -147,7 +147,7 @@ test("a page that was reloaded during a call reports it as lost", async (t) => {
   const tab = await openChat(t, { path, socket, network, stored });
 
   await until(() => results(tab), [
-    { error: "The page was reloaded meanwhile. The tool may have been carried out: check that before you call it again." },
+    { error: "The page was reloaded in the meantime. The tool may have run: check that before you call it again." },
   ]);
   assert.equal(tab.network.sent("/api/ai/tool-claim").at(-1).body.former, before.page);
 });
@@ -159,7 +159,7 @@ test("a call that does not end is abandoned when the answer is stopped", async (
   call(tab, "shop.count");
   await tab.appears(".decision", "On this page");
   await tab.click("Stop");
-  await tab.shows("chat-answer .notice", "Stopped. There is no answer.");
+  await tab.shows("chat-answer .notice", "Stopped. No answer.");
 
   await ask(tab, "Fill it in");
   call(tab, "_platform.set_field", { field: "question", value: "And in Riga?" });

@@ -82,7 +82,7 @@ test("a question that is too long is counted and not sent", async (t) => {
 
 test("a starter is asked at once", async (t) => {
   const tab = await openChat(t, { starters: STARTERS });
-  await tab.shows("#starters-heading", "What shall it be?");
+  await tab.shows(".starters h3", "What shall it be?");
 
   await tab.click("The weather");
 
@@ -125,7 +125,7 @@ function paste(tab, { text = "", files = [] }) {
 test("a long text that is pasted becomes a file, or text again", async (t) => {
   const tab = await openChat(t);
   tab.press(box(tab), "Enter");
-  await tab.shows(".composer-problem", "Nothing sent: write something first.");
+  await tab.shows(".composer-problem", "Nothing sent: enter a message first.");
 
   paste(tab, { text: "line\n".repeat(100) });
   await tab.shows(".chip[data-state=done] .chip-name", /^pasted-text-[\d-]+\.txt$/);
@@ -172,7 +172,7 @@ test("speech is transcribed while the person speaks", async (t) => {
   recognition.onresult({ results: [[{ transcript: "good" }], [{ transcript: " day" }]] });
   await until(() => box(tab).value, "Well, good day");
   recognition.onerror({ error: "not-allowed" });
-  await tab.shows(".composer-problem", "The microphone is not allowed. Allow it for this site in your browser.");
+  await tab.shows(".composer-problem", "The microphone is blocked. Allow it for this site in your browser.");
   button.click();
   await until(() => button.getAttribute("aria-pressed"), "false");
 });
@@ -199,13 +199,13 @@ test("the box gets the focus when the page is there, unless the person turned to
 
 test("what was typed stays while there is no connection", async (t) => {
   const tab = await openChat(t);
-  await ask(tab, "Go on");
+  await ask(tab, "Continue");
   tab.socket.isDown = true;
   tab.window.dispatchEvent(new tab.window.Event("offline"));
-  await tab.shows("#notice:not([hidden])", "Connection lost, trying again…");
+  await tab.shows("#notice:not([hidden])", "Connection lost, reconnecting…");
 
   send(tab, "Stay");
-  await tab.shows(".composer-hint", "No connection: what you write stays here.");
+  await tab.shows(".composer-hint", "No connection: your text stays here.");
   await tab.shows(".composer-problem", "Not sent: there is no connection.");
   assert.equal(box(tab).value, "Stay");
 
@@ -213,5 +213,5 @@ test("what was typed stays while there is no connection", async (t) => {
   tab.window.dispatchEvent(new tab.window.Event("online"));
   await tab.shows("#notice:not([hidden])");
   tab.press(box(tab), "Enter");
-  await until(() => tab.socket.asked, ["Go on", "Stay"]);
+  await until(() => tab.socket.asked, ["Continue", "Stay"]);
 });

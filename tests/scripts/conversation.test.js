@@ -40,10 +40,10 @@ test("a queued answer waits for its turn, also after a reload", async (t) => {
   const first = await openChat(t);
   await ask(first, "Two");
   first.socket.say("run.status", { status: "queued" });
-  await first.shows(".working", "Waiting for its turn…");
+  await first.shows(".working", "Queued…");
 
   const tab = await reload(t, first);
-  await tab.shows(".working", "Waiting for its turn…");
+  await tab.shows(".working", "Queued…");
   tab.socket.say("run.status", { status: "running" });
   tab.socket.end("done", { text: "Here." });
 
@@ -97,7 +97,7 @@ test("the buttons below an answer show its other branches and keep the focus", a
   await tab.click("Previous answer");
 
   await tab.shows(".actions-place", "1/2");
-  await tab.shows("#said", "Another branch is shown.");
+  await tab.shows("#said", "Showing another branch.");
   await until(() => tab.focused.dataset.action, "previous");
   tab.press(tab.focused, "ArrowRight");
   assert.equal(tab.focused.dataset.action, "next");
@@ -107,8 +107,8 @@ test("a change of branches that does not reach the server is reported", async (t
   const tab = await openAnswered(t, ["Hello"]);
   tab.socket.isDown = true;
   tab.socket.cut();
-  await tab.shows("#notice:not([hidden])", "Connection lost, trying again…");
-  (await tab.button("Delete question and answer")).click();
+  await tab.shows("#notice:not([hidden])", "Connection lost, reconnecting…");
+  (await tab.button("Delete question and answer", tab.find("chat-question"))).click();
   await tab.appears("dialog.turn-deletion[open]");
   await tab.click("Delete", tab.find("dialog.turn-deletion"));
 
@@ -185,6 +185,43 @@ test("the focus stays where it was put while a conversation was fetched", async 
   assert.equal(tab.focused, search);
 });
 
+test("what is typed while another conversation is fetched is the draft of that one", async (t) => {
+  const tab = await openAnswered(t, ["A train?"]);
+  const first = tab.socket.conversation;
+  const id = randomUUID();
+  list(tab, row(id), row(first, { title: "A train?" }));
+  let release;
+  tab.network.answer(`GET /chat/page-tests/${id}/page/`, () => new Promise((resolve) => (release = () => resolve(dataOf(tab, id)))));
+  tab.network.answer(`GET /chat/page-tests/${first}/page/`, () => dataOf(tab, first));
+  tab.fill(box(tab), "Half a thought");
+  (await tab.appears("chat-history a", "Elsewhere")).click();
+  await until(() => typeof release, "function");
+  tab.fill(box(tab), "Another thought");
+  release();
+
+  await until(() => tab.window.location.pathname, `/chat/page-tests/${id}/`);
+  await until(() => box(tab).value, "Another thought");
+  (await tab.appears("chat-history a", "A train?")).click();
+  await until(() => box(tab).value, "Half a thought");
+});
+
+test("a question that is sent while a new conversation is fetched begins that one", async (t) => {
+  const tab = await openAnswered(t, ["A train?"]);
+  let release;
+  tab.network.answer("GET /chat/page-tests/page/", () => new Promise((resolve) => (release = () => resolve(dataOf(tab, "")))));
+  tab.find("#new-chat").click();
+  await until(() => typeof release, "function");
+  tab.fill(box(tab), "A ship?");
+  tab.press(box(tab), "Enter");
+  await settle();
+  assert.deepEqual(tab.socket.asked, ["A train?"]);
+  release();
+
+  await until(() => tab.socket.asked, ["A train?", "A ship?"]);
+  assert.equal(tab.socket.frames("open").at(-1).conversation, null);
+  await until(() => box(tab).value, "");
+});
+
 test("a deletion can be undone, and the button keeps the focus when the next page loads late", async (t) => {
   const tab = await openAnswered(t, ["Late?"]);
   const { conversation } = tab.socket;
@@ -197,7 +234,7 @@ test("a deletion can be undone, and the button keeps the focus when the next pag
   tab.network.answer(`POST ${late.address}restore/`, { conversation: late });
   tab.network.answer(`GET ${late.address}page/`, () => dataOf(tab, conversation));
   await tab.click("More for Late?");
-  await tab.click("Delete", await tab.appears("row-menu [role=menu]"));
+  await tab.click("Delete", await tab.appears("chat-history row-menu [role=menu]"));
 
   await tab.shows(".toast > span", "Conversation deleted.");
   const undo = await tab.button("Undo", tab.find("chat-toast"));
@@ -238,7 +275,7 @@ test("feedback is given and removed, and a failure is reported", async (t) => {
   const good = await tab.button("Good answer");
   tab.network.isDown = true;
   good.click();
-  await tab.shows("chat-feedback [role=alert]", "That did not work. Check the connection and try again.");
+  await tab.shows("chat-feedback [role=alert]", "That didn’t work. Check the connection and try again.");
   assert.equal(good.getAttribute("aria-pressed"), "false");
 
   tab.network.isDown = false;

@@ -45,7 +45,7 @@ test("a card that appears has the focus, and its heading is read out", async (t)
   const { tab, card } = await openCard(t, "question", QUESTION);
 
   await until(() => tab.focused === card(), true);
-  await tab.shows("#warned", "The answer waits for you: The trip");
+  await tab.shows("#warned", "The answer is waiting for you: The trip");
   assert.equal(tab.document.title, "Waiting for you · A conversation · Page tests");
   assert.equal(tab.find("#card-notice").hidden, false);
 });
@@ -119,7 +119,7 @@ test("an answer that may be lost with the connection is returned to the box", as
 
   tab.socket.cut();
 
-  await tab.shows("#problem:not([hidden])", "The connection was lost on the way. Send your answer again.");
+  await tab.shows("#problem:not([hidden])", "The connection was lost. Send your answer again.");
   await until(() => box(tab).value, "Riga");
 });
 
@@ -131,7 +131,7 @@ for (const four_eyes of [false, true]) {
     await tab.shows(`${CARD} .because`, because);
     await tab.shows(`${CARD} .risk`, "Makes changes");
     assert.equal(tab.hasButton("Approve"), !four_eyes);
-    assert.equal(textOf(tab.find(CARD)).includes("Somebody else has to decide about this"), four_eyes);
+    assert.equal(textOf(tab.find(CARD)).includes("Another user has to decide this"), four_eyes);
   });
 }
 
@@ -187,7 +187,7 @@ test("a stopped answer asks nothing any more", async (t) => {
   const { tab } = await openCard(t, "approval", CALL);
   await tab.click("Stop");
 
-  await tab.appears(".decision", "Not decided: the answer ended before.");
+  await tab.appears(".decision", "Not decided: the answer ended first.");
   assert.equal(tab.count(CARD), 0);
 });
 
@@ -196,7 +196,7 @@ test("a card that was answered on another page is closed", async (t) => {
   tab.socket.say("interaction.resolved", { ...place, answer: { outcome: "approved" }, by: "Ada", at: 1.5 });
 
   await tab.appears(".decision", "Approved by Ada");
-  await tab.shows(".working", "Waiting for its turn…");
+  await tab.shows(".working", "Queued…");
   assert.equal(tab.count(CARD), 0);
 });
 
@@ -224,7 +224,7 @@ test("a page that a call needs is opened before the call is made again", async (
   const link = tab.find(`${CARD} a`);
   link.addEventListener("click", (event) => event.preventDefault());
   link.click();
-  await tab.appears(`${CARD} .hint`, "Come back when you are done there: then the tool is called again.");
+  await tab.appears(`${CARD} .hint`, "Come back when you are done: the tool is then called again.");
   assert.equal(sent(tab), null);
 
   await tab.click("Done");

@@ -40,8 +40,8 @@ test("the gauge lists its parts, and is hidden before the first answer", async (
     ["Tools", "200"],
     ["Questions", "300"],
     ["Answers", "400"],
-    ["Results of tools", "200"],
-    ["In all", "1,200"],
+    ["Tool results", "200"],
+    ["Total", "1,200"],
   ]);
 });
 
@@ -56,7 +56,7 @@ test("a summary is shown below the answer that it ends with", async (t) => {
   tab.socket.end("done", { text: "Now." });
 
   await tab.shows(".answer-text, .summary-text", "Hello.", "They greeted each other.", "Now.");
-  await tab.shows(".summary-note", "The model reads this in place of everything above.");
+  await tab.shows(".summary-note", "The model reads this instead of everything above.");
 });
 
 /** A turn of a long conversation, as the server sends it. */

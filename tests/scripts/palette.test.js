@@ -7,7 +7,7 @@ import { textOf } from "./support/tab.js";
 import { settle, until } from "./support/until.js";
 
 const GROUPS = [
-  { title: "Applications", found: [{ title: "Second desk", detail: "Answers.", url: "/chat/second-desk/" }] },
+  { title: "Apps", found: [{ title: "Second desk", detail: "Answers.", url: "/chat/second-desk/" }] },
   {
     title: "Conversations",
     found: [
@@ -41,13 +41,13 @@ function titles(tab) {
 }
 
 test("the palette searches for what is typed, in named groups", async (t) => {
-  const { tab, field } = await openPalette(t, [{ title: "Applications", found: GROUPS[0].found }]);
+  const { tab, field } = await openPalette(t, [{ title: "Apps", found: GROUPS[0].found }]);
   assert.equal(tab.focused, field);
   tab.fill(field, "desk");
   await until(() => searches(tab), ["", "desk"]);
   await until(() => titles(tab), ["Second desk"]);
 
-  assert.deepEqual(tab.texts("#palette [role=group] p"), ["Applications"]);
+  assert.deepEqual(tab.texts("#palette [role=group] p"), ["Apps"]);
   assert.equal(tab.find("#palette [role=group]").getAttribute("aria-labelledby"), tab.find("#palette [role=group] p").id);
   await tab.shows("#palette [role=status]", "1 found");
 });
@@ -82,7 +82,7 @@ test("commands of the page are among the results, and Enter runs them", async (t
 test("a command is offered only while it applies", async (t) => {
   const { tab, field } = await openPalette(t, []);
   tab.fill(field, "answer");
-  await tab.shows("#palette [role=status]", "Nothing is found that you may see.");
+  await tab.shows("#palette [role=status]", "No results that you can see.");
   assert.ok(tab.find("#palette-found").hidden);
   assert.equal(field.hasAttribute("aria-activedescendant"), false);
   tab.find("#palette [data-close]").click();
@@ -101,7 +101,7 @@ test("a search that fails shows what to do", async (t) => {
   tab.network.answer("GET /find/*", new Response("", { status: 403 }));
   tab.fill(field, "desk");
 
-  await tab.shows("#palette [role=status]", "This cannot be searched now. Reload the page and sign in again.");
+  await tab.shows("#palette [role=status]", "Search is unavailable. Reload the page and sign in again.");
   assert.deepEqual(titles(tab), []);
 });
 
@@ -116,7 +116,7 @@ test("results of an earlier search are not shown", async (t) => {
   await until(() => held.at(-1)[0], "/find/?q=newest");
   const [, answerNew] = held.at(-1);
   await settle();
-  assert.equal(textOf(tab.find("#palette [role=status]")).includes("cannot be searched"), false);
+  assert.equal(textOf(tab.find("#palette [role=status]")).includes("Search is unavailable. Reload the page and sign in again"), false);
 
   answerNew({ groups: GROUPS.slice(0, 1) });
   await until(() => titles(tab), ["Second desk"]);

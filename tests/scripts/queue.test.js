@@ -31,7 +31,7 @@ function queueing(socket) {
 async function openQueue(t, ...texts) {
   const tab = await openChat(t);
   const queue = queueing(tab.socket);
-  await ask(tab, "Go on");
+  await ask(tab, "Continue");
   await tab.shows(".working", "Thinking…");
   for (const text of texts) send(tab, text);
   await until(() => queue.messages.map(({ text }) => text), texts);
@@ -53,7 +53,7 @@ test("a message that is sent during an answer is queued and announced", async (t
   await tab.shows(".queue .question-state", "Queued");
   await tab.shows("#said", "Message queued. It is sent after this answer.");
   assert.equal(box(tab).value, "");
-  assert.deepEqual(tab.texts("chat-log .question-text"), ["Go on"]);
+  assert.deepEqual(tab.texts("chat-log .question-text"), ["Continue"]);
 });
 
 test("a message is shown in the queue before the server has taken it", async (t) => {
@@ -115,7 +115,7 @@ test("an empty change is not saved", async (t) => {
   tab.fill(await tab.field("Queued message"), "  ");
   await tab.click("Save");
 
-  await tab.shows(".queue .field-error", "Not saved: write something, or cancel and remove the message.");
+  await tab.shows(".queue .field-error", "Not saved: enter a text, or cancel and remove the message.");
   await until(() => orders(tab), [{ type: "queue.change", held: true }]);
 });
 
@@ -135,11 +135,11 @@ test("a queued message is removed, or sent at once, and the box has the focus", 
 test("after a stop the queue is held until a message is sent by hand", async (t) => {
   const { tab, queue } = await openQueue(t, "Later");
   await tab.click("Stop");
-  await tab.shows("chat-answer .notice", "Stopped. There is no answer.");
+  await tab.shows("chat-answer .notice", "Stopped. No answer.");
   queue.messages[0].held = true;
   queue.tell();
 
-  await tab.shows(".queue .question-state", "Kept back until you send it");
+  await tab.shows(".queue .question-state", "On hold until you send it");
   await tab.click("Send now Later");
   await until(() => orders(tab), [{ type: "queue.send" }]);
 });
@@ -158,7 +158,7 @@ test("an order that does not reach the server is reported with what was typed", 
   tab.fill(await tab.field("Queued message"), "Second");
   tab.socket.isDown = true;
   tab.socket.cut();
-  await tab.shows("#notice:not([hidden])", "Connection lost, trying again…");
+  await tab.shows("#notice:not([hidden])", "Connection lost, reconnecting…");
   await tab.click("Save");
 
   await tab.shows("#problem:not([hidden])", "There is no connection. Try again when it is back.");
@@ -178,6 +178,18 @@ test("a change that comes too late is returned to the box", async (t) => {
 
   await tab.shows("#problem:not([hidden])", "This message was sent already.");
   await until(() => box(tab).value, "Second");
+});
+
+test("maintenance is shown and switches sending off until it is over", async (t) => {
+  const tab = await openChat(t);
+  tab.socket.send("read_only.changed", { text: "Read-only for now." });
+  await tab.shows("#read-only-notice", "Read-only for now.");
+  assert.equal(box(tab).placeholder, "You can’t send messages during maintenance");
+  assert.equal(box(tab).disabled, true);
+
+  tab.socket.send("read_only.changed", { text: "" });
+  await until(() => box(tab).disabled, false);
+  assert.equal(tab.document.querySelector("#read-only-notice").hidden, true);
 });
 
 test("the list and the title follow other conversations", async (t) => {

@@ -15,7 +15,7 @@ test("a lost connection is reported, and what was missed arrives once", async (t
   await tab.shows(".answer-text", "one two");
 
   socket.cut();
-  await tab.shows("#notice:not([hidden])", "Connection lost, trying again…");
+  await tab.shows("#notice:not([hidden])", "Connection lost, reconnecting…");
   socket.write("three ");
   socket.say("stage.opened", { stage: "1", title: "Counting", parent: null });
 
@@ -126,7 +126,8 @@ test("the page shows that it works from the question until the end of the answer
   tab.socket.cut();
   await tab.shows(".working", "Thinking…");
   tab.socket.write("12 degrees");
-  await tab.shows(".working", "Working…");
+  await tab.shows(".working");
+  assert.equal(tab.count("markdown-text[data-growing]"), 1);
   tab.socket.end();
   await tab.shows(".working");
   tab.socket.deaf = true;
@@ -180,7 +181,7 @@ for (const way of ["button", "Escape"]) {
     if (way === "button") await tab.click("Stop");
     else tab.press(tab.document.body, "Escape");
 
-    await tab.shows("chat-answer .notice", "Stopped. The answer is not complete.");
+    await tab.shows("chat-answer .notice", "Stopped. The answer is incomplete.");
     await tab.shows(".step-state", "Stopped");
     await tab.shows("#said", "Answer stopped.");
     assert.deepEqual(tab.socket.received.at(-1), { type: "stop" });
@@ -190,7 +191,7 @@ for (const way of ["button", "Escape"]) {
 
 test("Escape that closes something else does not stop the answer", async (t) => {
   const tab = await openChat(t);
-  await ask(tab, "Go on");
+  await ask(tab, "Continue");
   tab.press(tab.document.body, "Shift+Escape");
   tab.press(tab.document.body, "Escape", { isComposing: true });
   tab.press(tab.document.body, "Control+k");
@@ -206,13 +207,13 @@ test("a stop that did not reach the server is sent again", async (t) => {
   await tab.shows(".answer-text", "On and on");
   tab.socket.isDown = true;
   tab.socket.cut();
-  await tab.shows("#notice:not([hidden])", "Connection lost, trying again…");
+  await tab.shows("#notice:not([hidden])", "Connection lost, reconnecting…");
   await tab.click("Stop");
 
   tab.socket.isDown = false;
   ONLINE(tab);
 
-  await tab.shows("chat-answer .notice", "Stopped. The answer is not complete.");
+  await tab.shows("chat-answer .notice", "Stopped. The answer is incomplete.");
 });
 
 test("a session that ended is reported, and the page does not connect again", async (t) => {
@@ -220,7 +221,7 @@ test("a session that ended is reported, and the page does not connect again", as
 
   tab.socket.close(4401);
 
-  await tab.shows("#notice:not([hidden])", /Reload the page to go on\./);
+  await tab.shows("#notice:not([hidden])", /Reload the page to continue\./);
   await until(() => box(tab).disabled, true);
   ONLINE(tab);
   await settle();
@@ -302,13 +303,15 @@ test("an answer that was cut is continued, and read and copied as one", async (t
   const { continues, text } = socket.frames("ask").at(-1);
   assert.deepEqual([continues, text], [cut, ""]);
   await tab.click("Copy as Markdown");
+  const more = () => tab.click("More about this answer");
+  await more();
   await tab.click("Copy as text");
   await until(() => tab.copied.map((one) => one.split(/\s+/).join(" ")), ["Once **upon** a time.", "Once upon a time."]);
+  await more();
   await tab.click("Read aloud");
   await tab.click("Stop reading");
-  assert.ok(await tab.button("Read aloud"));
   assert.deepEqual(heard.slice(-2).map((one) => one.split(/\s+/).join(" ")), ["Once upon a time.", ""]);
-  assert.equal(tab.focused, await tab.button("Read aloud"));
+  assert.equal(tab.focused, await tab.button("More about this answer"));
 });
 
 test("the address and the titles become those of the conversation", async (t) => {

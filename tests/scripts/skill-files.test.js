@@ -34,7 +34,7 @@ const status = (tab) => textOf(tab.find("[data-skill-files] [data-status]"));
 
 test("a file is added, removed and restored, and the focus follows", async (t) => {
   const { tab, form } = await openForm(t);
-  await tab.appears("[data-none]:not([hidden])", "There is no file beside SKILL.md.");
+  await tab.appears("[data-none]:not([hidden])", "There are no files next to SKILL.md.");
   await tab.click("Add a file", form);
   assert.equal(tab.focused, tab.find(`${FILES} input`));
   assert.ok(tab.find("[data-none]").hidden);
@@ -43,7 +43,7 @@ test("a file is added, removed and restored, and the focus follows", async (t) =
 
   await tab.click(/^Remove/, tab.find(FILES));
   assert.deepEqual([paths(tab), status(tab)], [[], "Removed thanks.md."]);
-  assert.equal(textOf(tab.focused), "Bring it back");
+  assert.equal(textOf(tab.focused), "Restore");
   tab.focused.click();
 
   assert.deepEqual(paths(tab), ["thanks.md"]);
@@ -60,8 +60,8 @@ test("an invalid path is reported at its file", async (t) => {
 
   const [[isInvalid, words], ...twice] = told();
   assert.equal(isInvalid, "true");
-  assert.match(words, /^logo\.png: has none of the possible endings: \.csv /);
-  assert.deepEqual(twice, Array(2).fill(["true", "a.md: is there twice."]));
+  assert.match(words, /^logo\.png: must end with one of \.csv /);
+  assert.deepEqual(twice, Array(2).fill(["true", "a.md: occurs twice."]));
   const [input] = tab.all(`${FILES} input`);
   assert.equal(textOf(tab.document.getElementById(input.getAttribute("aria-describedby"))), words);
 
@@ -73,7 +73,7 @@ test("an invalid path is reported at its file", async (t) => {
 test("files of this computer are taken, and pictures are left out", async (t) => {
   const { tab } = await openForm(t);
   choose(tab, ["rules.md", bytes("Größe\n")], ["photo.txt", new Uint8Array([0xff, 0xfe, 0])]);
-  await until(() => status(tab), "rules.md was added. photo.txt is not UTF-8 text, and was left out.");
+  await until(() => status(tab), "rules.md was added. photo.txt is not UTF-8 text, and was not added.");
   assert.deepEqual([paths(tab), texts(tab)], [["rules.md"], ["Größe\n"]]);
 
   choose(tab, ["rules.md", bytes("Newer")]);
@@ -91,7 +91,7 @@ test("what is too large to be sent stays on the page", async (t) => {
   tab.find("[data-skill-files]").closest("form").dispatchEvent(submit);
 
   assert.equal(submit.defaultPrevented, true);
-  assert.match(status(tab), /^Nothing was saved: SKILL\.md and its files have 2,340,008 bytes together; at most [\d,]+ are possible\.$/);
+  assert.match(status(tab), /^Nothing was saved: SKILL\.md and its files have 2,340,008 bytes in total; the limit is [\d,]+\.$/);
   assert.equal(textOf(tab.focused), "Add a file");
 });
 

@@ -14,7 +14,7 @@ const DOCUMENT = { orchestrator: { deployment: { deployment_id: "demo" } }, tool
 async function newStore(t, changes = {}) {
   const tab = await openWindow(t);
   const { Store } = await tab.scripts.import("/static/console/studio/store.js");
-  const data = { document: structuredClone(DOCUMENT), title: "Desk", description: "", icon: "", skills: {}, version: 3, state: STATE, urls: {}, ...changes };
+  const data = { manifest: structuredClone(DOCUMENT), title: "Desk", description: "", icon: "", skills: {}, version: 3, state: STATE, urls: {}, ...changes };
   const store = new Store(data);
   const told = [];
   store.subscribe((what) => told.push(what));
@@ -46,7 +46,7 @@ test("an item that is removed from a list closes the gap", async (t) => {
 
 test("paths with odd names are read and written alike", async (t) => {
   const tab = await openWindow(t);
-  const { join, split } = await tab.scripts.import("/static/console/paths.js");
+  const { join, split } = await tab.scripts.import("/static/console/manifest/paths.js");
   for (const path of ["a.b[2].c", 'tool_sets[0]["odd key"].name', '["quo\\"te"]', "skills.tone-of-voice"]) {
     assert.equal(join(split(path)), path);
   }
@@ -111,7 +111,7 @@ test("a draft is checked once the person pauses, and the newest check counts", a
   await settle();
 
   assert.deepEqual(store.findings.map(({ path }) => path), ["new"]);
-  assert.deepEqual(held.map(({ body }) => body.document.tool_sets[0].name), ["xy", "xyz"]);
+  assert.deepEqual(held.map(({ body }) => body.manifest.tool_sets[0].name), ["xy", "xyz"]);
   assert.equal(held[0].headers["X-CSRFToken"], "token");
   assert.equal(told.filter((what) => what === "settled").length, 2);
 });
@@ -127,7 +127,7 @@ async function openStudio(t, { hash = "#starters", findings = [], registered = [
   return tab;
 }
 
-const QUESTION = "Question that it asks";
+const QUESTION = "Question";
 const status = (tab) => textOf(tab.find(".studio-bar .studio-status"));
 const sent = (tab, name) => tab.network.sent(`${ADDRESS}${name}/`).map(({ body }) => body);
 
@@ -156,9 +156,9 @@ test("the menu and the bar count the mistakes, and the bar lists them", async (t
   ];
   const tab = await openStudio(t, { findings });
 
-  await tab.shows(".studio-checked", "2 mistakes, 1 warning");
+  await tab.shows(".studio-checked", "2 errors, 1 warning");
   const marks = tab.all("[data-menu] a").filter((link) => textOf(link.querySelector(".studio-mark"))).map(textOf);
-  assert.deepEqual(marks, ["Model1, 1 warning", "Starters2, 2 mistakes"]);
+  assert.deepEqual(marks, ["Model1, 1 warning", "Starters2, 2 errors"]);
   assert.ok(!tab.hasButton("Publish…"));
   tab.find(".studio-checked").click();
   await tab.shows(
@@ -210,7 +210,7 @@ test("sub-agents are declared with their toolsets, and the general-purpose one i
   tab.press(tab.document.body, "Control+s");
 
   await until(() => status(tab), "Saved.");
-  assert.deepEqual(plain(sent(tab, "save")[0].document.features.subagents), {
+  assert.deepEqual(plain(sent(tab, "save")[0].manifest.features.subagents), {
     enabled: true,
     general_purpose: null,
     types: [{ name: "scout", description: "", system_prompt: "Look ahead.", tool_sets: ["shop", "bank"] }],
@@ -224,8 +224,8 @@ test("Ctrl+S saves the draft with its base", async (t) => {
   tab.press(tab.document.body, "Control+s");
 
   await until(() => status(tab), "Saved.");
-  const [{ document, base, version, choices }] = sent(tab, "save");
-  assert.deepEqual([document.conversation_starters, base.document.conversation_starters, version, choices], [
+  const [{ manifest, base, version, choices }] = sent(tab, "save");
+  assert.deepEqual([manifest.conversation_starters, base.manifest.conversation_starters, version, choices], [
     { starters: [{ text: "Find parcel 7", title: "Find parcel 7" }] },
     undefined,
     0,
@@ -259,25 +259,25 @@ test("a draft is saved by itself after a pause, and the field keeps the focus an
   await tab.shows(".studio-saved", "Not saved yet");
 
   await tab.shows(".studio-saved", "Saved");
-  const [{ document, is_automatic }] = sent(tab, "save");
-  assert.deepEqual([document.conversation_starters.starters[0].text, is_automatic], ["Find parcel 7", true]);
+  const [{ manifest, is_automatic }] = sent(tab, "save");
+  assert.deepEqual([manifest.conversation_starters.starters[0].text, is_automatic], ["Find parcel 7", true]);
   assert.equal(status(tab), "");
   assert.equal(await tab.field(QUESTION), question);
 
   tab.fill(question, "Find parcel 8");
   await until(() => sent(tab, "save").length, 2);
   const { base, version } = sent(tab, "save")[1];
-  assert.deepEqual([base.document.conversation_starters.starters[0].text, version], ["Find parcel 7", 1]);
+  assert.deepEqual([base.manifest.conversation_starters.starters[0].text, version], ["Find parcel 7", 1]);
 });
 
 test("what others saved is drawn once nobody types in the section, and nothing typed is lost", async (t) => {
   const tab = await openStudio(t);
   const others = { starters: [{ title: "Theirs", text: "Theirs" }] };
-  stored(tab, "save", { document: { conversation_starters: others }, message: "Saved. Ben saved this draft just now. Both edits are kept." });
+  stored(tab, "save", { manifest: { conversation_starters: others }, message: "Saved. Ben saved this draft just now. Both edits were merged." });
   const question = await tab.field(QUESTION);
   question.focus();
   tab.fill(question, "Mine");
-  await until(() => status(tab), "Saved. Ben saved this draft just now. Both edits are kept.");
+  await until(() => status(tab), "Saved. Ben saved this draft just now. Both edits were merged.");
   assert.equal(question.value, "Mine");
 
   question.blur();
@@ -303,31 +303,31 @@ test("a credential is saved when its field is left, not while it is typed", asyn
 
 test("a refused field keeps what was typed, and the bar names it", async (t) => {
   const tab = await openStudio(t);
-  const message = "Could not be saved: Title: This field is required.";
+  const message = "Not saved: Title: This field is required.";
   stored(tab, "save", { title: "Page tests", refused: ["title"], message });
   const question = await tab.field(QUESTION);
   tab.fill(question, "Find parcel 7");
   await until(() => status(tab), message);
 
-  await tab.shows(".studio-saved", "Could not be saved");
+  await tab.shows(".studio-saved", "Saving failed");
   assert.equal((await tab.field(QUESTION)).value, "Find parcel 7");
 });
 
 test("a number that is none is kept as it was typed", async (t) => {
   const tab = await openStudio(t, { hash: "#limits" });
   stored(tab, "save");
-  const rounds = await tab.field("Times the model may be asked");
+  const rounds = await tab.field("Maximum model calls");
   tab.fill(rounds, "5x");
   await tab.shows(".studio-saved", "Saved");
   tab.fill(rounds, " 7 ");
   await until(() => sent(tab, "save").length, 2);
 
-  assert.deepEqual(sent(tab, "save").map(({ document }) => document.orchestrator.max_iterations), ["5x", 7]);
+  assert.deepEqual(sent(tab, "save").map(({ manifest }) => manifest.orchestrator.max_iterations), ["5x", 7]);
 });
 
 test("links that leave the studio open another tab", async (t) => {
   const tab = await openStudio(t, { hash: "#versions" });
-  await tab.appears(".studio-body a", "All versions, to compare and bring back");
+  await tab.appears(".studio-body a", "Compare and restore versions");
   const links = tab.all("[data-section] a, [data-bar] a");
   assert.deepEqual([...new Set(links.map((link) => link.getAttribute("target") ?? link.target))], ["_blank"]);
 });
@@ -340,7 +340,7 @@ test("a registered server is chosen by its name, with those of its tools that ar
   tab.network.answer(`POST ${ADDRESS}tools/mcp/`, { tools: [{ name: "find" }, { name: "remove" }], message: "", name: "desk", server: {} });
   await tab.appears("[data-add]", "An MCP server");
   await tab.click("An MCP server");
-  const known = await tab.field("Or one of this installation");
+  const known = await tab.field("Or a registered server");
   known.value = "address desk";
   known.dispatchEvent(new tab.window.Event("change", { bubbles: true }));
   await tab.click("Connect");
@@ -351,7 +351,27 @@ test("a registered server is chosen by its name, with those of its tools that ar
 
   await until(() => sent(tab, "save").length, 1);
   assert.deepEqual(sent(tab, "tools/mcp"), [{ template: "desk" }]);
-  assert.deepEqual(sent(tab, "save")[0].document.tool_sets, [{ type: "predefined", template_name: "desk", override: { allowed_tools: ["find"] } }]);
+  assert.deepEqual(sent(tab, "save")[0].manifest.tool_sets, [{ type: "predefined", template_name: "desk", override: { allowed_tools: ["find"] } }]);
+});
+
+test("a kind of toolset that its card completes can be added by its name", async (t) => {
+  const kind = { title: "Lottery", fields: [{ editor: "number", path: "highest", label: "Highest number", placeholder: "" }], is_named: true, is_addable: true };
+  const tab = await openStudio(t, {
+    hash: "#tools",
+    change: (document) => {
+      const data = document.getElementById("studio-data");
+      data.textContent = JSON.stringify({ ...JSON.parse(data.textContent), kinds: { lottery: kind } });
+    },
+  });
+  stored(tab, "save");
+  tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
+  await tab.appears("[data-add]", "Lottery");
+
+  await tab.click("Lottery");
+  await tab.click("Add it");
+  tab.fill(await tab.field("Highest number"), "49");
+
+  await until(() => sent(tab, "save").at(-1)?.manifest.tool_sets, [{ type: "lottery", name: "Lottery", highest: 49 }]);
 });
 
 test("an uploaded file becomes a context of the draft", async (t) => {
@@ -365,7 +385,7 @@ test("an uploaded file becomes a context of the draft", async (t) => {
 
   await tab.shows("[data-upload]", "Uploaded: a guide.pdf.");
   await until(() => sent(tab, "save").length, 1);
-  assert.deepEqual(sent(tab, "save")[0].document.contexts, [{ type: "file", url: path }]);
+  assert.deepEqual(sent(tab, "save")[0].manifest.contexts, [{ type: "file", url: path }]);
 });
 
 test("a draft that cannot be saved shows why", async (t) => {
@@ -373,14 +393,14 @@ test("a draft that cannot be saved shows why", async (t) => {
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   tab.network.isDown = true;
   tab.press(tab.document.body, "Control+s");
-  await until(() => status(tab), "Could not be saved: this server cannot be reached. It is tried again.");
+  await until(() => status(tab), "Not saved: this server is unreachable. Retrying…");
 
   tab.network.isDown = false;
   const findings = [{ path: "orchestrator", severity: "error", message: "is missing" }];
   tab.network.answer(`POST ${ADDRESS}save/`, Response.json({ message: "It is too large.", findings }, { status: 400 }));
   tab.press(tab.document.body, "Control+s");
   await until(() => status(tab), "It is too large.");
-  await tab.shows(".studio-checked", "1 mistake");
+  await tab.shows(".studio-checked", "1 error");
 });
 
 test("the person resolves each conflict", async (t) => {
@@ -405,35 +425,35 @@ test("publishing saves the draft, shows what changes, and asks for a note", asyn
   stored(tab, "save");
   stored(tab, "publish", { message: "Published as version 2.", state: { ...STATE, name: "live", title: "Live", number: 2 } });
   const difference = { path: "conversation_starters", kind: "added", before: "", after: "1 starter", lines: [] };
-  tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [difference] });
+  tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [difference], version: 3 });
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   await tab.click("Publish…");
 
   await tab.appears(".studio-publish", "Publish version 2");
   await tab.shows(".studio-differences dt, .studio-differences dd", "conversation_starters added", "1 starter");
-  const note = await tab.field("Note, for those who look for it later");
+  const note = await tab.field("Release note");
   assert.equal(tab.focused, note);
   tab.fill(note, "A starter");
   tab.press(note, "Enter");
 
   await until(() => status(tab), "Published as version 2.");
-  assert.deepEqual(sent(tab, "publish"), [{ note: "A starter", only_new: false, is_over: false }]);
+  assert.deepEqual(sent(tab, "publish"), [{ note: "A starter", only_new: false, is_over: false, version: 3 }]);
   assert.equal(tab.focused, tab.find(".studio-bar .studio-status"));
 });
 
 test("a newer version is replaced only after a confirmation", async (t) => {
   const tab = await openStudio(t);
   stored(tab, "save");
-  tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [] });
+  tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [], version: 3 });
   tab.network.answer(`POST ${ADDRESS}publish/`, Response.json({ message: "Version 2 is newer.", is_outdated: true }, { status: 409 }));
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   await tab.click("Publish…");
-  tab.fill(await tab.field("Note, for those who look for it later"), "Mine");
+  tab.fill(await tab.field("Release note"), "Mine");
   await tab.click("Publish");
   await until(() => status(tab), "Version 2 is newer.");
 
   stored(tab, "publish", { message: "Published as version 3." });
-  await tab.click("Publish instead of it");
+  await tab.click("Replace it");
 
   await until(() => status(tab), "Published as version 3.");
   assert.deepEqual(sent(tab, "publish").map(({ is_over }) => is_over), [false, true]);
@@ -443,7 +463,7 @@ test("a draft is discarded after a confirmation", async (t) => {
   const asked = [];
   const change = (_, window) => (window.confirm = (text) => asked.push(text) === 2);
   const tab = await openStudio(t, { change });
-  tab.network.answer(`POST ${ADDRESS}discard/`, () => ({ document: {}, title: "Page tests", description: "", icon: "", skills: {}, version: 0, state: { ...STATE, name: "live", title: "Live" }, message: "Discarded." }));
+  tab.network.answer(`POST ${ADDRESS}discard/`, () => ({ manifest: {}, title: "Page tests", description: "", icon: "", skills: {}, version: 0, state: { ...STATE, name: "live", title: "Live" }, message: "Discarded." }));
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   await tab.click("Discard");
   assert.deepEqual(sent(tab, "discard"), []);
@@ -451,7 +471,7 @@ test("a draft is discarded after a confirmation", async (t) => {
   await tab.click("Discard");
 
   await until(() => status(tab), "Discarded.");
-  assert.deepEqual(asked, Array(2).fill("Discard what you changed since it was saved?"));
+  assert.deepEqual(asked, Array(2).fill("Discard your changes since it was saved?"));
   assert.equal((await tab.field(QUESTION)).value, "");
 });
 
@@ -482,11 +502,11 @@ test("the draft answers with its steps before anything is saved", async (t) => {
   await tab.shows(".studio-answer .studio-text strong", "so");
   await tab.shows(".studio-answer summary", "Look failed 0.25 s");
   await tab.shows(".studio-answer pre", "Größe");
-  await tab.shows(".studio-answer > .studio-quiet", "1.5 s · 12 + 3 tokens · 1 call of the model · 2 calls of tools");
+  await tab.shows(".studio-answer > .studio-quiet", "1.5 s · 12 + 3 tokens · 1 model call · 2 tool calls");
   await tab.shows("[data-chat] [role=status]", "Answered.");
-  const [{ which, messages, document }] = sent(tab, "answer");
+  const [{ which, messages, manifest }] = sent(tab, "answer");
   assert.deepEqual([which, messages], ["draft", [{ role: "user", content: "Find parcel 7" }]]);
-  assert.equal(document.conversation_starters.starters[0].text, "Find parcel 7");
+  assert.equal(manifest.conversation_starters.starters[0].text, "Find parcel 7");
 
   tab.fill(await tab.field(QUESTION), "Find parcel 8");
   await tab.shows("[data-chat] [role=status]", "The draft has changed since this answer.");
@@ -587,7 +607,7 @@ test("choices that could not be fetched are fetched again, and then kept", async
   const network = new Network();
   tab.window.fetch = network.fetchOf(tab.window);
   const { Store } = await tab.scripts.import("/static/console/studio/store.js");
-  const store = new Store({ document: {}, title: "", description: "", icon: "", skills: {}, version: 1, state: STATE, urls: { choices: "/choices/" } });
+  const store = new Store({ manifest: {}, title: "", description: "", icon: "", skills: {}, version: 1, state: STATE, urls: { choices: "/choices/" } });
   network.answer("GET /choices/", new Response("<h1>Sign in</h1>", { status: 503 }));
   await assert.rejects(store.choices(), /503/);
   network.answer("GET /choices/", { deployments: [] });
@@ -627,4 +647,23 @@ test("a replayed conversation shows who said what, and its question keeps its na
   assert.deepEqual(plain(sent[0].at(-1)), { role: "user", content: "And then?", name: "Grace" });
   await chat.ask("And now?");
   assert.deepEqual(plain(sent[1].at(-1)), { role: "user", content: "And now?" });
+});
+
+test("a key is created where clients are connected, and sends a first message through a door", async (t) => {
+  const tab = await openStudio(t, { hash: "#connect" });
+  tab.network.answer("POST /api/keys/", Response.json({ key: "qa-1" }, { status: 201 }));
+  const [door] = JSON.parse(tab.find("#studio-data").textContent).connect.doors;
+  tab.network.answer(`POST ${new URL(door.trial.address).pathname}`, { text: "Hi." });
+  await tab.appears("details strong", door.title);
+
+  tab.all("button").find((one) => one.getAttribute("aria-label") === `Try it: ${door.title}`).click();
+  await tab.appears("details .studio-error", "Enter or create a key first.");
+  await tab.click("Create a key");
+  await tab.appears("pre", "export QUICKAPPS_KEY=qa-1");
+  tab.all("button").find((one) => one.getAttribute("aria-label") === `Try it: ${door.title}`).click();
+
+  await tab.appears("details pre", '"text": "Hi."');
+  assert.deepEqual(tab.network.sent("/api/keys/").map(({ body }) => body), [
+    { name: "page-tests (studio)", user: "operator", applications: ["page-tests"] },
+  ]);
 });

@@ -1,4 +1,4 @@
-"""The scripts of the pages, tested in Node: each of its tests that fails is a failed subtest here."""
+"""The scripts of the pages, tested in Node. Each failing test is a failed subtest here."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ test("a failed upload is retried by hand", async (t) => {
   choose(tab, file(tab, "notes.md"));
   await until(() => tab.network.uploads.length, 1);
   tab.network.uploads[0].respond(503, null);
-  await tab.shows(".chip[data-state=failed] .chip-detail", "The server could not take it.");
+  await tab.shows(".chip[data-state=failed] .chip-detail", "The server rejected the file.");
 
   await tab.click("Retry notes.md");
   await until(() => tab.network.uploads.length, 2);
@@ -136,9 +136,9 @@ test("a file that cannot be sent shows why", async (t) => {
 
   await tab.shows(
     ".chip[data-state=failed] .chip-detail",
-    "“huge.txt” has 10 MB; at most 10 MB are possible.",
+    "huge.txt is too large (10 MB). The limit is 10 MB.",
     "“empty.txt” is empty, or a folder.",
-    "“a.pdf” is of the type application/pdf; possible are text/*, image/png.",
+    "a.pdf can’t be attached: its type is application/pdf. Allowed types: text/*, image/png.",
     message,
   );
   tab.fill(box(tab), "Read them");
@@ -154,7 +154,7 @@ test("more files than go with one question are counted before they are sent", as
   choose(tab, ...Array.from({ length: 21 }, (_, number) => file(tab, `${number}.txt`)));
   await until(() => tab.count(STORED), 21);
 
-  await tab.shows(".tray-problem", "At most 20 files go with one question; remove 1.");
+  await tab.shows(".tray-problem", "A question can have at most 20 files; remove 1.");
   assert.ok(!tab.hasButton("Send"));
   await tab.click("Remove 7.txt");
 

@@ -1,4 +1,4 @@
-"""Sites that tests share, where they change no settings and stop no process."""
+"""Sites for tests that change no settings and stop no process."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from tests.browser.serving import Site, serve, serve_process
 from tests.postgresql import shared_services
 from tests.services import absence
+from tests.site.house import House
 
 PAGE = "https://app.example"
 """The origin whose pages may use the shared site."""
@@ -17,22 +18,23 @@ PAGE = "https://app.example"
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A site with the built-in content. Its Redis is unavailable, so it counts for itself."""
+    """Serve a site with the built-in content. Its Redis is unavailable, so it uses its own
+    counters."""
     with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # nobody listens there, and nobody else will
-        with serve(
+        closed.bind(("127.0.0.1", 0))  # nothing listens there, now or later
+        with serve_process(
             tmp_path_factory.mktemp("site"),
+            "tests.site.quick_demo_site",
             REDIS_URL=f"redis://127.0.0.1:{closed.getsockname()[1]}/0",
             CORS_ALLOWED_ORIGINS=f"{PAGE}, http://localhost:3000",
-            DEMO_MODEL_DELAY_SECONDS="0.001",
-        ) as served:
+        ) as (served, _):
             served.manage("import_content")
             yield served
 
 
 @pytest.fixture(scope="session")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, Site]]:
-    """Two processes that share PostgreSQL and Redis."""
+    """Serve two processes that share PostgreSQL and Redis."""
     for needed in ("postgres", "redis"):
         if reason := absence(needed):
             pytest.skip(reason)
@@ -43,3 +45,9 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, Site]
         serve_process(folder, **shared) as (there, _),
     ):
         yield here, there
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with serve(tmp_path_factory.mktemp("house")) as served:
+        yield House(served)

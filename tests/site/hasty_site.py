@@ -1,12 +1,17 @@
-"""The site, which waits a second instead of thirty for a client that takes nothing."""
+"""The site with timeouts of a second and a limit of a few connections."""
 
 from __future__ import annotations
 
 import sys
 
-from quickapps_site import connections, serve
+from quickapps_site.server import connections
+from tests.browser import quick_site
+
+MOST = 12
 
 connections.STALLED_SECONDS = 1.0
+connections.HEAD_SECONDS = 1.0
+connections.CONNECTIONS = MOST
 
 if __name__ == "__main__":
-    sys.exit(serve.main())
+    sys.exit(quick_site.main())

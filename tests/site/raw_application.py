@@ -1,6 +1,6 @@
-"""An ASGI application without Django's, for what a server does by itself.
+"""An ASGI application without Django, for tests of the server itself.
 
-`python -m tests.site.raw_application` serves it as `quickapps_site.serve` does the site.
+`python -m tests.site.raw_application` serves it as `quickapps_site.serve` serves the site.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ import asyncio
 import sys
 from typing import Any
 
-from quickapps_site import connections, server
-from quickapps_site.bodies import body_limits, with_bounded_bodies
+from quickapps_site.middleware.bodies import body_limits, with_bounded_bodies
 from quickapps_site.serve import serve
+from quickapps_site.server import connections
+from quickapps_site.server.graceful_server import Shutdown
 from tests.site.raw_server import is_open
 
 LIMITS = ((r"/small", 1000), (r"", 4_000_000))
 FLOOD = 65_536
 said = 0
-"""Bytes that were given to the server on the path `/flood`."""
+"""Bytes that were passed to the server on the path `/flood`."""
 left = asyncio.Event()
-"""Whoever was flooded has gone."""
+"""The client of the flood has disconnected."""
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
@@ -67,7 +68,7 @@ async def tokens(receive: Any, say: Any, port: int) -> None:
 
 
 async def slow(receive: Any, say: Any, port: int) -> None:
-    """Ends once the server takes no more connections."""
+    """End once the server accepts no more connections."""
     await say("begun ")
     while await is_open(port):
         await asyncio.sleep(0.02)
@@ -116,5 +117,13 @@ if __name__ == "__main__":
     parser.add_argument("--proxies", nargs="*", default=[])
     given = parser.parse_args()
     connections.STALLED_SECONDS = given.stalled
-    server.GRACE_SECONDS = given.grace
-    sys.exit(serve(application, "127.0.0.1", given.port, trusted_proxies=given.proxies))
+    stopping = Shutdown(given.grace)
+    sys.exit(
+        serve(
+            application,
+            "127.0.0.1",
+            given.port,
+            trusted_proxies=given.proxies,
+            stopping=stopping,
+        )
+    )

@@ -16,7 +16,7 @@ from tests.load.processes import until
 PATIENCE = 120.0
 OURS = ("-m", "tests.site.raw_application", "{port}")
 DAPHNE = ("-m", "daphne", "-p", "{port}", "tests.site.raw_application:application")
-"""What `manage.py runserver` serves with."""
+"""The server of `manage.py runserver`."""
 
 
 ENVIRONMENT = {**os.environ, "DJANGO_SETTINGS_MODULE": "quickapps_site.settings"}
@@ -24,7 +24,7 @@ ENVIRONMENT = {**os.environ, "DJANGO_SETTINGS_MODULE": "quickapps_site.settings"
 
 @contextmanager
 def shared(command: tuple[str, ...]) -> Iterator[int]:
-    """The port of a server that several tests ask."""
+    """Return the port of a server that several tests use."""
     port = free_port()
     arguments = [sys.executable, *(part.format(port=port) for part in command)]
     with subprocess.Popen(arguments, env=ENVIRONMENT, stderr=subprocess.DEVNULL) as process:
@@ -41,7 +41,7 @@ async def start(port: int, command: tuple[str, ...]) -> asyncio.subprocess.Proce
         *(part.format(port=port) for part in command),
         env=ENVIRONMENT,
         stderr=asyncio.subprocess.PIPE,
-        # Whoever runs tests in the background has them ignore it, and what they start as well.
+        # Shells let background processes ignore it, and child processes inherit this.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
@@ -80,7 +80,7 @@ async def is_open(port: int) -> bool:
 async def ask(
     port: int, path: str, body: bytes = b"", *, headers: str = "", address: str = "127.0.0.1"
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A request whose answer ends with its connection; `address` is where it comes from."""
+    """Send a request whose answer ends with its connection. `address` is the source address."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
     head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}"
     writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
@@ -99,7 +99,7 @@ async def answer(
 
 
 def joined(whole: bytes) -> bytes:
-    """The body of an answer that was sent in chunks."""
+    """Return the body of a chunked answer."""
     chunks, at = [], whole.index(b"\r\n\r\n") + 4
     while at < len(whole):
         end = whole.index(b"\r\n", at)

@@ -1,64 +1,35 @@
-"""The cache is Redis's, and this process's own while Redis is away."""
+"""The cache is in Redis, and in the process while Redis is down."""
 
 from __future__ import annotations
 
 import logging
-import shutil
 import socket
-import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from typing import Any
 
 import pytest
-import redis
+from django.conf import settings
 
 from quickapps_site import caches
 from quickapps_site.caches import RedisOrLocalCache
 from tests.browser.serving import free_port
+from tests.redis_servers import redis_at
 
-OPTIONS = {"MAX_ENTRIES": 50, "socket_connect_timeout": 1.0, "socket_timeout": 1.0}
 LONGEST = 30.0
 
 
 @pytest.fixture(autouse=True)
-def redis_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def redis_is_asked(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    """Retry Redis immediately. `cache_at` changes the settings of the test."""
     monkeypatch.setattr(caches, "asked_again_at", 0.0)
     monkeypatch.setattr(caches, "AWAY_SECONDS", 0.0)
 
 
 def cache_at(port: int) -> RedisOrLocalCache:
-    made = RedisOrLocalCache(f"redis://127.0.0.1:{port}/0", {"OPTIONS": OPTIONS})
+    settings.REDIS_URL = f"redis://127.0.0.1:{port}/0"
+    made = RedisOrLocalCache("", {"OPTIONS": {"MAX_ENTRIES": 50}})
     made.local.clear()
     return made
-
-
-@contextmanager
-def redis_at(port: int, folder: Path) -> Iterator[None]:
-    program = shutil.which("redis-server")
-    if program is None:
-        pytest.skip("Redis tests skipped: redis-server is not installed.")
-    command = [program, "--port", str(port), "--save", "", "--dir", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        try:
-            wait_for(port)
-            yield
-        finally:
-            process.kill()
-
-
-def wait_for(port: int) -> None:
-    end = time.monotonic() + LONGEST
-    with redis.Redis(port=port) as client:
-        while time.monotonic() < end:
-            try:
-                client.ping()
-            except redis.ConnectionError:
-                time.sleep(0.02)
-            else:
-                return
-    raise AssertionError("Redis did not start.")
 
 
 def test_processes_share_what_redis_keeps(tmp_path):
@@ -95,7 +66,7 @@ def test_every_operation_goes_on_while_redis_is_away(caplog):
     assert cache.get("c", "gone") == "gone"
     cache.clear()
     assert cache.get("a") is None
-    assert caplog.messages[0].startswith("Redis is away, so the cache is this process's own: ")
+    assert "Redis is unavailable, so this process uses a cache of its own: " in caplog.messages[0]
 
 
 def test_a_redis_that_comes_back_is_used_again(tmp_path):

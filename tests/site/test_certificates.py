@@ -1,4 +1,4 @@
-"""Authorities of the operator, with a TLS server whose certificate is signed by one of them."""
+"""Certificate authorities of the operator, with a TLS server whose certificate one of them signed."""
 
 from __future__ import annotations
 
@@ -31,10 +31,13 @@ CLIENTS = """
 import asyncio, json, os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "quickapps_site.settings"
 import django
+from pathlib import Path
+from quickapps_site import certificates
+certificates.AUTHORITIES_FOLDER = Path(sys.argv[2])
 django.setup()
 import requests
 from apps.workspace.egress.clients import find_client
-from apps.workspace.egress.connection_pool import Origin, Pool
+from apps.workspace.egress.connection_pool import Origin, ConnectionPool
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.requests_session import GuardedSession
 
@@ -54,7 +57,7 @@ async def sdk():  # MCP servers
 
 
 async def pool():  # models
-    pool = Pool(Trust.OPERATOR)
+    pool = ConnectionPool(Trust.OPERATOR)
     host, port = url.removeprefix("https://").split(":")
     connection = await pool.connect(Origin("https", host, int(port)), 10)
     connection.close()
@@ -88,7 +91,7 @@ def pem(certificate: x509.Certificate) -> bytes:
 def signed(
     name: str, signer: tuple[x509.Name, ec.EllipticCurvePrivateKey] | None = None
 ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-    """A certificate of 127.0.0.1 that is signed by `signer`; of an authority without one."""
+    """Return a certificate for 127.0.0.1 signed by `signer`, or an authority's without one."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)
@@ -134,7 +137,7 @@ class Greeting(BaseHTTPRequestHandler):
 
 @contextmanager
 def serve_tls(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yields the address of a server, and the certificate of its authority."""
+    """Yield the address of a server, and the certificate of its authority."""
     authority, authority_key = signed("Harbour Authority")
     certificate, key = signed("Harbour", (authority.subject, authority_key))
     chain = folder / "chain.pem"
@@ -159,15 +162,15 @@ def serve_tls(folder: Path) -> Iterator[tuple[str, bytes]]:
             thread.join()
 
 
-def answers(url: str, data: Path, **settings: str) -> dict[str, object]:
-    """What the clients of a process with these settings got, by client."""
+def answers(url: str, data: Path, authorities: Path, **settings: str) -> dict[str, object]:
+    """Return the results of the clients in a process with these settings, by client."""
     environment = {
         "PATH": os.environ["PATH"],
         "DATA_DIR": str(data),
         "PRIVATE_NETWORK_ALLOWLIST": "127.0.0.1",
     }
     done = subprocess.run(
-        [sys.executable, "-c", CLIENTS, url],
+        [sys.executable, "-c", CLIENTS, url, str(authorities)],
         cwd=ROOT,
         env=environment | settings,
         capture_output=True,
@@ -188,10 +191,8 @@ def test_requests_of_all_kinds_trust_the_authorities_of_the_operator(tmp_path: P
     with serve_tls(tmp_path) as (url, authority):
         (authorities / "harbour.crt").write_bytes(authority)
 
-        trusted = answers(
-            url, tmp_path, USE_SYSTEM_CA_CERTS="1", CA_CERTIFICATES_DIR=str(authorities)
-        )
-        refused = answers(url, tmp_path)
+        trusted = answers(url, tmp_path, authorities, USE_SYSTEM_CA_CERTS="1")
+        refused = answers(url, tmp_path, authorities)
 
     kinds = ("own", "sdk", "pool", "provider", "exporter")
     assert trusted == dict.fromkeys(kinds, 200)
@@ -214,7 +215,7 @@ def test_the_bundle_has_the_usual_authorities_once_and_those_of_the_folder(
 
     trust_authorities(tmp_path, bundle)
     first = bundle.read_bytes()
-    trust_authorities(tmp_path, bundle)  # as a process that this one started
+    trust_authorities(tmp_path, bundle)  # like a process that this one started
 
     assert first == bundle.read_bytes() == usual + own
     assert os.environ["SSL_CERT_FILE"] == str(bundle)
@@ -227,5 +228,5 @@ def test_a_folder_without_certificates_stops_the_start(tmp_path: Path):
     for text in ("no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"):
         (tmp_path / "x.crt").write_text(text)
 
-        with pytest.raises(ImproperlyConfigured, match=r"x\.crt is no file of certificates"):
+        with pytest.raises(ImproperlyConfigured, match=r"x\.crt is not a file of certificates"):
             trust_authorities(tmp_path, tmp_path / "bundle.pem")

@@ -1,4 +1,4 @@
-"""What the docs print: links lead somewhere, commands work."""
+"""Links and commands in the docs work."""
 
 from __future__ import annotations
 
@@ -33,15 +33,18 @@ OPTIONAL = "[]…"
 """The marks of optional and repeated arguments in a synopsis."""
 ANY_COMMAND = "x"
 CORE = "http://127.0.0.1:8080"
-"""DIAL Core, whose requests are tried with its other clients."""
+"""DIAL Core, whose requests are tested with its other clients."""
 
 PREPARE = """
 from django.contrib.auth.models import User
 from apps.accounts.models import ApiKey
 from apps.catalog.models import Application, OperatorKey, empty_manifest
+from tests.catalog.rows import store_application
 editor = User.objects.create_superuser("editor-of-docs")
 travel = Application.objects.create(slug="travel", title="Travel", manifest=empty_manifest())
 Application.objects.filter(pk=travel.pk).update(version=3)
+desk = {"orchestrator": {"deployment": {"deployment_id": "demo-model"}}, "contexts": [], "tool_sets": []}
+store_application(slug="travel-desk", title="Travel desk", manifest=desk, is_enabled=True)
 operator_key = OperatorKey.objects.create_key(name="docs", user=editor)[1]
 program, key = ApiKey.objects.create_key(name="docs")
 result = [operator_key, key, f"key-{program.prefix}"]
@@ -62,13 +65,13 @@ def read(page: Path) -> str:
 
 
 def prose(page: Path) -> str:
-    """The text without its blocks of code, which links and headings are not searched in."""
+    """Return the text without its code blocks, in which links and headings are ignored."""
     return BLOCK.sub("", read(page))
 
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """The ids of headings as GitHub and GitLab make them."""
+    """Return the ids of headings as GitHub and GitLab create them."""
     titles = (LINK.sub("]", heading).strip().lower() for heading in HEADING.findall(prose(page)))
     return frozenset(re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles)
 
@@ -89,6 +92,13 @@ def test_every_link_leads_to_a_page_and_one_of_its_headings():
     assert [link for page in PAGES for link in broken_links(page)] == []
 
 
+def test_the_index_lists_every_page():
+    index = ROOT / "docs/index.md"
+    listed = {link.partition("#")[0] for link in LINK.findall(read(index))}
+
+    assert {page.name for page in ROOT.glob("docs/*.md")} - listed == {index.name}
+
+
 def lines_of_code(page: Path) -> Iterator[str]:
     text = read(page)
     blocks = [block["text"] for block in BLOCK.finditer(text) if block["language"] in ("", "sh")]
@@ -100,7 +110,7 @@ def lines_of_code(page: Path) -> Iterator[str]:
 
 @cache
 def printed_commands() -> tuple[Command, ...]:
-    """Each command once, without the environment that it is given and the comment behind it."""
+    """Return each command once, without its environment and comment."""
     lines = ((page, line.strip()) for page in PAGES for line in lines_of_code(page))
     return tuple(
         dict.fromkeys(
@@ -141,7 +151,8 @@ def test_management_commands_take_their_printed_arguments(command):
     name, *arguments = command
     parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
 
-    with suppress(CommandError) if not arguments else nullcontext():  # a name alone is no synopsis
+    # a name alone is not a synopsis
+    with suppress(CommandError) if not arguments else nullcontext():
         parser.parse_args([word.strip(OPTIONAL) for word in arguments])
 
 
@@ -150,7 +161,7 @@ def test_management_commands_take_their_printed_arguments(command):
 
 @pytest.fixture
 def readers_words(site: Site, tmp_path: Path) -> dict[str, str]:
-    """What a reader writes in place of the docs' example values."""
+    """Replace the docs' example values, as a reader does."""
     operator_key, key, bucket = site.shell(PREPARE)
     upload = tmp_path / "data.csv"
     upload.write_text("a,b\n1,2\n")
@@ -159,6 +170,8 @@ def readers_words(site: Site, tmp_path: Path) -> dict[str, str]:
         "http://127.0.0.1:8000": site.url,
         "<operator key>": operator_key,
         "$KEY": key,
+        "$QUICKAPPS_KEY": key,
+        "my-application": "travel-desk",
         "Api-Key: …": f"Api-Key: {key}",
         "key-1a2b3c4d": bucket,
         "@data.csv": f"@{upload}",

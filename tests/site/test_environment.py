@@ -15,100 +15,116 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 WRONG: list[tuple[str, Callable[[], object], str]] = [
-    ("maybe", partial(env.boolean, "X", True), "X is 'maybe'; write true or false."),
-    ("0", partial(env.integer, "X", 5, least=1), "X is '0'; write a whole number from 1 up."),
+    ("maybe", partial(env.boolean, "X", True), "X is 'maybe'; use true or false."),
+    ("0", partial(env.integer, "X", 5, least=1), "X is '0'; use a whole number from 1 up."),
     (
         "1.5",
         partial(env.integer, "X", 5, least=1, also=-1),
-        "X is '1.5'; write a whole number from 1 up, or -1.",
+        "X is '1.5'; use a whole number from 1 up, or -1.",
     ),
     (
         "11",
         partial(env.integer, "X", 5, least=0, most=10),
-        "X is '11'; write a whole number from 0 to 10.",
+        "X is '11'; use a whole number from 0 to 10.",
     ),
     (
         "0",
         partial(env.seconds, "X", 5.0, most=3600),
-        "X is '0'; write a number of seconds above 0, at most 3600.",
+        "X is '0'; use a number of seconds above 0, up to 3600.",
     ),
     (
         "-1",
         partial(env.seconds, "X", 5.0, most=3600, zero=True),
-        "X is '-1'; write a number of seconds from 0, at most 3600.",
+        "X is '-1'; use a number of seconds from 0, up to 3600.",
     ),
     (
         "nan",
         partial(env.seconds, "X", 5.0, most=3600),
-        "X is 'nan'; write a number of seconds above 0, at most 3600.",
+        "X is 'nan'; use a number of seconds above 0, up to 3600.",
     ),
     (
         "loud",
         partial(env.choice, "X", "INFO", ("DEBUG", "INFO")),
-        "X is 'loud'; write one of DEBUG, INFO.",
+        "X is 'loud'; use one of DEBUG, INFO.",
     ),
     (
         "deployment:",
         partial(env.embeddings, "X"),
-        "X is 'deployment:'; write minilm, or deployment: and the id of a deployment.",
+        "X is 'deployment:'; use minilm, or deployment: and the id of a deployment.",
     ),
     (
         "ftp://host",
         partial(env.url, "X", "", ("http", "https")),
-        "X is 'ftp://host'; write an address that begins with http:// or https://.",
+        "X is 'ftp://host'; use an address that begins with http:// or https://.",
     ),
     (
         '"/etc"',
         partial(env.paths, "X"),
-        'X is \'"/etc"\'; write a JSON list of directories, such as ["/etc/content"].',
+        'X is \'"/etc"\'; use a JSON list of directories, such as ["/etc/content"].',
     ),
     (
         "10.0.0.0/8, proxy",
         partial(env.networks, "X"),
-        "X is '10.0.0.0/8, proxy'; write addresses and networks such as 10.0.0.5, 10.1.0.0/16.",
+        "X is '10.0.0.0/8, proxy'; use addresses and networks such as 10.0.0.5, 10.1.0.0/16.",
     ),
     (
         '["a", 1]',
         partial(env.texts, "X"),
-        'X is \'["a", 1]\'; write a JSON list of texts, such as ["docs_reader"].',
+        'X is \'["a", 1]\'; use a JSON list of texts, such as ["docs_reader"].',
     ),
     (
         '{"today": "x"}',
         partial(env.mapping, "X", besides=("today",)),
-        'X is \'{"today": "x"}\'; write a JSON object of texts by names other than today.',
+        'X is \'{"today": "x"}\'; use a JSON object with texts as values, and names other than today.',
     ),
     (
         '{"p": "x"}',
         partial(env.groups, "X"),
-        'X is \'{"p": "x"}\'; write a JSON object of lists, such as {"gpt_prompt": ["gpt-4o"]}.',
+        'X is \'{"p": "x"}\'; use a JSON object of lists, such as {"gpt_prompt": ["gpt-4o"]}.',
     ),
     (
         '{"p": ["a", "b"], "q": ["b"]}',
         partial(env.groups, "X"),
-        "X has b more than once.",
+        "X has b more than once; remove the duplicates.",
+    ),
+    (
+        "s3://key:secret@files",
+        partial(env.bucket, "X"),
+        "X cannot be parsed; use s3://bucket or s3://bucket/prefix, with the parameters "
+        "endpoint (https://host) and region.",
     ),
     (
         '["("]',
         partial(env.patterns, "X"),
-        """X is '["("]'; write a JSON list of regular expressions, such as """
+        """X is '["("]'; use a JSON list of regular expressions, such as """
         """["\\"tool\\":\\"desk_close"].""",
     ),
     (
         "https://*.example.org",
         partial(env.origins, "X"),
-        "X is 'https://*.example.org'; write origins such as https://chat.example.org.",
+        "X is 'https://*.example.org'; use origins such as https://chat.example.org.",
     ),
     (
         "https://chat.example.org; script-src *",
         partial(env.origins, "X", patterns=True),
-        "X is 'https://chat.example.org; script-src *'; write origins such as "
+        "X is 'https://chat.example.org; script-src *'; use origins such as "
         "https://chat.example.org or https://*.example.org.",
     ),
     (
         "mysql://host/name",
         partial(env.database, "X", "sqlite:///x"),
-        "X is 'mysql://host/name'; write an address that begins with "
+        "X is 'mysql://host/name'; use an address that begins with "
         "sqlite:// or postgres:// or postgresql://.",
+    ),
+    (
+        "postgres://me:secret@host/name?sslmode=require&sslMode=disable",
+        partial(env.database, "X", "sqlite:///x"),
+        "X has the parameter 'sslMode', which libpq does not know; use parameters such as sslmode=require, in lower case.",
+    ),
+    (
+        "postgres://me:secret@host/name?sslmode=%zz",
+        partial(env.database, "X", "sqlite:///x"),
+        "X cannot be parsed; use postgres://user:password@host:port/name.",
     ),
 ]
 
@@ -176,6 +192,54 @@ def test_a_given_secret_is_used_and_nothing_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
+FROM_FILES: list[tuple[str, Callable[[], object], object]] = [
+    ("s3cret", partial(env.text, "X"), "s3cret"),
+    ("new, old", partial(env.words, "X"), ["new", "old"]),
+    ("rediss://me:pass@cache", partial(env.url, "X", "", ("rediss",)), "rediss://me:pass@cache"),
+    ("s3cret", partial(env.secret, "X", Path("/nowhere/secret.key")), "s3cret"),
+]
+
+
+def test_every_kind_of_setting_is_read_from_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+):
+    file = tmp_path / "x"
+    monkeypatch.setenv("X_FILE", str(file))
+    for raw, read, value in FROM_FILES:
+        with subtests.test(raw=raw):
+            file.write_text(f"{raw}\n")
+
+            assert read() == value
+
+
+def test_a_wrong_value_of_a_file_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = tmp_path / "x"
+    file.write_text("s3cret")
+    monkeypatch.setenv("X_FILE", str(file))
+
+    with pytest.raises(ImproperlyConfigured) as refused:
+        env.integer("X", 5, least=1)
+
+    assert str(refused.value) == "X_FILE contains no valid X; use a whole number from 1 up."
+
+
+def test_a_missing_file_stops_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("X_FILE", str(tmp_path / "x"))
+
+    with pytest.raises(ImproperlyConfigured, match=r"^X_FILE: .* cannot be read: No such file"):
+        env.secret("X", tmp_path / "secret.key")
+
+
+@pytest.mark.parametrize("read", [env.url, env.database])
+def test_a_wrong_address_is_not_repeated_if_it_has_a_password(monkeypatch, read):
+    monkeypatch.setenv("X", "mysql://me:secret@host/name")
+
+    with pytest.raises(ImproperlyConfigured) as refused:
+        read("X", "", ("redis",)) if read is env.url else read("X", "")
+
+    assert str(refused.value).startswith("X cannot be parsed; use an address that begins with ")
+
+
 def test_every_setting_of_the_environment_is_documented():
     code = "".join(
         module.read_text(encoding="utf-8") for module in (ROOT / "quickapps_site").glob("*.py")
@@ -186,6 +250,39 @@ def test_every_setting_of_the_environment_is_documented():
     documented = set(re.findall(r"`([A-Z][A-Z0-9_]*)`", page))
 
     assert read - documented == set(), "each needs a row in docs/settings.md"
+
+
+@pytest.mark.parametrize(
+    ("raw", "database"),
+    [
+        ("sqlite:////var/lib/a%20b.sqlite3", {"NAME": "/var/lib/a b.sqlite3"}),
+        ("sqlite:///site.sqlite3", {"NAME": "site.sqlite3"}),
+        ("sqlite://:memory:", {"NAME": ":memory:"}),
+        (
+            "postgres://me:p%40ss@db.example.org:5433/apps?sslmode=require",
+            {
+                "NAME": "apps",
+                "USER": "me",
+                "PASSWORD": "p@ss",
+                "HOST": "db.example.org",
+                "PORT": "5433",
+                "sslmode": "require",
+            },
+        ),
+        (
+            "postgresql:///apps?host=/run/postgresql",
+            {"NAME": "apps", "USER": "", "PASSWORD": "", "HOST": "/run/postgresql", "PORT": ""},
+        ),
+    ],
+)
+def test_a_database_is_one_address(monkeypatch, raw: str, database: dict[str, str]):
+    monkeypatch.setenv("X", raw)
+
+    found = env.database("X", "")
+
+    del found["ENGINE"]
+    options = found.pop("OPTIONS")
+    assert {**found, **{key: options[key] for key in ("sslmode",) if key in options}} == database
 
 
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
@@ -233,13 +330,13 @@ def test_a_wrong_address_of_mail_stops_the_start_without_its_password(monkeypatc
     with pytest.raises(ImproperlyConfigured) as raised:
         env.mail("X")
 
-    assert str(raised.value).startswith("X cannot be read; write smtp://")
+    assert str(raised.value).startswith("X cannot be parsed; use smtp://")
     assert "secret" not in str(raised.value)
 
 
 def test_an_older_variable_of_layers_counts_alone_and_says_that_it_is_old(monkeypatch):
     monkeypatch.setenv("OLD", " /etc/old ")
-    with pytest.warns(UserWarning, match="OLD is deprecated; write NEW instead"):
+    with pytest.warns(UserWarning, match="OLD is deprecated; use NEW instead"):
         assert env.paths("NEW", deprecated="OLD") == ["/etc/old"]
 
     monkeypatch.setenv("NEW", '["/etc/a", " ", "/etc/b"]')

@@ -43,6 +43,7 @@ def test_providers_are_what_allauth_reads(monkeypatch: pytest.MonkeyPatch):
                 "email_authentication": True,
                 "groups_claim": "groups",
                 "allow_sign_up": None,
+                "client_secret_env": "COMPANY_SECRET",
                 "server_url": "https://id.example.org/realms/main",
                 "scope": ["openid", "profile", "email"],
             },
@@ -58,6 +59,7 @@ def test_providers_are_what_allauth_reads(monkeypatch: pytest.MonkeyPatch):
             "email_authentication": False,
             "groups_claim": "",
             "allow_sign_up": False,
+            "client_secret_env": "",
             "scope": ["user:email"],
         },
     }
@@ -71,11 +73,11 @@ def test_providers_are_what_allauth_reads(monkeypatch: pytest.MonkeyPatch):
         ([COMPANY], "company: the variable COMPANY_SECRET is not set."),
         (
             [{**COMPANY, "server_url": ""}],
-            "company: write a server_url, and another id than github.",
+            "company: set a server_url, and use an id other than github.",
         ),
         (
             [{**COMPANY, "kind": "github"}],
-            "company: GitHub has the id github and no server_url.",
+            "company: for GitHub, use the id github and no server_url.",
         ),
         ([{**COMPANY, "client_secret_env": ""}] * 2, "two providers have the same id."),
     ],

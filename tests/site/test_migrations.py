@@ -1,4 +1,4 @@
-"""Databases from before the migrations were squashed: the newest are migrated, older ones refused."""
+"""Databases from before the squashed migrations: the newest ones are migrated, older ones refused."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from apps.live import health
+from apps.live.process import health
 from apps.migration_history import upgrade_problem
-from quickapps_site import preparation
+from quickapps_site.startup import preparation
 from tests.browser.serving import DATABASE, Site, close_shell, empty_site, migrated_database
 from tests.fork_server import ROOT
 from tests.gateway.scripts import get
@@ -37,12 +37,18 @@ result = {
     for model in models if model._meta.managed and not model._meta.proxy
 }
 """
+MOVED_TYPES = (
+    "INSERT INTO django_content_type VALUES (901, 'chat', 'conversation')",
+    "INSERT INTO django_content_type VALUES (902, 'chat', 'preferences')",
+)
+"""Permissions and log entries refer to these rows by their keys."""
+TYPES = "SELECT app_label, model FROM django_content_type WHERE id IN (901, 902) ORDER BY id"
 READ_ROWS = """
-from apps.chat.models import Conversation, Message
-from apps.chat.search_index import messages_with
-from apps.live import journal
+from apps.conversations.models import Conversation, Message
+from apps.conversations.search_index import messages_with
+from apps.live.journal import journal
 from apps.notes.models import Note
-from apps.notes.words import containing
+from apps.notes.word_index import containing
 from apps.workspace.local.models import Secret
 
 conversation = Conversation.objects.get()
@@ -73,8 +79,14 @@ def query(database: Path, statement: str) -> list[tuple[Any, ...]]:
         return opened.execute(statement).fetchall()
 
 
+def change(database: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(database)) as opened, opened:
+        for statement in statements:
+            opened.execute(statement)
+
+
 def columns_of(database: Path) -> dict[str, str]:
-    """The columns of each table of models."""
+    """Return the columns of each model's table."""
     names = [
         name for (name,) in query(database, "SELECT name FROM sqlite_master WHERE type='table'")
     ]
@@ -115,10 +127,15 @@ def test_the_last_unsquashed_database_keeps_its_rows_and_gets_the_schema_of_a_ne
     database, new = tmp_path / DATABASE, migrated_database()
     columns = columns_of(database)
     rows = rows_of(database, columns)
+    change(database, *MOVED_TYPES)
 
     output = site.manage("migrate")
 
     assert "squashed" not in output  # they are recorded, not run
+    assert query(database, TYPES) == [
+        ("conversations", "conversation"),
+        ("accounts", "preferences"),
+    ]
     kept = rows_of(database, columns)
     assert {name for name, found in rows.items() if not found <= kept[name]} == set()
     assert schema_of(database) == schema_of(new)

@@ -1,4 +1,4 @@
-"""A message is sent to one process, and its answer is read in another one."""
+"""A message is sent to one process, and its answer is read from another."""
 
 import json
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def ask(url: str, body: dict[str, Any] | None, headers: dict[str, str]) -> Any:
 
 
 def events(stream: HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Names and data."""
+    """Return names and data of the events."""
     name = ""
     for line in stream:
         field, _, value = line.decode().rstrip("\n").partition(": ")

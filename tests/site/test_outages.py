@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,14 +20,20 @@ from django.db import DataError, InterfaceError, OperationalError
 from django.test import Client
 from django.urls import path
 
-from apps.chat import folders
-from apps.chat.tasks import SubmitConsumer
-from apps.gateway.base import answer_of
+from apps.conversations.files import folder
+from apps.doors.answer_headers import failure_headers
+from apps.gateway.base import error_body
 from apps.outages import DATABASE, STORAGE, outage_of
-from apps.triggers import webhook_intake
-from apps.triggers.webhook_consumer import WebhookConsumer
-from apps.workspace.local import files
-from quickapps_site.bodies import body_limits, with_bounded_bodies
+from apps.runs.failures import failure
+from apps.task_api.tasks import SubmitConsumer
+from apps.triggers.webhooks import intake
+from apps.triggers.webhooks.consumer import WebhookConsumer
+from apps.workspace.local import installation
+from apps.workspace.local.files import files
+from apps.workspace.local.files.directory_storage import MARKER
+from apps.workspace.local.files.paths import write_path
+from apps.workspace.local.files.storage import storage as storage_of_files
+from quickapps_site.middleware.bodies import body_limits, with_bounded_bodies
 from tests.catalog.rows import make_application
 from tests.tables import each_row
 
@@ -49,7 +56,7 @@ async def answer(application: Any, address: str, accept: bytes = b"*/*") -> tupl
     head = await exchange.receive_output(5)
     body = await exchange.receive_output(5)
     await exchange.wait(5)
-    await asyncio.sleep(0)  # what listened for the client going away ends now
+    await asyncio.sleep(0)  # the listener for a disconnect ends now
     return head["status"], dict(head["headers"]), body["body"]
 
 
@@ -78,10 +85,11 @@ def test_a_folder_of_files_without_rights_is_an_outage(number: int, storage: Pat
     assert outage_of(OSError(number, "denied", str(storage / "ab"))) is STORAGE
 
 
+@pytest.mark.django_db
 @each_row(("error", "outage"), [(DOWN, DATABASE), (FULL, STORAGE)])
 async def test_programs_are_answered_in_json(error: Exception, outage: Any):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(webhook_intake, "find_webhook", failing(error))
+        patch.setattr(intake, "find_webhook", failing(error))
         patch.setattr(SubmitConsumer, "caller", failing(error))
         routes = [
             path("hooks/<uuid:uuid>", WebhookConsumer.as_asgi()),
@@ -98,9 +106,9 @@ async def test_programs_are_answered_in_json(error: Exception, outage: Any):
 
 
 def test_the_gateway_answers_in_the_form_of_openai():
-    status, body, headers = answer_of(FULL)
+    found = failure(FULL)
 
-    assert (status, body["error"]["code"], headers) == (
+    assert (found.status, error_body(found)["error"]["code"], failure_headers(found, FULL)) == (
         503,
         STORAGE.code,
         ((b"retry-after", b"1"),),
@@ -119,7 +127,7 @@ async def test_an_outage_before_the_door_is_answered_too(
     address: str, accept: bytes, expected: dict[str, Any] | None
 ):
     async def application(scope: Any, receive: Any, send: Any) -> None:
-        raise DOWN  # as the session of the request cannot be read
+        raise DOWN  # like an unreadable session of the request
 
     bounded = with_bounded_bodies(application, body_limits([("", 100)]), 5)
     status, headers, body = await answer(bounded, address, accept)
@@ -135,7 +143,7 @@ def test_an_upload_is_answered_in_json(error: Exception, outage: Any):
     client = Client(raise_request_exception=False)
     form = {"conversation": str(uuid4()), "file": SimpleUploadedFile("a.txt", b"a")}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folders, "store_upload", failing(error))
+        patch.setattr(folder, "store_upload", failing(error))
         found = client.post(f"/chat/{application.slug}/files/", form)
 
     assert (found.status_code, found.headers["Retry-After"]) == (503, "1")
@@ -143,7 +151,7 @@ def test_an_upload_is_answered_in_json(error: Exception, outage: Any):
 
 
 class CutFile(ContentFile[bytes]):
-    """The disk is full in the middle of it, when it is written."""
+    """Simulates a full disk in the middle of writing."""
 
     reads = 0
 
@@ -161,3 +169,37 @@ def test_a_refused_upload_leaves_no_file(storage: Path):
         files.take("user-1", "a.txt", CutFile(b"halfhalf"), "text/plain", files.Condition())
 
     assert [found for found in storage.rglob("*") if found.is_file()] == []
+
+
+@pytest.fixture(params=["deleted", "unmounted", "replaced"])
+def lost_storage(request: Any, storage: Path, settings: Any) -> Path:
+    """The folder of stored files, which is no longer the one that this process began with."""
+    root: Path = storage / "files"
+    settings.MEDIA_ROOT = root
+    assert installation.register_process() == []
+    files.keep("user-1", "a.txt", b"a", "text/plain")
+    shutil.rmtree(root)
+    if request.param != "deleted":
+        root.mkdir()
+    if request.param == "replaced":
+        (root / MARKER).write_text("another")
+    return root
+
+
+@pytest.mark.django_db
+def test_a_lost_folder_of_files_is_an_outage_and_is_not_written_to(lost_storage: Path):
+    path = write_path("user-1", "a.txt")
+    known = [*lost_storage.rglob("*")]
+
+    for act in (
+        lambda: files.read("user-1", path),
+        lambda: files.keep("user-1", "b.txt", b"b", "text/plain"),
+        lambda: list(storage_of_files().entries()),
+        lambda: storage_of_files().exists("ab/missing"),
+    ):
+        with pytest.raises(OSError, match="not the folder of the installation's files") as failed:
+            act()
+        assert outage_of(failed.value) is STORAGE
+
+    assert [*lost_storage.rglob("*")] == known
+    assert "installation.id" in installation.files_problem()

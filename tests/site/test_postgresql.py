@@ -1,4 +1,4 @@
-"""PostgreSQL goes away and comes back, behind a proxy on the loopback; the site is the real one."""
+"""The real site while PostgreSQL is down and after it returns, through a proxy on the loopback."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from quickapps_site.postgresql import base, watchdog
 from quickapps_site.postgresql.base import working_connection
 from quickapps_site.postgresql.reachability import Reachability
 from tests.browser.serving import Site, serve
@@ -39,7 +40,7 @@ def _there_is_a_server() -> None:
 
 @dataclass
 class Proxy:
-    """Passes bytes on; can `cut` all connections, refuse new ones, or answer nothing at all."""
+    """Passes bytes on. It can `cut` all connections, refuse new ones, or respond to none."""
 
     target: tuple[str, int]
     listener: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0)))
@@ -97,7 +98,7 @@ class Scene:
     proxy: Proxy
 
     def ask(self, path: str = "/openai/models") -> tuple[int, str | None, Any]:
-        """The status, `Retry-After`, and the JSON that came."""
+        """Return the status, `Retry-After`, and the JSON."""
         connection = HTTPConnection(urlsplit(self.site.url).netloc, timeout=PATIENCE)
         connection.request("GET", path)
         answer = connection.getresponse()
@@ -164,7 +165,32 @@ def test_while_it_answers_nothing_requests_do_not_wait_for_it(scene: Scene) -> N
     assert [(status, after) for status, after, _ in told] == [(503, "1")] * 8
     said = told[0][2]
     assert said["error"]["code"] == "database_unavailable"
-    assert "Please try again in a moment." in said["error"]["message"]
+    assert "Try again in a moment." in said["error"]["message"]
+
+
+def test_a_connection_that_answered_lately_is_not_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address, asked = os.environ["TEST_DATABASE_URL"], list[object]()
+
+    def is_alive(connection: object) -> bool:
+        asked.append(connection)
+        return True
+
+    monkeypatch.setattr(base, "is_alive", is_alive)
+    kind: Any = watchdog.WatchedConnection
+    with ConnectionPool(address, connection_class=kind, min_size=1, max_size=1, open=True) as pool:
+        with pool.connection(PATIENCE) as connection:
+            connection.execute("SELECT 1")
+        reachability = Reachability(conninfo_to_dict(address))
+        lately: Any = working_connection(pool, reachability)
+        pool.putconn(lately)
+        assert asked == []
+        lately.answered_at -= base.TRUSTED_SECONDS
+        again: Any = working_connection(pool, reachability)
+        pool.putconn(again)
+
+    assert asked == [lately]
 
 
 def test_a_pool_whose_connections_are_all_in_use_is_waited_for() -> None:

@@ -1,4 +1,4 @@
-"""Nothing stands on private names of the libraries that serve, ask models and speak to tools."""
+"""No code uses private names of the libraries for serving, models and tools."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_private_names_are_found(subtests: pytest.Subtests) -> None:
 
 
 def private_names(code: str) -> Iterator[str]:
-    """Modules and names that are imported, and attributes of what was, also through inheritance."""
+    """Return imported modules and names, and attributes of imports, including inherited ones."""
     tree = ast.parse(code)
     theirs: set[str] = set()
     for node in ast.walk(tree):
@@ -61,7 +61,7 @@ def private_names(code: str) -> Iterator[str]:
 
 
 def imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """What is imported of the libraries: its path, and the name that it has here."""
+    """Return the imports from the libraries: the path, and the local name."""
     parent = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         path = parent + alias.name
@@ -81,7 +81,7 @@ def inherited(found: ast.ClassDef) -> Iterator[str]:
 
 
 def root(node: ast.expr) -> str:
-    """The name at the begin of `name.attribute` or of `name().attribute`."""
+    """Return the name at the beginning of `name.attribute` or of `name().attribute`."""
     while isinstance(node, ast.Attribute | ast.Call):
         node = node.value if isinstance(node, ast.Attribute) else node.func
     return node.id if isinstance(node, ast.Name) else ""

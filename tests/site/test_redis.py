@@ -1,4 +1,4 @@
-"""Redis is away: what needs it not goes on."""
+"""While Redis is down, everything that does not need it continues."""
 
 from __future__ import annotations
 

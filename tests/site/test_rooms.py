@@ -1,13 +1,13 @@
-"""The picture of the rooms in the README is that of the contract of imports."""
+"""The diagram of the layers in docs/architecture.md matches the import contract."""
 
 from __future__ import annotations
 
-from tools.rooms.picture import README, lines_of, with_picture
+from tools.rooms.picture import PAGE, lines_of, with_picture
 
 
 def test_the_picture_is_the_contract():
-    readme = README.read_text(encoding="utf-8")
-    assert with_picture(readme) == readme, "Run python -m tools.rooms."
+    page = PAGE.read_text(encoding="utf-8")
+    assert with_picture(page) == page, "Run python -m tools.rooms."
 
 
 def test_a_comment_stands_beside_short_names_and_below_long_ones():

@@ -1,4 +1,4 @@
-"""`manage.py runserver` serves, and says that it does nothing in the background."""
+"""`manage.py runserver` serves, and reports that it runs no background jobs."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ def test_it_says_at_its_start_that_schedules_and_subscriptions_do_not_fire(tmp_p
         process.kill()
 
     assert "schedules, alarms and subscriptions do not fire" in said
-    assert "`make run` serves with all of it." in said
+    assert "Use `make run` for a server with background work." in said

@@ -1,4 +1,4 @@
-"""Marked credentials, looked for in what programs tell of themselves: objects and tracebacks."""
+"""Search for marked credentials in the representations of objects and in tracebacks."""
 
 from __future__ import annotations
 
@@ -13,43 +13,47 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.auth import get_user_model
 from django.core.exceptions import SynchronousOnlyOperation
 from django.test import Client
 from msgspec import Struct
 from pydantic import BaseModel
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, ClientInfo, Credentials
 from apps.agent.events import Event
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.stages import silent
-from apps.capabilities.mcp.endpoints import Endpoint
+from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint
 from apps.capabilities.registry import Opening
-from apps.catalog.models import Application, OperatorKey
-from apps.catalog.resolve import forget, resolve
-from apps.manifest.authorizations import BearerAuthorization
+from apps.catalog.models import OperatorKey
+from apps.catalog.resolve import forget_applications, resolve_application
 from apps.manifest.secrets import Credential
+from apps.manifest.toolsets.authorizations import BearerAuthorization
 from apps.runs.failures import failure
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from apps.workspace.dial.models import DialCompletions
+from apps.workspace.egress.oauth_tokens import Token
 from apps.workspace.egress.request_context import RequestContext
-from apps.workspace.egress.tokens import Token
-from apps.workspace.local.mcp_servers import RegisteredServer
 from apps.workspace.local.models import Deployment, Secret
-from apps.workspace.local.stored_secrets import Need, Revealed
+from apps.workspace.local.secrets.stored_secrets import RevealedSecret, SecretNeed
+from apps.workspace.local.tools.mcp_servers import RegisteredServer
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.port import McpEndpoint
-from apps.workspace.services.client import Service
-from quickapps_site.logs import JsonFormatter, TextFormatter
+from apps.workspace.services.client import ModelService
+from quickapps_site.observability.logs import JsonFormatter, TextFormatter
 from tests.capabilities.mcp.desk import answering
 from tests.capabilities.mcp.servers import nothing_left_over
 from tests.capabilities.service import Reply, Seen, json_reply, serving
+from tests.catalog.rows import store_application
 from tests.contract import proves
 from tests.site.test_secrets import BASIC, MARK, PLACES, answer, manifest, mark, toolsets
 
 CALLER = Caller(
-    "user-7", bearer=mark("own"), api_key=mark("asked-with"), headers={"X-Api-Key": mark("sent")}
+    "user-7",
+    credentials=Credentials(bearer=mark("own"), api_key=mark("asked-with")),
+    client=ClientInfo(headers={"X-Api-Key": mark("sent")}),
 )
 
 pytestmark = pytest.mark.django_db
@@ -58,11 +62,11 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _rows_are_looked_at(settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
-    # While somebody looks around, which takes a busy machine seconds, nobody is connected.
+    # The search takes a busy machine seconds, and no client is connected in that time.
     monkeypatch.setattr("apps.capabilities.rest.exchanges.CONNECT_SECONDS", 120.0)
-    forget()
+    forget_applications()
     yield
-    forget()
+    forget_applications()
 
 
 # --- A run ------------------------------------------------------------------------------------
@@ -70,7 +74,7 @@ def _rows_are_looked_at(settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 
 @asynccontextmanager
 async def services(looked: list[dict[str, str]] | None = None) -> AsyncIterator[Any]:
-    """A model, REST services, a server for MCP and one for tokens; each looks around when asked."""
+    """A model, REST services, an MCP server and a token service. Each searches when called."""
     mcp = answering(Reply(500))
 
     async def answered(seen: Seen) -> Reply:
@@ -90,7 +94,7 @@ async def services(looked: list[dict[str, str]] | None = None) -> AsyncIterator[
 
 
 async def answered_by(place: str, url: str) -> list[Event]:
-    """What happens in a run of an application that has every kind of credential."""
+    """Return the result of a run of an application that has every kind of credential."""
     found, named = toolsets(url, place)
     for name, value in named.items():
         await Secret.objects.acreate(name=name, value=value, servers=[url])
@@ -102,11 +106,13 @@ async def answered_by(place: str, url: str) -> list[Event]:
         api_key=mark("deployment"),
     )
     document = manifest("marked-model", found)
-    await Application.objects.acreate(slug="marked", title="Marked", manifest=document)
+    await sync_to_async(store_application)(slug="marked", title="Marked", manifest=document)
     events: list[Event] = []
-    question = RunRequest((Message("user", "Do it."),))
-    caller = replace(CALLER)  # made in the run, as the other objects
-    await run(await resolve("marked"), question, LocalWorkspace(caller), caller, events.append)
+    question = RunRequest((ModelMessage("user", "Do it."),))
+    caller = replace(CALLER)  # created in the run, like the other objects
+    await run_application(
+        await resolve_application("marked"), question, LocalWorkspace(caller), caller, events.append
+    )
     return events
 
 
@@ -115,13 +121,13 @@ async def answered_by(place: str, url: str) -> list[Event]:
 
 @pytest.fixture
 def only_new_objects() -> None:
-    """`gc` lists no older ones: to go through all would hold up the services for seconds."""
+    """Let `gc` list no older objects, because scanning all would block the services for seconds."""
     gc.collect()
     gc.freeze()
 
 
 def objects() -> dict[str, str]:
-    """What every object of ours that there is now says of itself, by its class."""
+    """Return the representations of all existing objects of this project, by class."""
     there = gc.get_objects()
     ours = {kind for kind in set(map(type, there)) if is_ours(kind)}
     found: dict[str, str] = {}
@@ -140,7 +146,7 @@ def told(one: Any) -> str:
     try:
         return f"{one!r} {one}"
     except (AttributeError, SynchronousOnlyOperation):
-        return ""  # it is just being made, or would ask the database
+        return ""  # it is being created, or would query the database
 
 
 def leaks(found: Mapping[str, str]) -> dict[str, str]:
@@ -155,16 +161,16 @@ def leaks(found: Mapping[str, str]) -> dict[str, str]:
 HELD = frozenset(
     {
         "Caller",
-        "Connection",
+        "SessionConnection",
         "SessionSlot",
         "Credential",
-        "Endpoint",
+        "ServerEndpoint",
         "RequestContext",
         "ToolsetBinding",
         "Manifest",
         "OpenAIService",
         "Operation",
-        "Prepared",
+        "PreparedCapabilities",
         "RequestDraft",
         "ResolvedApplication",
         "SentCredentials",
@@ -174,7 +180,7 @@ HELD = frozenset(
         "ClientTokens",
     }
 )
-"""Those that a run is expected to have, or nothing was looked at."""
+"""Classes that a run is expected to create, to prove that objects were searched."""
 
 
 @pytest.mark.slow("looks for a credential in every answer, log and object")
@@ -203,11 +209,11 @@ def test_no_object_that_holds_a_credential_shows_it():
         credential,
         how,
         CALLER,
-        Revealed(mark("revealed")),
-        Need("path", credential, ("https://a.example.org",)),
-        Service("https://a.example.org", "chat", (("X-Key", mark("header")),)),
+        RevealedSecret(mark("revealed")),
+        SecretNeed("path", credential, ("https://a.example.org",)),
+        ModelService("https://a.example.org", "chat", (("X-Key", mark("header")),)),
         DialCompletions(None, "model", headers, CALLER),  # type: ignore[arg-type]
-        Endpoint("streamable_http", "https://a.example.org", authorization=how),
+        ServerEndpoint("streamable_http", "https://a.example.org", authorization=how),
         RequestContext(headers),
         Token(mark("token"), 1.0),
         RegisteredServer(1, 1, "desk", "desk", environment=(("KEY", mark("variable")),)),
@@ -230,7 +236,7 @@ def test_no_object_that_holds_a_credential_shows_it():
 
 
 class Broken:
-    """In the place of a function: it raises, and notes whether its caller holds a mark."""
+    """Replaces a function. It raises, and records whether its caller holds a mark."""
 
     def __init__(self) -> None:
         self.held: list[bool] = []
@@ -241,7 +247,7 @@ class Broken:
 
 
 def holds(value: Any, depth: int = 6) -> bool:
-    """Whether there is a mark in it, however deep."""
+    """Return True if it contains a mark at any depth."""
     if isinstance(value, str | bytes):
         return MARK in str(value)
     if depth == 0:
@@ -261,7 +267,7 @@ def holds(value: Any, depth: int = 6) -> bool:
 
 @contextmanager
 def logged(form: str) -> Iterator[StringIO]:
-    """What is logged in one of our forms, whatever its level."""
+    """Return the records in one of the log formats, at every level."""
     stream, root = StringIO(), logging.getLogger()
     handler, before = logging.StreamHandler(stream), root.level
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
@@ -280,8 +286,8 @@ def logged(form: str) -> Iterator[StringIO]:
     "place",
     [
         "apps.capabilities.rest.calls.exchange",
-        "apps.capabilities.mcp.endpoints.refusals",
-        "apps.workspace.openai.clients.URL",
+        "apps.capabilities.mcp.sessions.endpoints.unsendable_credentials",
+        "apps.workspace.openai.model.URL",
     ],
 )
 async def test_no_traceback_shows_what_was_held_where_it_was_raised(monkeypatch, place, form):
@@ -293,7 +299,7 @@ async def test_no_traceback_shows_what_was_held_where_it_was_raised(monkeypatch,
             try:
                 await answered_by("plain", service.url)
             except RuntimeError as error:
-                failure(error)  # as whoever started the run does
+                failure(error)  # like the caller of the run
 
     told = log.getvalue()
     assert any(broken.held)

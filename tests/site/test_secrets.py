@@ -1,4 +1,4 @@
-"""Credentials with marks, planted wherever one can stand, and looked for wherever one could show."""
+"""Marked credentials are planted in every possible location and searched for in every output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
-from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 import pytest
@@ -20,7 +19,7 @@ from tests.browser.serving import Site, serve
 from tests.contract import proves
 from tests.dial_core import serve_core
 from tests.http_servers import serving
-from tests.site.test_tracing import ROUTE, TYPE, serve_collector
+from tests.site.observability.test_tracing import ROUTE, TYPE, serve_collector
 from tests.websocket import PageSocket, visitor_cookie
 
 PATIENCE = 60.0
@@ -32,12 +31,11 @@ def mark(place: str) -> str:
 
 
 BASIC = "bWU6NWstTWFya2VkL"
-"""What base64 makes of `me:` and the beginning of a mark."""
+"""The base64 form of `me:` and the beginning of a mark."""
 
 PLACES = ("plain", "secret", "saved")
-"""A credential stands in the row, the manifest names the secret that has it, or it was typed and saved
-over the API.
-"""
+"""A credential is in the row, in a secret that the manifest names, or was typed and saved over the
+API."""
 
 
 # --- What the site talks to -------------------------------------------------------------------
@@ -45,7 +43,8 @@ over the API.
 
 @contextmanager
 def serve_services() -> Iterator[tuple[str, list[str]]]:
-    """A model, a service that always fails, one for tokens; and all that their headers said."""
+    """Serve a model, a service that always fails and a token service. Yields the headers of all
+    requests."""
     told: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -79,7 +78,7 @@ def serve_services() -> Iterator[tuple[str, list[str]]]:
 
 
 def answer(question: dict[str, Any]) -> bytes:
-    """Every tool is called once; when all have answered, so does the model."""
+    """Call every tool once. When all have answered, the model answers."""
     called = any(one.get("tool_call_id") == "call-0" for one in question["messages"])
     named = (tool["function"]["name"] for tool in question.get("tools", ()))
     names = [name for name in named if name.endswith("_ask")]
@@ -118,7 +117,7 @@ def constant(place: str, key: str, value: Any) -> dict[str, Any]:
 
 
 def toolsets(url: str, place: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """One of each kind, and the secrets that they name."""
+    """Return a toolset of each kind, and the secrets that they name."""
     secrets: dict[str, str] = {}
 
     def credential(name: str) -> Any:
@@ -205,7 +204,7 @@ result = [session.session_key, api_key, operator_key, numbers]
 
 
 def fetched(url: str, headers: dict[str, str], body: Any = None) -> tuple[int, str]:
-    """The status, and headers and body as one text."""
+    """Return the status, and headers and body as one text."""
     data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
     request = Request(url, data, {"content-type": "application/json", **headers})
     try:
@@ -217,11 +216,11 @@ def fetched(url: str, headers: dict[str, str], body: Any = None) -> tuple[int, s
 
 
 MEANT = {"catalog_application.manifest", "catalog_contentitem.text"}
-"""Where plain credentials stay that cannot be secrets."""
+"""Locations of plain credentials that cannot be secrets."""
 
 
 def stored(folder: Path) -> dict[str, str]:
-    """Every column of the database as it lies on the disk."""
+    """Return every column of the database as stored on disk."""
     [path] = folder.glob("*.sqlite3")
     found = {}
     with closing(sqlite3.connect(path)) as database:
@@ -235,7 +234,7 @@ def stored(folder: Path) -> dict[str, str]:
 
 
 def leaks(found: dict[str, str], *marks: str) -> dict[str, str]:
-    """Where one of the marks stands, with what is around it."""
+    """Return the locations of the marks, with their context."""
     return {
         name: text[max(text.find(one) - 120, 0) : text.find(one) + 40]
         for name, text in found.items()
@@ -274,7 +273,7 @@ async def test_no_credential_is_seen_anywhere(tmp_path: Path, form: str):
 
     said = "\n".join(told)
     arrived = {name for name in PLANTED if mark(name) in said}
-    assert arrived == PLANTED  # or nothing was looked for
+    assert arrived == PLANTED  # otherwise, the search would have found nothing to search
     log = site.log.read_text(errors="replace")
     assert "execute" in spans
     assert keys
@@ -283,7 +282,7 @@ async def test_no_credential_is_seen_anywhere(tmp_path: Path, form: str):
     seen |= {name: text for name, text in columns.items() if name not in MEANT}
     assert leaks(seen, *keys, *ours) == {}
     typed = re.findall(rf"{MARK}-saved-([a-z-]+)-0", columns["catalog_application.manifest"])
-    assert typed == ["typo"]  # no server is known for it
+    assert typed == ["typo"]  # its server is unknown
 
 
 SENT = ("bearer", "failing", "header", "query", "body", "constant", "asked")
@@ -293,11 +292,11 @@ PLANTED = {
     "refusing",
     "token",
 }
-"""Those that the services must have been sent in the clear; others are sent in base64."""
+"""Credentials that the services must have received as plain text. Others are sent in base64."""
 
 
 async def look_everywhere(site: Site, core: Any, url: str) -> tuple[dict[str, str], list[str]]:
-    """Use everything there is; what was answered, by what was asked, and the keys it was asked with."""
+    """Use every feature. Return the responses by request, and the keys of the requests."""
     secrets: dict[str, str] = {}
     manifests: dict[str, Any] = {}
     for place in PLACES:
@@ -394,34 +393,36 @@ def look_at_the_admin(site: Site, session: str, numbers: dict[str, int]) -> dict
     paths += [f"workspace/{name}/1/{page}/" for name in ("secret", "deployment") for page in PAGES]
     for number in numbers.values():
         paths += [f"catalog/application/{number}/{page}/" for page in APPLICATION_PAGES]
-        paths.append(f"catalog/application/add/?copy={number}")
+        paths.append(f"catalog/application/new/?copy={number}")
     seen = {path: fetched(f"{site.url}/admin/{path}", headers) for path in paths}
     assert {path: status for path, (status, _) in seen.items() if status != 200} == {}
     return {path: text for path, (_, text) in seen.items()} | look_at_trials(site, headers, numbers)
 
 
 PAGES = ("change", "history", "delete")
-APPLICATION_PAGES = ("change", "history", "versions", "studio", "versions/publish")
+APPLICATION_PAGES = ("history", "versions", "studio", "versions/publish")
 
 
 def look_at_trials(site: Site, headers: dict[str, str], numbers: dict[str, int]) -> dict[str, str]:
-    """The workbench: every toolset, and each REST tool called."""
+    """Open every toolset in the studio, and call each REST tool."""
     token = "x" * 64
     headers = {**headers, "cookie": f"{headers['cookie']}; csrftoken={token}"}
-    posting = {**headers, "content-type": "application/x-www-form-urlencoded"}
-    posting["referer"] = site.url
-    called = urlencode({"csrfmiddlewaretoken": token, "mode": "json", "json": "{}"}).encode()
+    headers |= {"x-csrftoken": token, "referer": site.url}
+    called = {"arguments": {"mode": "json", "json": "{}"}}
     seen: dict[str, tuple[int, str]] = {}
     for slug in PLACES:
-        base = site.shell(
-            "from django.urls import reverse\nresult = reverse('workbench:toolsets', args=[pk])",
+        url = f"{site.url}/admin/catalog/application/{numbers[slug]}/studio/tools/trial/"
+        typed = site.shell(
+            """
+            from apps.catalog.versions.definitions import shown_definition
+            result = shown_definition(Application.objects.get(pk=pk)).manifest
+            """,
             pk=numbers[slug],
         )
-        seen[f"trial of {slug}"] = fetched(f"{site.url}{base}", headers)
-        for index in range(12):
-            seen[f"{base}{index}/"] = fetched(f"{site.url}{base}{index}/", headers)
+        bodies: list[dict[str, Any]] = [{"place": place} for place in ("all", *range(12))]
         for index, name in enumerate(("bearer", "failing", "basic", "header", "query")):
-            address = f"{base}{index}/{slug}-{name}_ask/"
-            seen[address] = fetched(f"{site.url}{address}", posting, called)
+            bodies.append({"place": index, "name": f"{slug}-{name}_ask", **called})
+        for body in bodies:
+            seen[f"{slug} {body}"] = fetched(url, headers, {"manifest": typed, **body})
     assert {path: status for path, (status, _) in seen.items() if status != 200} == {}
     return {path: text for path, (_, text) in seen.items()}

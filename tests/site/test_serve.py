@@ -1,4 +1,4 @@
-"""What the server does by itself, whatever it serves."""
+"""Behaviour of the server itself, whatever it serves."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ async def test_an_answer_without_an_end_is_cut_off_when_the_server_stops():
         writer.close()
         status = await process.wait()
 
-    assert (rest, status) == (b"\r\n", 0)  # no end of the answer, and none of the server's haste
+    # neither the end of the answer nor a sign of the server's timeout
+    assert (rest, status) == (b"\r\n", 0)
 
 
 async def test_a_further_ctrl_c_ends_the_server_at_once():
@@ -98,7 +99,7 @@ async def test_a_further_ctrl_c_ends_the_server_at_once():
         process.send_signal(signal.SIGINT)
         while await is_open(port):
             await asyncio.sleep(0.02)
-        process.send_signal(signal.SIGTERM)  # says nothing new
+        process.send_signal(signal.SIGTERM)  # sends nothing new
         process.send_signal(signal.SIGINT)
         status = await process.wait()
         writer.close()
@@ -131,7 +132,7 @@ async def test_a_body_that_never_ends_is_cut_off_and_nobody_else_is_harmed(ours)
         while True:
             writer.write(piece)
             await writer.drain()
-            await asyncio.sleep(0)  # a lost connection shows
+            await asyncio.sleep(0)  # a lost connection is visible
     writer.close()
     assert await answer(ours, "/", b"x" * 4_000_000) == "4000000 in pieces"
 
@@ -143,7 +144,7 @@ async def test_a_client_that_sends_all_before_reading_still_hears_that_it_was_to
 
     head, _, body = told.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 413 ")
-    message = "The request is too large; at most 1,000 bytes are possible."
+    message = "The request is too large; the limit is 1,000 bytes."
     assert json.loads(body) == {"error": {"message": message, "code": "too_large"}}
 
 

@@ -1,4 +1,4 @@
-"""The site under its own server, and under the two that may serve it as well."""
+"""The site on its own server, and on the two other supported servers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_server_serves_the_page_and_its_socket_and_stops_when_told(
         with urlopen(f"{site.url}/healthz", timeout=PATIENCE) as healthy:
             assert healthy.status == 200
         cookie = visitor_cookie(site.url, "demo")
-        for _ in range(3):  # these leave in the middle of an answer
+        for _ in range(3):  # these disconnect during an answer
             leaving = PageSocket(site.url, "demo", cookie)
             leaving.ask("Hello")
             leaving.until("message.delta")

@@ -1,4 +1,4 @@
-"""A session that is ended in one process loses its streams in all of them."""
+"""If a session ends in one process, its streams end in all processes."""
 
 from __future__ import annotations
 

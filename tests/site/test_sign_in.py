@@ -1,4 +1,4 @@
-"""Signing in at the real site, whose clients connect from more than one address."""
+"""Sign-in at the real site, with clients at several addresses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _grace(site: Site) -> None:
 
 
 def sign_in(site: Site, password: str, source: str, page: str = "/accounts/login/") -> int:
-    """Connect from `source` and send the form of the page; the status of the answer."""
+    """Connect from `source` and send the form of the page. Return the status of the answer."""
     address = urlsplit(site.url).netloc
     connection = HTTPConnection(address, timeout=60, source_address=(source, 0))
     connection.request("GET", "/accounts/login/")

@@ -1,4 +1,4 @@
-"""Connections to SQLite are handed on between uses, in files that are made for these tests."""
+"""Connections to SQLite are pooled between uses, in files of these tests."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from django.db import OperationalError, transaction
 from django.db.utils import ConnectionHandler
 
 from quickapps_site import environment
-from quickapps_site.database_threads import DatabaseThreads
+from quickapps_site.server.database_threads import DatabaseThreads
 from quickapps_site.sqlite import base
-from quickapps_site.sqlite.base import DatabaseWrapper
-from quickapps_site.sqlite.kept_connections import MOST, KeptConnections
+from quickapps_site.sqlite.base import MOST, DatabaseWrapper, KeptConnections
 
 pytestmark = pytest.mark.django_db
 Databases = ConnectionHandler
 WRITERS = 6
-"""As many as `DATABASE_THREADS` has by default."""
+"""The default of `DATABASE_THREADS`."""
 WRITES = 100
 PATIENCE = 120
 
@@ -50,7 +49,7 @@ def opened(databases: Databases) -> DatabaseWrapper:
 
 
 def handed_on(databases: Databases, wrapper: DatabaseWrapper) -> bool:
-    """Whether the next one gets the same connection, after the end of a request of this one."""
+    """Return True if the next request gets the same connection after this one ends."""
     before = wrapper.connection
     wrapper.close_if_unusable_or_obsolete()
     following = opened(databases)
@@ -156,7 +155,7 @@ def test_what_is_written_stands_in_the_file_when_all_are_closed(
 def test_the_database_threads_of_a_process_wait_for_each_others_writes(
     databases: Databases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A transaction that reads before it writes, and single statements between them."""
+    """A transaction that reads before it writes, with single statements in between."""
     monkeypatch.setattr(transaction, "connections", databases)
     wrapper = opened(databases)
     with wrapper.cursor() as cursor:

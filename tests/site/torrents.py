@@ -1,4 +1,4 @@
-"""A model service that says more than anybody wants to read, as fast as it is let."""
+"""A model service that sends more than anyone reads, as fast as the network allows."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ PIECE = "x" * 16_384
 
 @dataclass
 class Torrent:
-    """`pieces` is what one answer has; `said` counts those that were handed to the network."""
+    """`pieces` are those of one answer; `said` counts those that were passed to the network."""
 
     pieces: int
     url: str = ""
     said: int = 0
     is_over: threading.Event = field(default_factory=threading.Event)
-    """The answer has ended, or whoever wanted it has left."""
+    """The answer has ended, or its client has disconnected."""
 
 
 class Handler(BaseHTTPRequestHandler):

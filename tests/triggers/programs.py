@@ -1,4 +1,4 @@
-"""A program that sends to a webhook, and the rows that it needs."""
+"""A program that calls a webhook, and its rows."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from standardwebhooks.webhooks import Webhook as Signer
 
 from apps.accounts.models import ServiceAccount
 from apps.catalog.models import Application
-from apps.chat.continuation import sweeper
+from apps.conversations.answering.continuation import sweeper
 from apps.live.hub import Hub
 from apps.triggers.models import Webhook
-from apps.triggers.webhook_consumer import WebhookConsumer
-from apps.triggers.webhook_secrets import renew
+from apps.triggers.webhook_secrets import renew_secret
+from apps.triggers.webhooks.consumer import WebhookConsumer
 from tests.chat.scripts import PATIENCE, Scene, settled
 
 ORDER = {"id": 7, "note": "two boxes"}
@@ -34,10 +34,10 @@ def make_account(name: str = "orders-robot") -> ServiceAccount:
 
 
 def make_webhook(application: Application, **fields: Any) -> tuple[Webhook, str]:
-    """The row, and the secret or the key of it."""
+    """Return the row, and its secret or key."""
     account = fields.pop("account", None) or make_account(f"robot-{uuid4().hex[:8]}")
     webhook = Webhook(name="Orders", application=application, account=account, **fields)
-    secret = renew(webhook)
+    secret = renew_secret(webhook)
     webhook.save()
     return webhook, secret
 
@@ -46,7 +46,7 @@ amake_webhook = database_sync_to_async(make_webhook)
 
 
 class Program:
-    """Sends with the secret of a webhook."""
+    """Calls a webhook with its secret."""
 
     def __init__(self, webhook: Webhook, secret: str, hub: Hub) -> None:
         self.webhook, self.secret, self.hub = webhook, secret, hub
@@ -61,7 +61,8 @@ class Program:
         headers: dict[str, str] | None = None,
         age: float = 0.0,
     ) -> tuple[int, Any, dict[str, str]]:
-        """The status, the JSON and the headers of the answer; `headers` replace those it would send."""
+        """Return the status, the JSON and the headers of the answer. `headers` replace the
+        program's own."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = {"content-type": "application/json", **self.signature(raw, id, age)}
         sent = {name: value for name, value in {**sent, **(headers or {})}.items() if value}
@@ -79,7 +80,7 @@ class Program:
         head = await exchange.receive_output(PATIENCE)
         answer = await exchange.receive_output(PATIENCE)
         await exchange.wait(PATIENCE)
-        await asyncio.sleep(0)  # what listened for the client going away ends now
+        await asyncio.sleep(0)  # the listener for a disconnect ends now
         told = {name.decode(): value.decode() for name, value in head["headers"]}
         return head["status"], json.loads(answer["body"] or b"null"), told
 
@@ -96,6 +97,6 @@ class Program:
 
 
 async def sweep(on: Scene) -> None:
-    """Begin what is queued, and wait until it is over."""
+    """Start what is queued, and wait until it is over."""
     await sweeper(on.hub, on.visitor.open_workspace).sweep()
     await settled(on.hub)

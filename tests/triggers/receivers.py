@@ -1,4 +1,4 @@
-"""A receiver of events: a real server on a loopback port, which answers what the test says."""
+"""A receiver of events: a real server on a loopback port with scripted responses."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.http_servers import serving
 
 
 class Receiver:
-    """`answers` are the statuses of the next requests; after them 204. Until it `may_answer`,
-    requests are taken only."""
+    """`answers` are the statuses of the next requests, followed by 204. Until it `may_answer`,
+    requests are only accepted."""
 
     def __init__(self, answers: Sequence[int] = ()) -> None:
         self.answers = list(answers)
@@ -30,7 +30,7 @@ class Receiver:
         return [headers["webhook-id"] for headers, _ in self.requests]
 
     def bodies(self, secret: str) -> list[Any]:
-        """What was sent, of which each has a valid signature."""
+        """Return the bodies. Each must have a valid signature."""
         for headers, body in self.requests:
             Signer(secret).verify(body, headers)
         return [json.loads(body) for _, body in self.requests]
@@ -45,7 +45,7 @@ def receiver(*answers: int) -> Iterator[Receiver]:
             body = self.rfile.read(int(self.headers["content-length"]))
             kept.requests.append(({k.lower(): v for k, v in self.headers.items()}, body))
             kept.may_answer.wait(60)
-            with suppress(OSError):  # whoever asked may have been killed
+            with suppress(OSError):  # the sender may have been killed
                 self.answer()
 
         def answer(self) -> None:

@@ -1,4 +1,4 @@
-"""Schedules for tests, and the clock that fires them."""
+"""Schedules for tests, and the clock that runs them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from django.contrib.auth.models import Group, User
 
 from apps.accounts.buckets import caller_in
 from apps.accounts.models import Team
-from apps.catalog.content.installed import installed
+from apps.catalog.content.installed import installed_content
 from apps.catalog.models import Application
 from apps.catalog.resolved_application import prepare_application
-from apps.chat.access import reference_of
+from apps.conversations.access import reference_of
 from apps.schedules.models import Schedule
-from apps.triggers.due_schedules import Callers, Fired, Resolved, fire
+from apps.triggers.schedules.due import Callers, FiringReport, Resolved, fire
+from tests.catalog.rows import store_application
 from tests.chat.scripts import MANIFEST
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -35,13 +36,13 @@ def add_team(*members: User) -> Team:
 
 def application_of(**fields: Any) -> Application:
     given = {"slug": f"demo-{uuid4().hex[:8]}", "title": "Demo", "is_shared": True}
-    return Application.objects.create(manifest=MANIFEST, **{**given, **fields})
+    return store_application(manifest=MANIFEST, **{**given, **fields})
 
 
 def add_schedule(
     application: Application, user: User, team: Team | None = None, **fields: Any
 ) -> Schedule:
-    """Of a moment, NOON, unless the fields say otherwise."""
+    """Add a schedule, by default for the moment NOON."""
     caller = caller_in(user.pk, None if team is None else team.pk)
     given = {"name": "Report", "message": "What is new?", "kind": "at", "start_at": NOON}
     row = Schedule(
@@ -58,8 +59,8 @@ def add_schedule(
     return row
 
 
-def fired(now: datetime, *applications: Application, only: UUID | None = None) -> Fired:
+def fired(now: datetime, *applications: Application, only: UUID | None = None) -> FiringReport:
     resolved: Resolved = {
-        (row.pk, None): prepare_application(row, installed()) for row in applications
+        (row.pk, None): prepare_application(row, installed_content()) for row in applications
     }
     return fire(resolved, now, Callers(), only)

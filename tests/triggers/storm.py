@@ -1,6 +1,9 @@
-"""`python -m tests.triggers.storm`: the clock of one process, until nothing is due any more.
+"""Run the clock of one process until nothing is due.
 
-It says "ready", and begins with a line from whoever started it. Prints how many messages it asked, and its seconds of CPU.
+    python -m tests.triggers.storm
+
+It prints "ready", and starts with a line on standard input. Then it prints the number of sent
+messages and its CPU seconds.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import django
 async def storm() -> dict[str, float]:
     from apps.live.hub import Hub
     from apps.schedules.models import Schedule
-    from apps.triggers.clock import TICK_SECONDS, fire_due
+    from apps.triggers.schedules.clock import fire_due
 
     hub, asked = Hub(), 0
     await Schedule.objects.acount()
@@ -27,7 +30,7 @@ async def storm() -> dict[str, float]:
     waiting = Schedule.objects.filter(is_paused=False, next_at__isnull=False)
     while await waiting.aexists():
         asked += await fire_due(hub)
-        await asyncio.sleep(TICK_SECONDS)
+        await asyncio.sleep(0.5)
     return {"asked": asked, "cpu": time.process_time() - began}
 
 

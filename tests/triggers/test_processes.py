@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,21 +15,18 @@ from standardwebhooks.webhooks import Webhook as Signer
 from tests.browser.serving import serve_process
 from tests.contract import proves
 from tests.load.processes import until
-from tests.postgresql import address_of, database
+from tests.tasks.jobs import LEASES_ARE_OVER
 from tests.triggers.receivers import receiver
 
 pytestmark = pytest.mark.full
 
 PATIENCE = 60.0
-NEEDS_POSTGRESQL = pytest.mark.skipif(
-    "TEST_DATABASE_URL" not in os.environ, reason="needs TEST_DATABASE_URL"
-)
 PREPARE = """
 from django.contrib.auth.models import User
 from apps.accounts.models import ServiceAccount
 from apps.catalog.models import Application
 from apps.triggers.models import Subscription, Webhook
-from apps.triggers.webhook_secrets import new_secret, renew
+from apps.triggers.webhook_secrets import new_secret, renew_secret
 from apps.workspace.local.models import Deployment
 Deployment.objects.create(deployment_id="demo-model", display_name="Demo", provider="demo")
 manifest = {
@@ -42,7 +37,7 @@ application = Application.objects.create(
 )
 account = ServiceAccount.objects.create(user=User.objects.create_user("robot"))
 webhook = Webhook(name="Shop", application=application, account=account)
-secret = renew(webhook)
+secret = renew_secret(webhook)
 webhook.save()
 Subscription.objects.create(
     name="Told", url=url, owner=User.objects.create_superuser("boss"), secret=new_secret(),
@@ -51,7 +46,7 @@ Subscription.objects.create(
 result = [str(webhook.uuid), secret]
 """
 COUNTS = """
-from apps.chat.models import Conversation, Message
+from apps.conversations.models import Conversation, Message
 from apps.live.models import Run
 from apps.triggers.models import Delivery
 result = [
@@ -65,9 +60,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from apps.accounts.buckets import caller_in
 from apps.catalog.models import Application
-from apps.chat.access import reference_of
-from apps.schedules import desk
-from apps.schedules.desk import Owner
+from apps.conversations.access import reference_of
+from apps.schedules import user_schedules
+from apps.schedules.user_schedules import Owner
 from apps.workspace.local.models import Deployment
 Deployment.objects.create(deployment_id="demo-model", display_name="Demo", provider="demo")
 manifest = {
@@ -79,7 +74,7 @@ caller = caller_in(ada.pk)
 fields = {"name": "News", "message": "Hello", "kind": "at"}
 fields["start_at"] = timezone.now() + timedelta(hours=1)
 owner = Owner(caller.bucket, ada.pk, None, reference_of(caller))
-desk.add(owner.new(application.pk, "person", fields))
+user_schedules.add(owner.new(application.pk, "person", fields))
 result = None
 """
 DUE = """
@@ -93,20 +88,10 @@ from apps.schedules.models import Schedule
 row = Schedule.objects.get()
 result = [row.run_count, list(Run.objects.values_list("status", flat=True))]
 """
-CLAIMS_ARE_OVER = """
+DELIVERIES_ARE_DUE = """
 from django.utils import timezone
-from apps.triggers.models import Delivery
 Delivery.objects.filter(status="due").update(due_at=timezone.now())
 """
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=NEEDS_POSTGRESQL)])
-def storage(request: Any) -> Iterator[dict[str, str]]:
-    if request.param == "sqlite":
-        yield {}
-        return
-    with database() as name:
-        yield {"DATABASE_URL": address_of(name)}
 
 
 def signed(secret: str, id: str, body: str) -> dict[str, str]:
@@ -122,31 +107,32 @@ def signed(secret: str, id: str, body: str) -> dict[str, str]:
 @pytest.mark.slow("two processes share a clock, and one is killed")
 @proves("D-42")
 def test_what_was_set_before_a_kill_is_asked_once_by_the_processes_that_come_after(
-    tmp_path: Path, storage: dict[str, str]
+    tmp_path: Path, engine: dict[str, str]
 ):
-    with serve_process(tmp_path, **storage) as (site, process):
+    with serve_process(tmp_path, **engine) as (site, process):
         site.shell(SET)
         assert site.shell(ASKED) == [0, []]
         process.kill()
         process.wait(PATIENCE)
         site.shell(DUE)
         with (
-            serve_process(tmp_path, **storage) as (one, _),
-            serve_process(tmp_path, **storage),
+            serve_process(tmp_path, **engine) as (one, _),
+            serve_process(tmp_path, **engine),
         ):
-            assert until(PATIENCE, lambda: one.shell(ASKED) == [1, ["done"]])
+            # The sweep of each minute finds schedules that were changed only in the database.
+            assert until(2 * PATIENCE, lambda: one.shell(ASKED) == [1, ["done"]])
 
 
 @pytest.mark.slow("two processes share a clock, and one is killed")
 @proves("webhooks")
 def test_two_processes_ask_a_message_once_and_after_a_kill_another_one_tells_of_it(
-    tmp_path: Path, storage: dict[str, str]
+    tmp_path: Path, engine: dict[str, str]
 ):
     with receiver() as there:
         there.may_answer.clear()
         with (
-            serve_process(tmp_path, **storage) as (one, first),
-            serve_process(tmp_path, **storage) as (other, second),
+            serve_process(tmp_path, **engine) as (one, first),
+            serve_process(tmp_path, **engine) as (other, second),
         ):
             uuid, secret = one.shell(PREPARE, url=there.url)
             body = json.dumps({"order": 7})
@@ -158,14 +144,15 @@ def test_two_processes_ask_a_message_once_and_after_a_kill_another_one_tells_of_
 
             with ThreadPoolExecutor(8) as pool:
                 told = list(pool.map(send, range(16)))
-            # One of them waits for the receiver's answer, which never comes.
+            # One of them waits for the receiver's response, which never arrives.
             assert until(PATIENCE, lambda: len(there.requests) == 1)
             first.kill()
             second.kill()
         there.may_answer.set()
-        with serve_process(tmp_path, **storage) as (third, _):
-            third.shell(CLAIMS_ARE_OVER)
-            assert until(PATIENCE, lambda: third.shell(COUNTS) == [1, 1, 2, ["sent"]])
+        with serve_process(tmp_path, **engine) as (third, _):
+            third.shell(DELIVERIES_ARE_DUE + LEASES_ARE_OVER)
+            # Workers look for lost jobs once a minute.
+            assert until(2 * PATIENCE, lambda: third.shell(COUNTS) == [1, 1, 2, ["sent"]])
 
     assert {status for status, _ in told} == {202}
     assert len({answer["task_id"] for _, answer in told}) == 1

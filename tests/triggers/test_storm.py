@@ -1,4 +1,4 @@
-"""Two processes whose clocks strike at the same time: each message is asked once."""
+"""Two processes whose clocks run at the same time send each message once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAKE = """
     from django.utils import timezone
     from apps.accounts.buckets import caller_in
     from apps.catalog.models import Application
-    from apps.chat.access import reference_of
+    from apps.conversations.access import reference_of
     from apps.schedules.models import Schedule
     manifest = {
         "orchestrator": {"deployment": {"deployment_id": "demo-model"}},
@@ -50,7 +50,7 @@ MAKE = """
     result = due.timestamp()
     """
 READ = """
-    from apps.chat.models import Conversation, Message
+    from apps.conversations.models import Conversation, Message
     from apps.live.models import JournalEntry, Run
     asked = Message.objects.values_list("sender__title", flat=True)
     times = [one.timestamp() for one in Run.objects.values_list("started_at", flat=True)]
@@ -83,7 +83,7 @@ def clock(site: Site) -> Iterator[subprocess.Popen[str]]:
 def strike(
     site: Site, count: int, persons: int, kinds: list[str]
 ) -> tuple[float, list[dict[str, Any]]]:
-    """Let two clocks strike for so many schedules; the time, and how many each has asked."""
+    """Run two clocks on that many schedules. Return the time, and the number of messages of each."""
     with ExitStack() as stack:
         clocks = [stack.enter_context(clock(site)) for _ in range(2)]
         for one in clocks:

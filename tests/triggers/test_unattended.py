@@ -1,4 +1,4 @@
-"""Answers that no person asked for: nobody approves for them, and what needs approval has a time."""
+"""Runs without a user: nobody approves their calls, and waiting approvals expire."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.model import ModelRequest
-from apps.workspace.fitted_model import fitted
+from apps.workspace.fitted_model import fit_model
 from apps.workspace.model_capabilities import UNKNOWN, ModelCapabilities
 from apps.workspace.text_tools.model import TextToolModel
 from tests.contract import proves
@@ -19,9 +19,9 @@ SOUND = {"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}}
 BLIND = ModelCapabilities(vision=False)
 
 
-async def asked(can: ModelCapabilities, *messages: Message, **fields) -> ModelRequest:
+async def asked(can: ModelCapabilities, *messages: ModelMessage, **fields) -> ModelRequest:
     model = ScriptedModel(saying("Hm"))
-    async for _ in fitted(model, "gpt", can).stream(ModelRequest(messages, **fields)):
+    async for _ in fit_model(model, "gpt", can).stream(ModelRequest(messages, **fields)):
         pass
     return model.asked[0]
 
@@ -38,20 +38,20 @@ async def asked(can: ModelCapabilities, *messages: Message, **fields) -> ModelRe
 def test_a_model_that_nothing_has_to_be_kept_from_is_asked_itself(can):
     model = ScriptedModel()
 
-    assert fitted(model, "gpt", can) is model
+    assert fit_model(model, "gpt", can) is model
 
 
 def test_a_model_without_tools_is_asked_in_text():
     model = ScriptedModel()
 
     can = ModelCapabilities(tools=False)
-    assert fitted(model, "gpt", can) == TextToolModel(model, "gpt", has_tools=True)
-    assert fitted(model, "gpt", can, text_tools=False) == TextToolModel(model, "gpt", False)
+    assert fit_model(model, "gpt", can) == TextToolModel(model, "gpt", has_tools=True)
+    assert fit_model(model, "gpt", can, text_tools=False) == TextToolModel(model, "gpt", False)
 
 
 async def test_parts_that_it_cannot_read_are_told_in_their_place():
     can = ModelCapabilities(vision=False, documents=False, audio_input=False)
-    message = Message("user", (TEXT, PICTURE, PDF, SOUND, {"type": "other"}))
+    message = ModelMessage("user", (TEXT, PICTURE, PDF, SOUND, {"type": "other"}))
 
     request = await asked(can, message)
 
@@ -65,7 +65,7 @@ async def test_parts_that_it_cannot_read_are_told_in_their_place():
 
 
 async def test_what_is_not_known_is_sent():
-    message = Message("user", (TEXT, PICTURE, PDF))
+    message = ModelMessage("user", (TEXT, PICTURE, PDF))
 
     assert (await asked(ModelCapabilities(audio_input=False), message)).messages == [message]
 
@@ -74,7 +74,7 @@ async def test_what_is_not_known_is_sent():
 async def test_the_picture_of_a_tool_is_left_out_with_a_line_of_text():
     picture = Attachment("image/png", "a\nb.png", url="files/a.png")
     table = Attachment("text/csv", "t.csv", url="files/t.csv")
-    result = Message("tool", "Done", tool_call_id="1", attachments=(picture, table))
+    result = ModelMessage("tool", "Done", tool_call_id="1", attachments=(picture, table))
 
     request = await asked(BLIND, result)
 
@@ -89,7 +89,7 @@ async def test_the_picture_of_a_tool_is_left_out_with_a_line_of_text():
 
 async def test_one_call_at_a_time_is_asked_for_where_there_are_tools():
     can = ModelCapabilities(parallel_tools=False)
-    question = Message("user", "Hi")
+    question = ModelMessage("user", "Hi")
 
     with_tools = await asked(can, question, tools=(spec("time"),), parameters={"seed": 1})
     without = await asked(can, question, parameters={"seed": 1})

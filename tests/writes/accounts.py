@@ -1,4 +1,4 @@
-"""The writes of signing in and up, of passwords, addresses and second factors."""
+"""The writes of sign-in, sign-up, passwords, addresses and second factors."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.test import RequestFactory
 
 from apps.accounts.arrivals import Invitation, SignUp
-from apps.accounts.models import ApiKey, ClaimMapping, ServiceAccount, Team
+from apps.accounts.models import ApiKey, ClaimMapping, LegalHold, ServiceAccount, Team
 from apps.cases.models import Case, CaseRun, CaseSettings
 from apps.catalog.content.models import ContentItem
 from apps.catalog.models import (
@@ -24,23 +24,23 @@ from apps.catalog.models import (
     SystemMessage,
 )
 from apps.catalog.saved_prompts import SavedPrompt
-from apps.console.admin.restoration import RestoringAdmin
+from apps.console.admin.rows.recorded import RecordedAdmin
 from apps.feedback.models import Feedback
 from apps.insights.budgets.models import Budget
 from apps.insights.models import Price
 from apps.live.models import Interaction, Run
 from apps.schedules.models import Schedule
 from apps.triggers.models import Delivery, Subscription, Webhook
-from apps.workspace.local.models import Deployment, McpServer, Secret, SharedFile
-from apps.workspace.local.tool_description import ToolDescription
+from apps.workspace.local.models import Deployment, Installation, McpServer, Secret, SharedFile
+from apps.workspace.local.tools.description import ToolDescription
 from tests.writes.calls import Write
 from tests.writes.world import World
 
 Fields = Mapping[str, Any]
 NO_FILES = {"files-path": None, "files-text": None}
 ROWS: dict[Any, tuple[str, Fields | None, Fields | None]] = {
-    # The row of the world, what a new row has, and what is changed of the row.
-    Application: ("application", {"slug": "new", "title": "New"}, {"title": "Newer"}),
+    # The row of the world, the fields of a new row, and the changed fields of the row.
+    Application: ("application", None, None),
     Budget: (
         "budget",
         {
@@ -90,6 +90,7 @@ ROWS: dict[Any, tuple[str, Fields | None, Fields | None]] = {
     ),
     Feedback: ("feedback", None, {"state": "done", "note": "Mended."}),
     Invitation: ("invitation", {"email": "a@example.org"}, None),
+    LegalHold: ("hold", {"user": "{w.grace.pk}", "reason": "Case 7"}, None),
     ApiKey: ("key", {"name": "new"}, {"name": "newer"}),
     OperatorKey: ("operator_key", {"name": "new", "user": "{w.operator.pk}"}, {"name": "newer"}),
     McpServer: ("server", {"name": "new", "command": "true"}, {"command": "false"}),
@@ -159,7 +160,7 @@ OTHERS = {
     (Application, "enable"): "disabled",
     (Schedule, "resume_selected"): "paused_schedule",
 }
-"""Rows of the world that these are about instead."""
+"""Rows of the world that these requests affect instead."""
 UNCHANGED = {
     "test_connection",
     "close_breakers",
@@ -167,11 +168,11 @@ UNCHANGED = {
     "run_selected",
     "remove_second_factors",
 }
-"""Actions that write no row of their kind here."""
+"""Actions that write no row of their own kind here."""
 
 
 def site_pages(world: World) -> Iterator[Write]:
-    """Adding, changing, deleting and actions of each kind, as far as its admin allows them."""
+    """Yield adding, changing, deleting and actions of each kind, as far as its admin allows them."""
     request = RequestFactory().get("/")
     request.user, request.session = world.operator, SessionBase()
     for model, rows in admin.site._registry.items():
@@ -203,10 +204,11 @@ def pages_of(model: Any, rows: Any, request: Any, world: World) -> Iterator[Writ
             {"post": "yes"},
             is_like_another=True,
         )
-    if isinstance(rows, RestoringAdmin) and rows.kind.restorable:
+    if isinstance(rows, RecordedAdmin) and rows.kind.restorable:
         change_pk = f"{{w.changes[{model._meta.model_name}].pk}}"
         restore = f"{page}history/{change_pk}/restore/after/"
-        yield Write("POST", restore, model, {}, page=restore, is_like_another=True)
+        restored = ApplicationDraft if model is Application else model
+        yield Write("POST", restore, restored, {}, page=restore, is_like_another=True)
     for name in rows.get_actions(request) if model is not ContentItem else ():
         body = {
             "action": name,
@@ -264,7 +266,6 @@ OWN_PAGES = [
     post(HOTEL + "versions/1/withdraw/", ApplicationVersion, {}),
     post(HOTEL + "archive/", Application, {}),
     post(APPLICATION + "{w.archived.pk}/unarchive/", Application, {}),
-    post(APPLICATION + "{w.application.pk}/try/all/find/", None, {}, 200),
     post(
         "/admin/cases/case/run/?application=travel",
         CaseRun,
@@ -318,6 +319,7 @@ OWN_PAGES = [
         User,
         {"password1": "a-long-password-1", "password2": "a-long-password-1"},
     ),
+    post("/admin/read-only/", Installation, {"switch": "off"}),
     post("/admin/triggers/subscription/{w.subscription.pk}/secret/renew/", Subscription, {}),
     post("/admin/triggers/webhook/{w.webhook.pk}/secret/renew/", Webhook, {}),
     post(
@@ -333,14 +335,15 @@ OWN_PAGES = [
 
 
 def forbidden_pages(world: World) -> Iterator[tuple[str, str]]:
-    """Routes of the admin that nobody may use: the rows are made, changed or deleted elsewhere."""
+    """Yield routes of the admin that nobody can use, because the rows are managed elsewhere."""
     request = RequestFactory().get("/")
     request.user, request.session = world.operator, SessionBase()
     for model, rows in admin.site._registry.items():
         index = f"admin/{model._meta.app_label}/{model._meta.model_name}/"
-        if not rows.has_add_permission(request):
+        is_in_studio = model is Application
+        if is_in_studio or not rows.has_add_permission(request):
             yield "POST", f"{index}add/"
-        if not rows.has_change_permission(request):
+        if is_in_studio or not rows.has_change_permission(request):
             yield "POST", f"{index}<path:object_id>/change/"
         if not rows.has_delete_permission(request):
             yield "POST", f"{index}<path:object_id>/delete/"

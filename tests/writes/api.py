@@ -1,4 +1,4 @@
-"""The writes of the API for scripts, and of the studio and the workbench, which send JSON as well."""
+"""The writes of the admin API, and of the studio, which also sends JSON."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def send(
 def rows(
     path: str, key: str, changes: Any, new: Any, change: Any, *, puts: bool = True
 ) -> list[Write]:
-    """Adding, changing and deleting of one kind of row."""
+    """Yield adding, changing and deleting of one kind of row."""
     return [
         send("POST", f"{path}/", changes, new, 201),
         *(
@@ -210,7 +210,7 @@ API = [
 ]
 
 OPENAPI = "openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths: {/a: {get: {operationId: a, responses: {}}}}"
-TYPED = {"title": "Drafted", "description": "", "icon": "", "document": MANIFEST}
+TYPED = {"title": "Drafted", "description": "", "icon": "", "manifest": MANIFEST}
 
 
 def studio(name: str, changes: Any, body: Any, status: int = 200, of: str = "drafted") -> Write:

@@ -1,4 +1,4 @@
-"""Calls that write, each made in a transaction of its own that is rolled back afterwards."""
+"""Calls that write, each in a separate transaction that is rolled back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from django.test.client import MULTIPART_CONTENT, encode_multipart
 from django.urls import resolve
 
 from apps.datetimes import EARLIEST, LATEST
-from tests.conftest import forget_rolled_back_rows
+from apps.process_state import reset
 from tests.writes import doors
 from tests.writes.world import World
 
@@ -52,9 +52,9 @@ class Write:
     page: str = ""
     user: str = "operator"
     by_key: bool = False
-    """It is routed before Django, and has the key of the operator."""
+    """True if it is routed before Django and authorized by the operator's key."""
     is_like_another: bool = False
-    """Another call reads the same fields, so odd values are tried with that one alone."""
+    """True if another call reads the same fields; only that one is tested with odd values."""
     prepare: Callable[[World, Client], Any] | None = None
 
     @property
@@ -68,10 +68,8 @@ class Write:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An answer, the exception behind a 500, and the tables whose rows are not as before.
-
-    `timeless` are the columns with times that no page could show.
-    """
+    """An answer, the exception behind a 500, and the changed tables. `timeless` are the columns
+    with times that no page could show."""
 
     response: Any
     changed: frozenset[str]
@@ -84,7 +82,8 @@ class Outcome:
 
     @property
     def words(self) -> str:
-        """What went wrong: the exception with its place in this project, or what a page says."""
+        """Return the problem: the exception with its location in this project, or the text of a
+        page."""
         if (found := getattr(self.response, "exc_info", None)) is not None:
             places = [one for one in traceback.extract_tb(found[2]) if "/apps/" in one.filename]
             place = places[-1] if places else traceback.extract_tb(found[2])[-1]
@@ -105,7 +104,7 @@ class Outcome:
 
 
 def formatted(value: Any, world: World) -> Any:
-    """Fill the world into the texts of a body."""
+    """Insert the world into the texts of a body."""
     match value:
         case str():
             return value.format(w=world) if "{w." in value else value
@@ -127,7 +126,7 @@ def browser(world: World, write: Write) -> Client:
 
 
 def body_of(write: Write, world: World) -> Any:
-    """The valid body of the call."""
+    """Return the valid body of the call."""
     given = formatted(write.body, world)
     if not write.page:
         return given
@@ -137,7 +136,7 @@ def body_of(write: Write, world: World) -> Any:
 
 
 def form_of(client: Client, address: str) -> dict[str, Any]:
-    """What a browser would send of the largest form of a page."""
+    """Return what a browser would send for the largest form of a page."""
     page = client.get(address)
     assert page.status_code == 200, (address, page.status_code, page.content[:300])
     forms = lxml.html.fromstring(page.content.decode()).forms
@@ -149,7 +148,7 @@ def form_of(client: Client, address: str) -> dict[str, Any]:
 
 
 def encoded(write: Write, body: Any) -> tuple[bytes, str]:
-    """The bytes of a body and their type; a `bytes` body is sent as it is."""
+    """Return the bytes of a body and their type. A `bytes` body is sent unchanged."""
     if body is None:
         return b"", "application/json"
     if write.is_json:
@@ -161,7 +160,7 @@ def encoded(write: Write, body: Any) -> tuple[bytes, str]:
 
 
 def with_files(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Files are used up by each request, so a body has them as a name and bytes."""
+    """Replace files by a name and bytes, because each request uses its files up."""
     return {
         name: SimpleUploadedFile(*value) if isinstance(value, tuple) else value
         for name, value in body.items()
@@ -169,14 +168,16 @@ def with_files(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def send(world: World, write: Write, body: Any) -> Outcome:
-    """Make the call, look at what it changed, and take it back."""
+    """Make the call, record its changes, and roll them back."""
     client = browser(world, write)
     sent, content_type = encoded(write, body)
     touched: set[str] = set()
-    with transaction.atomic():
+    around: Any = transaction.atomic()
+    around._from_testcase = True  # it is ours, so the request does not count as inside of it
+    with around:
         with as_in_autocommit(touched), TestCase.captureOnCommitCallbacks(execute=True):
             response = answer(world, write, client, sent, content_type)
-        transaction.set_rollback(False)  # a statement that failed outside was taken back alone
+        transaction.set_rollback(False)  # a failed statement outside was rolled back alone
         connection.check_constraints()
         after = digests(touched)
         timeless = timeless_columns(touched)
@@ -217,7 +218,7 @@ def read_stream(response: Any) -> None:
 
 
 def forget(world: World) -> None:
-    forget_rolled_back_rows()
+    reset()
     world.clear_caches()
 
 
@@ -231,7 +232,7 @@ def digests(tables: set[str]) -> dict[str, Any]:
 
 
 def timeless_columns(tables: set[str]) -> frozenset[str]:
-    """The columns that now have a time out of bounds, which breaks every page that lists it."""
+    """Return the columns with a time out of range, which breaks every page that lists it."""
     models_of = {model._meta.db_table: model for model in apps.get_models()}
     columns = {
         (model, column)
@@ -251,11 +252,9 @@ def timeless_columns(tables: set[str]) -> frozenset[str]:
 
 @contextmanager
 def as_in_autocommit(touched: set[str]) -> Iterator[None]:
-    """Statements outside of the request's own transactions behave as they do on a server.
-
-    Each is one of its own: it fails alone, and `select_for_update` is refused. The names of tables
-    that are written to are added to `touched`.
-    """
+    """Make statements outside of the request's transactions behave as on a server. Each is a
+    separate transaction: it fails alone, and `select_for_update` is refused. The names of written
+    tables are added to `touched`."""
     outside = len(connection.savepoint_ids)
 
     def is_outside() -> bool:
@@ -264,7 +263,7 @@ def as_in_autocommit(touched: set[str]) -> Iterator[None]:
     def execute(run: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if found := WRITING.match(sql):
             touched.add(found[1])
-        is_alone = is_outside() and connection.vendor == "postgresql"  # always so in SQLite
+        is_alone = is_outside() and connection.vendor == "postgresql"  # always the case in SQLite
         if not is_alone or "SAVEPOINT" in sql[:25]:
             return run(sql, params, many, context)
         with transaction.atomic():

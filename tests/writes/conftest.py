@@ -19,7 +19,7 @@ def world(
     settings: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> World:
-    """In an installation where people sign up and mail is sent, with an embedder that is at hand."""
+    """Return the world in an installation with sign-up, mail and an available embedder."""
     settings.SIGN_UP, settings.SENDS_MAIL = "open", True
     keycloak = {"provider_id": "keycloak", "name": "Keycloak", "client_id": "a", "secret": "b"}
     settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [{**keycloak, "settings": {}}]}}

@@ -1,4 +1,4 @@
-"""The consumers that are routed before Django, and the socket of the page, with a hub of their own."""
+"""The consumers that are routed before Django, and the page's socket, with their own hub."""
 
 from __future__ import annotations
 
@@ -13,21 +13,28 @@ from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
 from django.urls import URLPattern, path
 
-from apps.chat import routing as chat
-from apps.chat.consumers import ChatConsumer
+from apps.chat.socket.consumer import ChatConsumer
 from apps.gateway import routing as gateway
 from apps.live.hub import Hub
+from apps.responses import routing as responses
 from apps.runs.workspaces import open_workspace
+from apps.task_api import routing as task_api
 from apps.triggers import routing as triggers
 from tests.chat.scripts import PATIENCE, settled
 from tests.gateway.scripts import Client
 
-ROUTES: list[URLPattern] = [*chat.http_urlpatterns, *triggers.urlpatterns, *gateway.urlpatterns]
+ROUTES: list[URLPattern] = [
+    *task_api.urlpatterns,
+    *triggers.urlpatterns,
+    *responses.urlpatterns,
+    *gateway.completion_urlpatterns,
+    *gateway.urlpatterns,
+]
 
 
 @dataclass(frozen=True)
 class Reply:
-    """As much of an answer as `Outcome` looks at."""
+    """The part of an answer that `Outcome` checks."""
 
     status_code: int
     content: bytes
@@ -41,7 +48,7 @@ def route_of(address: str) -> str:
 
 
 def consumer_of(application: Any) -> Any:
-    """The consumer inside of a stack of middleware."""
+    """Return the consumer inside a stack of middleware."""
     while not hasattr(application, "consumer_class"):
         application = application.inner
     return application.consumer_class
@@ -87,7 +94,7 @@ def frames(address: str, sent: list[Any], cookie: str) -> Reply:
         assert (await tab.connect(PATIENCE))[0]
         for one in sent:
             await tab.send_to(text_data=one if isinstance(one, str) else json.dumps(one))
-        await tab.send_to(bytes_data=b"end")  # is refused once the others are served
+        await tab.send_to(bytes_data=b"end")  # is refused once the others are done
         told: list[dict[str, Any]] = []
         while not told or "binary" not in told[-1].get("text", ""):
             told.append(json.loads(await tab.receive_from(PATIENCE)))

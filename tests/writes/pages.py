@@ -1,4 +1,4 @@
-"""The writes of the pages for people: chat, notes, memory, account, schedules."""
+"""The writes of the pages for users: chat, notes, memory, account, schedules."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 
 from apps.accounts.models import ApiKey, NoticeSettings, Picture
+from apps.accounts.preferences import Preferences
 from apps.catalog.saved_prompts import SavedPrompt
-from apps.chat.composer.models import Preferences
-from apps.chat.models import Conversation, Folder
-from apps.chat.rail_models import PinnedApplication
+from apps.chat.models import PinnedApplication
 from apps.chat.shares.models import Share
+from apps.conversations.models import Conversation, Folder
 from apps.feedback.models import Feedback
 from apps.live.models import Consent
 from apps.notes.models import Note
@@ -62,7 +62,13 @@ PAGES = [
     post(
         "/settings/appearance/",
         Preferences,
-        {"language": "", "theme": "dark", "density": "compact", "text_size": "large"},
+        {
+            "language": "",
+            "theme": "dark",
+            "density": "compact",
+            "width": "wide",
+            "text_size": "large",
+        },
     ),
     post("/settings/writing/", Preferences, {"send_key": "enter"}),
     post(

@@ -1,12 +1,13 @@
-"""The writes of programs: the gateway, the tasks and webhooks; and the frames of the page's socket."""
+"""The writes of programs (the gateway, tasks and webhooks), and the frames of the page's socket."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from apps.chat.models import Conversation, Message, QueuedMessage
+from apps.conversations.models import Conversation, Message, QueuedMessage
 from apps.live.models import Interaction, Run
 from apps.live.run_summary import RunSummary
+from apps.responses.models import StoredResponse
 from apps.triggers.models import WebhookCall
 from apps.workspace.local.models import StoredFile
 from tests.writes.calls import Write
@@ -33,6 +34,12 @@ PROGRAMS = [
     key("POST", "/v1/chat/completions", RunSummary, {**QUESTION, "model": "travel"}),
     key("POST", "/openai/deployments/numbers/embeddings", None, {"input": "Hi"}),
     key("POST", "/v1/embeddings", None, {"input": "Hi", "model": "numbers"}),
+    key("POST", "/v1/responses", StoredResponse, {"model": "travel", "input": "Hi"}),
+    key("POST", "/openai/deployments/travel/responses", StoredResponse, {"input": "Hi"}),
+    key("POST", "/v1/responses/compact", RunSummary, {"model": "travel", "input": "Hi"}),
+    key("POST", "/v1/responses/input_tokens", None, {"model": "travel", "input": "Hi"}),
+    key("DELETE", "/v1/responses/resp_{w.stored_run.pk.hex}", StoredResponse),
+    key("POST", "/v1/responses/resp_{w.keys_run.pk.hex}/cancel", Run),
     key(
         "PUT",
         "/v1/files/key-{w.key.prefix}/a.txt",

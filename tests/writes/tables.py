@@ -1,4 +1,4 @@
-"""All calls that write, by the table that they stand in."""
+"""All calls that write, by table."""
 
 from __future__ import annotations
 

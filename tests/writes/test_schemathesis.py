@@ -1,4 +1,4 @@
-"""Requests that the description of the API allows, and odd ones, are never answered with a 5xx."""
+"""Requests that the API description allows, and odd ones, never return a 5xx."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
+from itertools import cycle, takewhile
 from typing import Any
 
 import hypothesis
@@ -17,7 +18,7 @@ from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import given
 
-from tests.conftest import forget_rolled_back_rows
+from apps.process_state import reset
 from tests.writes.calls import as_in_autocommit
 from tests.writes.world import World
 
@@ -27,9 +28,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.postgres, pytest.mark.full]
 
 BASE = "http://localhost"
 EXAMPLES, SOAK_EXAMPLES = 3, 50
-"""Requests of each operation, by each kind of user; in the soak tier over and over."""
+"""Requests per operation and kind of user; repeated in the soak tier."""
 UNAVAILABLE = 503
-"""The status of operations that ask services outside, which tests do not have."""
+"""The status of operations that call external services, which tests do not have."""
 
 
 def operations() -> list[Any]:
@@ -63,9 +64,8 @@ def test_no_request_of_many_is_either(world: World, request: pytest.FixtureReque
     end = time.monotonic() + request.config.getoption("--soak-seconds")
     faults: list[str] = []
 
-    while time.monotonic() < end:
-        for one in found:
-            faults += faults_of(one, client, SOAK_EXAMPLES, derandomize=False)
+    for one in takewhile(lambda _: time.monotonic() < end, cycle(found)):
+        faults += faults_of(one, client, SOAK_EXAMPLES, derandomize=False)
 
     if faults:
         pytest.fail("\n".join(faults), pytrace=False)
@@ -80,7 +80,7 @@ def signed_in(user: User) -> Client:
 def faults_of(
     operation: Any, client: Client, examples: int, *, derandomize: bool = True
 ) -> Iterator[str]:
-    """One fault of an operation at most, in the smallest request that brings it about."""
+    """Return at most one fault of an operation, in the smallest request that causes it."""
 
     @hypothesis.settings(
         max_examples=examples,
@@ -102,7 +102,7 @@ def faults_of(
 
 
 def send(client: Client, case: Any) -> Any:
-    """Send the request, and take back what it has changed."""
+    """Send the request, and roll back its changes."""
     sent = requests.Request(**case.as_transport_kwargs(base_url=BASE)).prepare()
     body = sent.body.encode() if isinstance(sent.body, str) else sent.body or b""
     headers = {
@@ -117,7 +117,7 @@ def send(client: Client, case: Any) -> Any:
                 sent.method or "GET", sent.path_url, body, kind, headers=headers
             )
         transaction.set_rollback(True)
-    forget_rolled_back_rows()
+    reset()
     return answer
 
 

@@ -1,4 +1,4 @@
-"""Pages of the admin for staff who may view rows of one kind, and do nothing else."""
+"""Pages of the admin for staff who can only view rows of one kind."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.db.models import DateTimeField
 from django.test import Client
 from django.urls import reverse
 
+from apps.catalog.models import Application
 from apps.workspace.local.models import McpServer
 from tests.console.pages import browser_of, staff_account
 from tests.writes.admin import ROWS
@@ -18,10 +19,10 @@ from tests.writes.world import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
-UNLIKE = {McpServer: 403}
-"""Programs on the machine of the site take more rights."""
+UNLIKE = {Application: 302, McpServer: 403}
+"""Applications open in the studio. Programs on the machine of the site need more rights."""
 LAST, FIRST = "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"
-"""Dates that Python cannot write in UTC."""
+"""Dates that Python cannot convert to UTC."""
 
 
 def viewer(model: type[Any]) -> Client:

@@ -1,4 +1,4 @@
-"""Every view, API, door and frame that writes is called once: what it takes, and what it changes."""
+"""Every view, API, door and frame that writes is called once and makes the expected changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_every_write_does_what_it_is_for(table: str, world: World):
 
 
 def problem_of(write: Write, outcome: Outcome) -> str:
-    """What is not as the table says; "" for nothing."""
+    """Return the difference from the table, or ""."""
     if outcome.status != write.status:
         return f"{outcome.status} instead of {write.status}: {outcome.words}"
     wanted = write.changes._meta.db_table if write.changes is not None else ""

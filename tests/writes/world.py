@@ -1,4 +1,4 @@
-"""One row of everything that requests change, most of it of the operator who sends them."""
+"""One row of everything that requests change, mostly owned by the operator who sends them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from django.utils import timezone
 
 from apps.accounts.arrivals import Invitation, SignUp
 from apps.accounts.buckets import bucket_of, caller_in
-from apps.accounts.models import ApiKey, ClaimMapping, ServiceAccount, Team
+from apps.accounts.models import ApiKey, ClaimMapping, LegalHold, ServiceAccount, Team
 from apps.cases.models import CaseRun
+from apps.catalog.actions import create, publish, request_publishing, save_draft
 from apps.catalog.content.models import ContentItem
 from apps.catalog.history.models import Change
 from apps.catalog.models import Application, Grant, OperatorKey, SystemMessage
 from apps.catalog.saved_prompts import SavedPrompt
-from apps.catalog.versions.drafts import new_application, save_draft
-from apps.catalog.versions.publication import publish
-from apps.catalog.versions.publishing_requests import request_publishing
-from apps.chat.access import reference_of
-from apps.chat.models import Conversation, Folder, QueuedMessage
+from apps.catalog.versions.version_recorder import save_live
 from apps.chat.shares.models import Share
+from apps.conversations.access import reference_of
+from apps.conversations.models import Conversation, Folder, Message, QueuedMessage
+from apps.doors.client_tools import NO_TOOLS
 from apps.feedback.models import Feedback
 from apps.insights.models import Price
 from apps.live.models import Consent, Interaction, Run
@@ -35,14 +35,17 @@ from apps.live.run_summary import RunSummary
 from apps.notes import store
 from apps.notes.content import NoteContent
 from apps.notes.store import Author
-from apps.schedules import desk
+from apps.responses.models import StoredResponse
+from apps.responses.requests import ResponseRequest
+from apps.responses.resource import echo_of
+from apps.responses.storage import written_echo
+from apps.schedules import user_schedules
 from apps.schedules.models import Schedule
 from apps.schedules.proposals import propose
 from apps.triggers.models import Delivery, Subscription, Webhook
-from apps.triggers.webhook_secrets import renew
-from apps.workspace.local import files
-from apps.workspace.local.description_pins import Described, Source, withheld_of
-from apps.workspace.local.memories import LocalMemories
+from apps.triggers.webhook_secrets import renew_secret
+from apps.workspace.local.files import files
+from apps.workspace.local.memories.memories import LocalMemories
 from apps.workspace.local.models import (
     McpServer,
     MemoryCollection,
@@ -52,9 +55,14 @@ from apps.workspace.local.models import (
     SharedFile,
     ToolAccount,
 )
-from apps.workspace.local.tool_description import ToolDescription
+from apps.workspace.local.tools.description import ToolDescription
+from apps.workspace.local.tools.description_pins import (
+    DescribedTool,
+    DescriptionSource,
+    withheld_of,
+)
 from apps.workspace.memories import operations
-from apps.workspace.memories.port import Memory
+from apps.workspace.memories.port import MemoryItem
 from apps.workspace.oauth.services import SignInService
 from tests.cases.rows import make_case
 from tests.catalog.rows import make_application, make_deployment, make_operator
@@ -71,7 +79,7 @@ PNG = (
 
 
 class World:
-    """The attributes are what paths and bodies of calls name as `{w.…}`."""
+    """Its attributes are those that paths and bodies of calls name as `{w.…}`."""
 
     def __init__(self) -> None:
         self.people()
@@ -114,9 +122,10 @@ class World:
         self.grace = User.objects.create_user("grace", "grace@example.org", PASSWORD)
         self.group = Group.objects.create(name="readers")
         team_group = Group.objects.create(name="desk")
-        self.operator.groups.add(team_group)
+        self.other_administrator = User.objects.create_user("ada")
+        team_group.user_set.add(self.operator, self.other_administrator)
         self.team = Team.objects.create(group=team_group)
-        self.team.administrators.add(self.operator)
+        self.team.administrators.add(self.operator, self.other_administrator)
         self.robot = User.objects.create_user("robot")
         self.account = ServiceAccount.objects.create(user=self.robot)
         self.waiting = User.objects.create_user("waiting", is_active=False)
@@ -124,6 +133,9 @@ class World:
             user=self.waiting, needs_confirmation=False, needs_approval=True
         )
         self.invitation = Invitation.objects.create(token_hash="1" * 64)
+        self.hold = LegalHold.objects.create(
+            owner="visitor-1", conversation=uuid4(), reason="Case 7"
+        )
         self.linked = SocialAccount.objects.create(user=self.grace, provider="keycloak", uid="1")
         self.claim = ClaimMapping.objects.create(
             provider="keycloak", value="staff", group=self.group
@@ -142,21 +154,21 @@ class World:
         manifest = {**OPEN, "orchestrator": {"deployment": {"deployment_id": "demo-model"}}}
         self.application = make_application(owner=self.operator, manifest=manifest, is_public=True)
         self.application.description = "Trips"
-        self.application.save()
+        save_live(self.application)
         self.other = make_application("hotel", owner=self.operator, manifest=manifest)
         self.archived = make_application("old", owner=self.operator, archived_at=timezone.now())
         self.disabled = make_application("disabled", owner=self.operator, is_enabled=False)
         self.drafted = Application(
             slug="drafted", title="Drafted", owner=self.operator, manifest=manifest
         )
-        new_application(self.drafted, self.operator)
-        save_draft(self.other, {"title": "Motel"}, None, self.operator)
-        publish(self.other, "Second", user=self.operator)
-        save_draft(self.other, {"title": "Hostel"}, None, self.operator)
+        create.execute(self.drafted, self.operator)
+        save_draft.execute(self.other, {"title": "Motel"}, None, self.operator)
+        publish.execute(self.other, "Second", user=self.operator)
+        save_draft.execute(self.other, {"title": "Hostel"}, None, self.operator)
         self.hotel = self.other
         self.guarded = self.guarded_application("guarded")
         self.requested = self.guarded_application("requested")
-        request_publishing(self.requested, "Please", self.grace)
+        request_publishing.execute(self.requested, "Please", self.grace)
         self.grant = Grant.objects.create(application=self.application, group=self.group)
         self.case = make_case(self.application, "Greets", {"kind": "contains", "text": "hello"})
         self.case_run = CaseRun.objects.create(
@@ -164,9 +176,9 @@ class World:
         )
 
     def guarded_application(self, slug: str) -> Application:
-        """One with a draft, which takes two people to publish."""
+        """Return an application with a draft that needs two people to publish."""
         row = make_application(slug, owner=self.operator, needs_second_publisher=True)
-        save_draft(row, {"title": slug}, None, self.operator)
+        save_draft.execute(row, {"title": slug}, None, self.operator)
         return row
 
     def conversations(self) -> None:
@@ -209,6 +221,21 @@ class World:
             kind="client_tool",
             asked={"name": "scroll", "arguments": {}, "permission": ""},
         )
+        stored = Conversation.objects.create(
+            application=self.application, owner=keys_bucket, title="Stored response"
+        )
+        self.stored_run = Run.objects.create(
+            stream=stored.pk,
+            request=uuid4(),
+            application="travel",
+            application_pk=self.application.pk,
+            bucket=keys_bucket,
+            status="done",
+        )
+        Message.objects.create(conversation=stored, run=self.stored_run, role="user", text="Hi")
+        echo = written_echo(echo_of(ResponseRequest("Hi"), NO_TOOLS))
+        for run in (self.keys_run, self.stored_run):
+            StoredResponse.objects.create(run=run, is_background=True, echo=echo)
         files.keep(keys_bucket, "old.txt", b"old", "text/plain")
         self.folder = Folder.objects.create(owner=self.bucket, name="Riga", position=1)
         self.share = Share.objects.create(
@@ -307,12 +334,14 @@ class World:
         )
         self.message = SystemMessage.objects.create(text="Soon closed.")
         for text in ("Lends.", "Lends all."):
-            withheld_of(Source("key", "mcp.example.org"), [Described("lend", text, text)])
+            withheld_of(
+                DescriptionSource("key", "mcp.example.org"), [DescribedTool("lend", text, text)]
+            )
         self.description = ToolDescription.objects.get(state="changed")
         self.webhook = Webhook(
             name="Orders", application=self.application, account=self.account, check_kind="key"
         )
-        self.webhook_key = renew(self.webhook)
+        self.webhook_key = renew_secret(self.webhook)
         self.webhook.save()
         self.subscription = Subscription.objects.create(
             name="Runs", owner=self.operator, url="https://example.org/", events=["run.done"]
@@ -340,7 +369,7 @@ class World:
         store.delete(gone, person)
         self.gone = gone
         remembered = LocalMemories(self.bucket, "travel")
-        async_to_sync(operations.add)(remembered, HashedEmbedder(), Memory(1, "Likes tea"))
+        async_to_sync(operations.add)(remembered, HashedEmbedder(), MemoryItem(1, "Likes tea"))
         self.collection = MemoryCollection.objects.get()
         MemoryMerge.objects.create(
             collection=self.collection, number=1, survivor=1, merged_at=timezone.now(), originals=[]
@@ -360,7 +389,7 @@ class World:
         )
         self.schedule = self.scheduled(self.operator)
         self.paused_schedule = self.scheduled(self.robot)
-        desk.pause(self.paused_schedule, "")
+        user_schedules.pause(self.paused_schedule, "")
         propose(self.schedule, {"expression": "0 8 * * *"}, "grace")
         self.robots_schedule = self.scheduled(self.robot)
 

@@ -10,7 +10,7 @@ const staticFiles = join(root, "apps", "chat", "static");
 const folder = "chat/bundles";
 
 // Classic scripts stand alone. A style is worth a bundle if it imports others.
-const moduleScript = /<script type="module" src="\{% static '(chat\/scripts\/[\w-]+\.js)' %\}">/g;
+const moduleScript = /<script type="module" src="\{% static '(chat\/scripts\/[\w/-]+\.js)' %\}">/g;
 const style = /<link rel="stylesheet" href="\{% static '(chat\/styles\/[\w-]+\.css)' %\}">/g;
 
 // Vendored files stay files of their own: pages fetch them once, and their licences stand beside them.
@@ -18,7 +18,26 @@ const style = /<link rel="stylesheet" href="\{% static '(chat\/styles\/[\w-]+\.c
 const vendored = {
   name: "vendored",
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\.\/vendor\// }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /^(\.\.\/)+vendor\// }, ({ path }) => {
+      return { path: path.replace(/^(\.\.\/)+/, "../"), external: true };
+    });
+  },
+};
+
+// A bundle stands elsewhere than the scripts it was made of, and names files as seen from there.
+/** @type {import("esbuild").Plugin} */
+const addresses = {
+  name: "addresses",
+  setup({ onLoad }) {
+    onLoad({ filter: /\/chat\/scripts\/.*\.js$/ }, async ({ path }) => {
+      const seenFrom = (/** @type {string} */ named) =>
+        posix.relative(join(staticFiles, folder), join(dirname(path), named));
+      const contents = (await readFile(path, "utf8")).replaceAll(
+        /(new URL\(")(\.[^"]+)(", import\.meta\.url\))/g,
+        (_, before, named, after) => before + seenFrom(named) + after,
+      );
+      return { contents, loader: "js" };
+    });
   },
 };
 
@@ -36,7 +55,7 @@ const { outputFiles, metafile } = await build({
   metafile: true,
   minify: true,
   outdir: folder,
-  plugins: [vendored],
+  plugins: [vendored, addresses],
   splitting: true,
   target: "es2022",
   write: false,

@@ -1,1 +1,1 @@
-"""README's picture of the rooms, written from the contract of imports."""
+"""The picture of the layers in docs/architecture.md, generated from the contract of imports."""

@@ -1,5 +1,5 @@
-"""Write the picture of the rooms into the README: `python -m tools.rooms`."""
+"""Write the picture of the rooms into docs/architecture.md: `python -m tools.rooms`."""
 
-from tools.rooms.picture import README, with_picture
+from tools.rooms.picture import PAGE, with_picture
 
-README.write_text(with_picture(README.read_text(encoding="utf-8")), encoding="utf-8")
+PAGE.write_text(with_picture(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

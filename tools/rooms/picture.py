@@ -6,13 +6,13 @@ from pathlib import Path
 from textwrap import wrap
 
 ROOT = Path(__file__).parents[2]
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "architecture.md"
 LAYERS = re.compile(r'containers = \["apps"\].*?^layers = \[\n(.*?)^\]', re.DOTALL | re.MULTILINE)
 LAYER = re.compile(r'^  "(?P<names>[^"]+)",(?:  # (?P<comment>.+))?$', re.MULTILINE)
 BEGIN, END = "<!-- rooms -->\n", "<!-- /rooms -->\n"
 INDENT = " " * 4
 COLUMN = 34
-"""Where the comments begin."""
+"""The comments begin at this column."""
 WIDTH = 100
 
 
@@ -35,8 +35,8 @@ def lines_of(names: str, comment: str) -> Iterator[str]:
     yield from (" " * COLUMN + line for line in told)
 
 
-def with_picture(readme: str) -> str:
-    """Return the text of the README with the picture of today."""
-    before, rest = readme.split(BEGIN)
+def with_picture(page: str) -> str:
+    """Return the text of the page with the current picture."""
+    before, rest = page.split(BEGIN)
     after = rest.split(END)[1]
     return f"{before}{BEGIN}\n{picture()}\n{END}{after}"

@@ -1,4 +1,4 @@
-import type { MarkdownText } from "../../apps/chat/static/chat/scripts/markdown.js";
+import type { MarkdownText } from "../../apps/chat/static/chat/scripts/markdown/markdown.js";
 import type { Catalogue } from "../../apps/chat/static/chat/scripts/texts.js";
 
 declare global {

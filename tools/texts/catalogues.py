@@ -17,7 +17,7 @@ from django.utils.translation.template import templatize
 ROOT = Path(__file__).parents[2]
 LOCALE = ROOT / "quickapps_site" / "locale"
 DOMAINS = ("django", "djangojs")
-PYTHON = ("apps",)
+PYTHON = ("apps", "quickapps_site")
 TEMPLATES = ("templates",)
 SCRIPTS = ("apps/chat/static/chat/scripts", "apps/console/static/console/palette.js")
 KEYWORDS = {

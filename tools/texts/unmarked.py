@@ -57,7 +57,7 @@ def read_texts(page: str) -> list[str]:
 
 
 def of_template(source: str) -> list[str]:
-    """What stands in a template outside the tags of translation."""
+    """Return the texts of a template that are outside the translation tags."""
     kept: list[str] = []
     is_marked = False
     for token in Lexer(source).tokenize():
@@ -78,7 +78,7 @@ def of_template(source: str) -> list[str]:
 
 
 def of_script(source: str) -> list[str]:
-    """What stands in the HTML of a script, and its sentences in quotes, outside of `gettext`."""
+    """Return the texts in the HTML of a script, and its quoted sentences outside `gettext`."""
     code = COMMENT.sub("", source)
     marked = re.sub(
         r'\bn?gettext\(\s*"(?:[^"\\]|\\.)*"(?:,\s*"(?:[^"\\]|\\.)*")?', "gettext(", code

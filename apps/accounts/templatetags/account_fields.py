@@ -1,4 +1,4 @@
-"""How forms of accounts are written."""
+"""Tags that render the fields of account forms."""
 
 from django import template
 from django.forms import BoundField
@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.filter
 def without_placeholder(field: BoundField) -> SafeString:
-    """The input of a field that has its label above, which allauth repeats inside of it."""
+    """Return the input of a field without the placeholder in which allauth repeats its label."""
     return field.as_widget(attrs={"placeholder": False})

@@ -1,7 +1,7 @@
-"""Attachments for the model that drives an application.
+"""Attachments for the model of an application.
 
-Two capabilities, since their steps have different places in `settings.CAPABILITIES`: the
-attachments that every model sees, and contents on demand where an application wants them.
+There are two capabilities, because their steps have different positions in `settings.CAPABILITIES`:
+the attachments that every model sees, and contents on demand for applications that want them.
 """
 
 from collections.abc import AsyncIterator
@@ -11,25 +11,36 @@ from dataclasses import replace
 from msgspec import structs
 
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.attachments.contents import URL, ContentOffer, take_back, without_contents
+from apps.capabilities.attachments.contents import (
+    URL,
+    ContentOffer,
+    replace_refused,
+    without_contents,
+)
 from apps.capabilities.attachments.policies import TOOL_NAME
 from apps.capabilities.attachments.promotion import promotion
 from apps.capabilities.attachments.view import AttachmentView
 from apps.capabilities.contexts.entries import available
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.wrappers.internal import internal_tool, parameters, text_parameter
+from apps.capabilities.wrappers.internal import (
+    PlatformTool,
+    internal_tool,
+    parameters,
+    text_parameter,
+)
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import InitializationIssue, QuickAppError
-from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import AttachmentStrategy
+from apps.manifest.toolsets.attachments import AttachmentFilter
 
 OLDER_URL = "context_url"
-"""The parameter's former name, which older conversations still use."""
+"""Older conversations still use this old name of the parameter."""
 PARAMETERS = parameters({URL: text_parameter("The URL of the file, exactly as it is listed.")}, URL)
 DESCRIPTION = (
-    "Shows you the content of a file: of an attachment of the user, or of a file that was listed "
-    "as available. The contents of what came with the newest question are there already."
+    "Shows you the content of a file: an attachment of the user, or a file that was listed as "
+    "available. The contents of files that came with the newest question are already in the "
+    "conversation."
 )
 NOTHING = Contribution()
 
@@ -39,7 +50,7 @@ def prepare(manifest: Manifest) -> Open:
     strategy = manifest.orchestrator.attachment_strategy
 
     def open_attachments(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
-        if any(message.attachments for message in opening.messages):
+        if any(message.attachments for message in opening.conversation.messages):
             return open_with_attachments(opening)
         return nullcontext(
             Contribution(view=(AttachmentView(opening, deployment_id, strategy, {}),))
@@ -50,7 +61,7 @@ def prepare(manifest: Manifest) -> Open:
         try:
             promoted = await promotion(opening, deployment_id)
         except QuickAppError:
-            yield NOTHING  # the run tells why its model cannot be asked
+            yield NOTHING  # the run reports why its model cannot be called
             return
         view = AttachmentView(opening, deployment_id, strategy, promoted.problems)
         history = (promoted.step,) if promoted.files else ()
@@ -73,9 +84,9 @@ def prepare_contents(manifest: Manifest) -> Open | None:
             return
         promoted = await promotion(opening, deployment_id)
         steps = Contribution(
-            history=(offer.show_newest,), recoveries=(take_back,), tidying=(without_contents,)
+            history=(offer.show_newest,), recoveries=(replace_refused,), tidying=(without_contents,)
         )
-        if offer.is_needed(promoted.apply(opening.messages)):
+        if offer.is_needed(promoted.apply(opening.conversation.messages)):
             tool = content_tool(manifest, offer)
             yield structs.replace(steps, tools=(tool.bind(opening),))
         else:
@@ -87,16 +98,15 @@ def prepare_contents(manifest: Manifest) -> Open | None:
 async def content_offer(
     manifest: Manifest, strategy: AttachmentStrategy, deployment_id: str, opening: Opening
 ) -> ContentOffer | Contribution:
-    """The contribution to make instead, where contents cannot be offered."""
+    """Return the files that the model may request, or what to contribute if there can be none."""
     try:
         info = await opening.workspace.facts(deployment_id)
     except QuickAppError:
-        return NOTHING  # the run tells why its model cannot be asked
+        return NOTHING  # the run reports why its model cannot be called
     if not info.input_attachment_types:
         problem = (
-            f"orchestrator.attachment_strategy: the deployment {deployment_id!r} does not say which "
-            "types of attachments it takes (input_attachment_types), so none can be shown to it on "
-            "demand."
+            f"orchestrator.attachment_strategy: the deployment {deployment_id!r} declares no "
+            "input_attachment_types, so attachments cannot be shown to it on demand."
         )
         issue = InitializationIssue(problem, section="Attachments", is_hard=False)
         return Contribution(issues=(issue,))
@@ -107,19 +117,23 @@ async def content_offer(
 def content_tool(manifest: Manifest, offer: ContentOffer) -> PreparedTool:
     tool = internal_tool(
         manifest,
-        (TOOL_NAME, DESCRIPTION, PARAMETERS),
+        PlatformTool(
+            TOOL_NAME,
+            DESCRIPTION,
+            PARAMETERS,
+            "Reading a file",
+            "read-only",
+            addresses=frozenset({URL}),
+        ),
         offer.get,
-        "Reading a file",
-        is_repeatable=True,
         attachment=AttachmentFilter(propagate_types_to_choice=()),
-        addresses=frozenset({URL}),
     )
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         given = dict(invocation.arguments)
         if OLDER_URL in given:
             given.setdefault(URL, given.pop(OLDER_URL))
-        return await tool.work(opening, replace(invocation, arguments=given))
+        return await tool.work(opening, structs.replace(invocation, arguments=given))
 
     return replace(tool, work=work)
 

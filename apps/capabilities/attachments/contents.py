@@ -1,26 +1,26 @@
-"""Contents of attachments on demand, and how they leave the conversation again."""
+"""Shows contents of attachments on demand, and removes them from the conversation again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from apps.agent.injection import Injection, insert
-from apps.agent.messages import Attachment, Message
+from apps.agent.injection import Injection, insert_pair
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.attachments.policies import TOOL_NAME, content_calls, is_accepted, is_offered
 from apps.capabilities.attachments.promotion import goes_as_it_is, user_attachments
-from apps.capabilities.contexts.entries import Entry
+from apps.capabilities.contexts.entries import ContextEntry
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.internal import plain_result
-from apps.capabilities.wrappers.texts import one_line
+from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import InvalidParameter, ModelFailed, QuickAppError
 from apps.manifest.orchestrator import AttachmentStrategy
-from apps.workspace.egress.fetch import shown
-from apps.workspace.loading.places import place_of
+from apps.workspace.egress.fetch import redact_url
+from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.port import DeploymentInfo
 
 URL = "attachment_url"
 REFUSALS = frozenset({400, 413, 415, 422})
-"""Statuses of a service that does not accept the content of a request."""
+"""A service rejects the content of a request with one of these status codes."""
 REFUSED = (
     "Error: the model does not accept this attachment, so its content cannot be shown. Do not ask "
     "for it again; answer without it, and tell the user that it could not be read."
@@ -29,48 +29,52 @@ REFUSED = (
 
 @dataclass(frozen=True, slots=True)
 class ContentOffer:
-    """Files of the operator and attachments of the user whose content the model may ask for."""
+    """The model may request the content of these files of the operator and attachments of the user."""
 
     strategy: AttachmentStrategy
     info: DeploymentInfo
-    entries: Sequence[Entry]
+    entries: Sequence[ContextEntry]
 
-    def is_needed(self, messages: Sequence[Message]) -> bool:
+    def is_needed(self, messages: Sequence[ModelMessage]) -> bool:
         return any(is_offered(a, self.strategy, self.info) for a in self.all(messages))
 
     def can_show(self, attachment: Attachment) -> bool:
-        """Whether its content can be shown without a call: not if it had to be fetched first."""
+        """Return True if the content can be shown without a call. Content that must be fetched
+        first cannot.
+        """
         if not is_offered(attachment, self.strategy, self.info):
             return False
-        is_foreign = place_of(attachment.url or "").kind == "external"
+        is_foreign = locate_file(attachment.url or "").kind == "external"
         return not is_foreign or goes_as_it_is(attachment, self.info)
 
-    def all(self, messages: Sequence[Message]) -> list[Attachment]:
+    def all(self, messages: Sequence[ModelMessage]) -> list[Attachment]:
         files = [Attachment(e.type, e.title, url=e.url) for e in self.entries if not e.is_folder]
         return [*files, *user_attachments(messages)]
 
-    def find(self, url: str, messages: Sequence[Message]) -> Attachment:
-        """Raises `InvalidParameter`."""
+    def find(self, url: str, messages: Sequence[ModelMessage]) -> Attachment:
+        """Raises `InvalidParameter` if the model may not request the URL."""
         wanted = normalized_url(url)
         there = (a for a in self.all(messages) if a.url and normalized_url(a.url) == wanted)
         found = next(there, None)
         if found is None:
             raise InvalidParameter(
                 URL,
-                f"{shown(url)!r} is neither an attachment of the user nor a file of this "
+                f"{redact_url(url)!r} is neither an attachment of the user nor a file of this "
                 "application. Use a URL exactly as it is listed.",
             )
         if not is_accepted(found.type, self.strategy, self.info):
             types = self.strategy.accepted_types or self.info.input_attachment_types
             raise InvalidParameter(
                 URL,
-                f"{one_line(found.title)!r} is of the type {found.type}, whose content cannot be "
-                f"shown to you. Possible are {', '.join(types)}.",
+                f"{one_line(found.title)!r} has the type {found.type}, which you cannot read. "
+                f"Supported types: {', '.join(types)}.",
             )
         return found
 
     async def get(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """Raises `InvalidParameter`."""
+        """Raises `InvalidParameter` if the model may not request the URL, or if the file cannot be
+        fetched.
+        """
         found = self.find(str(invocation.arguments[URL]), invocation.messages)
         if not goes_as_it_is(found, self.info):
             try:
@@ -80,8 +84,10 @@ class ContentOffer:
             found = replace(found, url=info.path)
         return replace(plain_result(invocation, result_text(found)), attachments=(found,))
 
-    async def show_newest(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """A step that adds the contents of the last question's attachments as if the model had asked."""
+    async def show_newest(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+        """Add the contents of the last question's attachments, as if the model had requested them.
+        This is a step.
+        """
         asked = [place for place, message in enumerate(messages) if message.role == "user"]
         newest = messages[asked[-1]].attachments if asked else ()
         if not newest:
@@ -96,11 +102,13 @@ class ContentOffer:
         return messages
 
 
-def with_content(messages: Sequence[Message], attachment: Attachment) -> Sequence[Message]:
+def with_content(
+    messages: Sequence[ModelMessage], attachment: Attachment
+) -> Sequence[ModelMessage]:
     text = result_text(attachment)
     said = Injection(TOOL_NAME, {URL: attachment.url}, text, "always", attachments=(attachment,))
     earlier = sum(c.id.startswith(said.prefix) for m in messages for c in m.tool_calls)
-    return insert(messages, len(messages), said, text, earlier)
+    return insert_pair(messages, len(messages), said, text, earlier)
 
 
 def result_text(attachment: Attachment) -> str:
@@ -112,17 +120,17 @@ def normalized_url(url: str) -> str:
     return text[1:] if text.startswith("/") and not text.startswith("//") else text
 
 
-def contents_in(messages: Sequence[Message]) -> list[Message]:
+def contents_in(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     ids = set(content_calls(messages))
     return [m for m in messages if m.role == "tool" and m.tool_call_id in ids and m.attachments]
 
 
-def without_contents(messages: Sequence[Message]) -> Sequence[Message]:
-    """Without the tool's calls and results: for the next question they are asked for again."""
+def without_contents(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    """Remove the tool's calls and results. The model requests them again for the next question."""
     ids = set(content_calls(messages))
     if not ids:
         return messages
-    left: list[Message] = []
+    left: list[ModelMessage] = []
     for message in messages:
         if message.role == "tool" and message.tool_call_id in ids:
             continue
@@ -134,11 +142,19 @@ def without_contents(messages: Sequence[Message]) -> Sequence[Message]:
     return left
 
 
-async def take_back(failure: ModelFailed, messages: Sequence[Message]) -> Sequence[Message] | None:
-    """Replace contents that the service refused by a message to the model."""
+async def replace_refused(
+    failure: ModelFailed, messages: Sequence[ModelMessage]
+) -> Sequence[ModelMessage] | None:
+    """Put a message to the model in place of contents that the service rejected. This is a
+    recovery.
+
+    Return None if there are no such contents.
+    """
     if failure.status not in REFUSALS:
         return None
-    refused = {m.tool_call_id for m in contents_in(unanswered(messages)) or contents_in(messages)}
+    refused = {
+        m.tool_call_id for m in contents_in(unanswered_messages(messages)) or contents_in(messages)
+    }
     if not refused:
         return None
     return [
@@ -149,8 +165,8 @@ async def take_back(failure: ModelFailed, messages: Sequence[Message]) -> Sequen
     ]
 
 
-def unanswered(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages since the model's last answer, with its calls and with injected ones."""
+def unanswered_messages(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    """Return the messages since the model's last answer, with its calls and with injected ones."""
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
         calls = message.tool_calls

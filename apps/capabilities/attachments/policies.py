@@ -1,31 +1,31 @@
-"""Which attachments are sent to the model, and which it may ask for."""
+"""Policies that select the attachments to send to the model, and those it may request."""
 
 from collections.abc import Callable, Iterator, Sequence
 
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.manifest.orchestrator import AttachmentStrategy
-from apps.workspace.media_types import matches
+from apps.workspace.media_types import matches_any
 from apps.workspace.port import DeploymentInfo
 
 TOOL_NAME = "internal_attachments_get_content"
 PICTURES = ("image/*",)
 
-Keep = Callable[[Message, Attachment], bool]
+Keep = Callable[[ModelMessage, Attachment], bool]
 
 
 def keep_policy(
-    strategy: AttachmentStrategy | None, messages: Sequence[Message], info: DeploymentInfo
+    strategy: AttachmentStrategy | None, messages: Sequence[ModelMessage], info: DeploymentInfo
 ) -> Keep:
-    """Pictures of the user that the deployment accepts, and contents that the model asked for.
+    """Select images of the user that the deployment accepts, and contents that the model requested.
 
-    A picture that the model can ask for is not sent before it does.
+    An image that the model can request is sent only after it does.
     """
     asked = set(content_calls(messages)) if strategy is not None else set()
 
-    def keep(message: Message, attachment: Attachment) -> bool:
+    def keep(message: ModelMessage, attachment: Attachment) -> bool:
         if message.tool_call_id in asked:
             return True
-        if message.role != "user" or not matches(attachment.type, PICTURES):
+        if message.role != "user" or not matches_any(attachment.type, PICTURES):
             return False
         may_send = info.reads(attachment.type) is not False
         return may_send and (strategy is None or not is_offered(attachment, strategy, info))
@@ -33,7 +33,7 @@ def keep_policy(
     return keep
 
 
-def content_calls(messages: Sequence[Message]) -> Iterator[str]:
+def content_calls(messages: Sequence[ModelMessage]) -> Iterator[str]:
     for message in messages:
         for call in message.tool_calls:
             if call.name == TOOL_NAME:
@@ -45,8 +45,10 @@ def is_offered(attachment: Attachment, strategy: AttachmentStrategy, info: Deplo
 
 
 def is_accepted(media_type: str, strategy: AttachmentStrategy, info: DeploymentInfo) -> bool:
-    """By the deployment, and by the manifest if that says anything."""
+    """Return True if the deployment and the manifest accept the type. A manifest without a list
+    accepts all.
+    """
     wished = strategy.accepted_types
-    return matches(media_type, info.input_attachment_types) and (
-        wished is None or matches(media_type, wished)
+    return matches_any(media_type, info.input_attachment_types) and (
+        wished is None or matches_any(media_type, wished)
     )

@@ -1,4 +1,4 @@
-"""Attachments with an external address or data become files of the user."""
+"""Copies attachments with data or an external URL to the user's files."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,34 +6,36 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.capabilities.attachments.policies import PICTURES
 from apps.capabilities.registry import Key, Opening
-from apps.capabilities.wrappers.texts import one_line
+from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import FileRefused, InitializationIssue, QuickAppError
-from apps.workspace.egress.fetch import shown
-from apps.workspace.loading.loader import key_of, last_segment
-from apps.workspace.loading.places import place_of
-from apps.workspace.media_types import matches
+from apps.workspace.egress.fetch import redact_url
+from apps.workspace.loading.file_locations import locate_file
+from apps.workspace.loading.loader import last_segment, url_key
+from apps.workspace.media_types import matches_any
 from apps.workspace.port import DeploymentInfo
 from apps.workspace.stored_files import FileInfo
 
 STATE = "promoted_attachments"
-"""Key of an address → path of its file, so that the next request does not fetch it again."""
+"""The state maps URLs to file paths under this key, so that the next request does not fetch the
+files again.
+"""
 MOST = 50
-"""Attachments of one conversation that are fetched."""
+"""At most this many attachments of a conversation are fetched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """By the address in the message: the file that replaces it, or why there is none."""
+    """Maps the URL in the message to the file that replaces it, or to the reason why there is none."""
 
     files: Mapping[str, Attachment] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
     issues: tuple[InitializationIssue, ...] = ()
 
-    def apply(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """The same object when there is nothing to replace."""
+    def apply(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+        """Return the messages with their files, or the same object if nothing is to be replaced."""
         if not self.files:
             return messages
         return [
@@ -43,27 +45,30 @@ class Promotion:
             for m in messages
         ]
 
-    async def step(self, messages: Sequence[Message]) -> Sequence[Message]:
+    async def step(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
         return self.apply(messages)
 
 
 PROMOTION = Key[Promotion]("promotion")
 
 
-def user_attachments(messages: Iterable[Message]) -> Iterator[Attachment]:
+def user_attachments(messages: Iterable[ModelMessage]) -> Iterator[Attachment]:
     for message in messages:
         if message.role == "user":
             yield from message.attachments
 
 
 async def promotion(opening: Opening, deployment_id: str) -> Promotion:
-    """Once in a run; an attachment that cannot be fetched is an issue. Raises `QuickAppError`."""
+    """Promote attachments once in a run. An attachment that cannot be fetched is an issue.
+
+    Raises `QuickAppError`.
+    """
     return await opening.known.get_or_ask(PROMOTION, partial(promote_all, opening, deployment_id))
 
 
 async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
-    given = {a.url: a for a in user_attachments(opening.messages) if a.url}
-    foreign = {url: a for url, a in given.items() if place_of(url).kind in {"external", "data"}}
+    given = {a.url: a for a in user_attachments(opening.conversation.messages) if a.url}
+    foreign = {url: a for url, a in given.items() if locate_file(url).kind in {"external", "data"}}
     if not foreign:
         return Promotion()
     info = await opening.workspace.facts(deployment_id)
@@ -76,49 +81,51 @@ async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
         url = attachment.url or ""
         if isinstance(outcome, FileInfo):
             files[url] = as_file(attachment, outcome)
-            paths[key_of(url)] = outcome.path
+            paths[url_key(url)] = outcome.path
         else:
             problems[url] = outcome
     for attachment in wanted[MOST:]:
         problems[attachment.url or ""] = f"Only the first {MOST} attachments are fetched."
     if paths:
-        opening.saved[STATE] = paths
+        opening.conversation.saved[STATE] = paths
     return Promotion(files, problems, tuple(issues(problems, foreign)))
 
 
 def goes_as_it_is(attachment: Attachment, info: DeploymentInfo) -> bool:
-    """Whether the deployment fetches it itself; other services than DIAL's fetch pictures only."""
-    is_address = place_of(attachment.url or "").kind == "external"
+    """Return True if the deployment fetches the attachment itself. Services other than DIAL's fetch
+    only images.
+    """
+    is_address = locate_file(attachment.url or "").kind == "external"
     if not is_address or not info.features.get("url_attachments"):
         return False
-    return info.files != "none" or matches(attachment.type, PICTURES)
+    return info.files != "none" or matches_any(attachment.type, PICTURES)
 
 
 async def promote(attachment: Attachment, opening: Opening) -> FileInfo | str:
-    """Returns why there is no file instead of raising."""
+    """Return the file, or why there is none."""
     url = attachment.url or ""
     loader = opening.loader
     try:
-        kept = kept_path(opening.state, url)
+        kept = kept_path(opening.conversation.state, url)
         if kept:
             try:
                 return await loader.promote(kept)
             except FileRefused:
-                pass  # it was deleted, or the state is forged
+                pass  # the file was deleted, or the state is forged
         return await loader.promote(url)
     except QuickAppError as error:
         return str(error)
 
 
 def kept_path(state: Mapping[str, Any], url: str) -> str:
-    # The client may have changed the state; the path is read with the caller's rights.
+    # The client may have changed the state, so the path is read with the caller's rights.
     paths = state.get(STATE)
-    path = paths.get(key_of(url)) if isinstance(paths, Mapping) else None
-    return path if isinstance(path, str) and place_of(path).kind == "stored" else ""
+    path = paths.get(url_key(url)) if isinstance(paths, Mapping) else None
+    return path if isinstance(path, str) and locate_file(path).kind == "stored" else ""
 
 
 def as_file(attachment: Attachment, info: FileInfo) -> Attachment:
-    is_address = place_of(attachment.url or "").kind == "external"
+    is_address = locate_file(attachment.url or "").kind == "external"
     return replace(
         attachment,
         type=info.content_type,
@@ -132,5 +139,5 @@ def issues(
     problems: Mapping[str, str], given: Mapping[str, Attachment]
 ) -> Iterator[InitializationIssue]:
     for url, problem in problems.items():
-        name = one_line(given[url].title) or shown(url)
+        name = one_line(given[url].title) or redact_url(url)
         yield InitializationIssue(f"{name!r}: {problem}", section="Attachments", is_hard=False)

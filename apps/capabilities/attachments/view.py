@@ -1,36 +1,127 @@
-"""The conversation as the model sees it: all attachments described, those that are kept sent."""
+"""The conversation as the model sees it: all attachments are described, the selected ones are sent.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+DIAL and applications of this installation fetch files of the caller by their path. Other services
+get the data, as an attachment if they understand DIAL's messages, else as OpenAI's content parts.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Any
 
 import msgspec
 
-from apps.agent.messages import Attachment, Message
-from apps.capabilities.attachments.delivery import (
-    MOST_CHARACTERS,
-    TOO_MUCH,
-    FilePacking,
-    described,
-    part,
-)
+from apps.agent.messages import Attachment, ModelMessage
 from apps.capabilities.attachments.policies import Keep, keep_policy
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.texts import one_line
+from apps.capabilities.wrappers.value_texts import one_line
+from apps.errors import QuickAppError
 from apps.manifest.orchestrator import AttachmentStrategy
+from apps.workspace.loading.file_locations import locate_file
+from apps.workspace.loading.files import as_data
+from apps.workspace.loading.loader import Loader
+from apps.workspace.media_types import matches_any, media_type
 from apps.workspace.port import DeploymentInfo
 
-BROUGHT = "This is what the tools above brought:"
-"""A tool's attachments follow in a message of the user: in OpenAI's API a tool returns text."""
+BROUGHT = "The tools above returned these files:"
+"""This text introduces a tool's attachments in a user message, because in OpenAI's API a tool
+returns only text.
+"""
 
 Part = Mapping[str, Any]
 
 Kept = dict[int, list[tuple[Attachment, Attachment | str]]]
-"""Index of a message → its attachments that are kept, each with its delivery or a problem."""
+"""Maps the index of each message to its selected attachments, each with the data to send or with a
+problem.
+"""
+MOST_CHARACTERS = 28 * 1024 * 1024
+"""All data in one request can have up to this many characters, about 20 MiB of files, because
+services reject much larger requests.
+"""
+TOO_MUCH = "this conversation has too many or too large files."
+TOLD_ROLES = frozenset({"user", "tool"})
+"""Messages with these roles describe attachments. A model imitates what it reads in `assistant`
+messages.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FilePacking:
+    """Packs the data of a run's files, and loads each file once."""
+
+    packed: dict[str, Attachment | str] = field(default_factory=dict)
+
+    async def pack(
+        self, attachment: Attachment, info: DeploymentInfo, loader: Loader
+    ) -> Attachment | str:
+        """Return the attachment with its data or with a URL that the service fetches itself.
+
+        If it cannot be sent, return the reason.
+        """
+        url = attachment.url
+        if not url or info.files == "path":
+            return attachment
+        if url not in self.packed:
+            self.packed[url] = await loaded_attachment(attachment, url, loader)
+        return self.packed[url]
+
+
+async def loaded_attachment(attachment: Attachment, url: str, loader: Loader) -> Attachment | str:
+    if locate_file(url).kind == "external":
+        return attachment
+    try:
+        file = await loader.take(url)
+    except QuickAppError as error:
+        return str(error)
+    known = file.type if matches_any(file.type, (attachment.type,)) else attachment.type
+    data = as_data(replace(file, type=known))
+    title = attachment.title or file.name
+    return replace(attachment, type=known, title=title, data=data, url=None)
+
+
+def part(attachment: Attachment) -> Mapping[str, Any]:
+    kind = media_type(attachment.type)
+    data = attachment.data or ""
+    if kind.startswith("image/"):
+        url = attachment.url or f"data:{kind};base64,{data}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    if kind.startswith("text/"):
+        return {"type": "text", "text": f"{attachment.title}:\n{data}"}
+    file = {"filename": attachment.title, "file_data": f"data:{kind};base64,{data}"}
+    return {"type": "file", "file": file}
+
+
+def describe_attachments(message: ModelMessage, notes: Sequence[str] = ()) -> ModelMessage:
+    """Return the message with a block about its attachments and the notes at the end of its text."""
+    if message.role not in TOLD_ROLES or not message.attachments:
+        return message
+    lines = [line for attachment in message.attachments for line in attachment_lines(attachment)]
+    text = "\n".join(("", "<attachments>", *lines, "</attachments>", *notes))
+    content = message.content
+    if isinstance(content, str):
+        return replace(message, content=f"{content}{text}")
+    return replace(message, content=(*content, {"type": "text", "text": text}))
+
+
+def attachment_lines(attachment: Attachment) -> Iterator[str]:
+    yield "  <attachment>"
+    yield element("title", attachment.title)
+    yield element("type", attachment.type)
+    if attachment.url is not None:
+        yield element("url", attachment.url)
+    if attachment.reference_url is not None:
+        yield element("reference_url", attachment.reference_url)
+    yield "  </attachment>"
+
+
+def element(name: str, text: str) -> str:
+    return f"    <{name}>{escape(text, quote=False)}</{name}>"
 
 
 class AttachmentView(msgspec.Struct, frozen=True):
-    """A step before each call of the model. `problems`: URL → why it could not be fetched."""
+    """Runs before each model call. `problems` maps URLs to the reasons why they could not be
+    fetched.
+    """
 
     opening: Opening
     deployment_id: str
@@ -38,8 +129,10 @@ class AttachmentView(msgspec.Struct, frozen=True):
     problems: Mapping[str, str]
     packing: FilePacking = msgspec.field(default_factory=FilePacking)
 
-    async def __call__(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """The same object for a conversation without attachments."""
+    async def __call__(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+        """Return the messages with packed attachments, or the same object if there are no
+        attachments.
+        """
         if not any(message.attachments for message in messages):
             return messages
         info = await self.opening.workspace.facts(self.deployment_id)
@@ -51,8 +144,10 @@ class AttachmentView(msgspec.Struct, frozen=True):
             for place, message in enumerate(messages)
         ]
 
-    async def deliver(self, messages: Sequence[Message], keep: Keep, info: DeploymentInfo) -> Kept:
-        """The newest first, as long as there is room."""
+    async def deliver(
+        self, messages: Sequence[ModelMessage], keep: Keep, info: DeploymentInfo
+    ) -> Kept:
+        """Pack the selected attachments, the newest first, up to the size limit."""
         kept: Kept = {}
         room, loader = MOST_CHARACTERS, self.opening.loader
         for place in range(len(messages) - 1, -1, -1):
@@ -73,19 +168,21 @@ class AttachmentView(msgspec.Struct, frozen=True):
 
 
 def visible_message(
-    message: Message,
+    message: ModelMessage,
     kept: Sequence[tuple[Attachment, Attachment | str]],
     problems: Mapping[str, str],
-) -> Message:
-    """Described, with the attachments that are delivered."""
+) -> ModelMessage:
+    """Return the message with its attachments described and the packed ones attached."""
     if not message.attachments:
         return message
     delivered = tuple(one for _, one in kept if isinstance(one, Attachment))
-    return replace(described(message, notes(message, kept, problems)), attachments=delivered)
+    return replace(
+        describe_attachments(message, notes(message, kept, problems)), attachments=delivered
+    )
 
 
 def notes(
-    message: Message,
+    message: ModelMessage,
     kept: Sequence[tuple[Attachment, Attachment | str]],
     problems: Mapping[str, str],
 ) -> list[str]:
@@ -98,9 +195,13 @@ def notes(
     ]
 
 
-def in_parts(messages: Sequence[Message], kept: Kept, problems: Mapping[str, str]) -> list[Message]:
-    """Attachments of tools follow after the results of all calls of the same answer."""
-    seen: list[Message] = []
+def in_parts(
+    messages: Sequence[ModelMessage], kept: Kept, problems: Mapping[str, str]
+) -> list[ModelMessage]:
+    """Return the messages with content parts. A tool's attachments follow after the results of all
+    calls of the answer.
+    """
+    seen: list[ModelMessage] = []
     brought: list[Part] = []
     for place, message in enumerate(messages):
         told = visible_message(message, kept.get(place, []), problems)
@@ -118,11 +219,11 @@ def in_parts(messages: Sequence[Message], kept: Kept, problems: Mapping[str, str
     return [*seen, *following(brought)]
 
 
-def following(brought: Sequence[Part]) -> list[Message]:
-    return [Message("user", (text_part(BROUGHT), *brought))] if brought else []
+def following(brought: Sequence[Part]) -> list[ModelMessage]:
+    return [ModelMessage("user", (text_part(BROUGHT), *brought))] if brought else []
 
 
-def as_parts(message: Message) -> tuple[Part, ...]:
+def as_parts(message: ModelMessage) -> tuple[Part, ...]:
     content = message.content
     if isinstance(content, str):
         return (text_part(content),) if content else ()

@@ -1,10 +1,11 @@
-"""Toolsets of the kind `client`: the page of the conversation runs their tools.
+"""Toolsets of the kind `client`, whose tools run in the page of the conversation.
 
 A call waits as an interaction. The page gets this JSON: `name`, under which a script registered the
-tool; `title`, the call in words; `arguments`, checked; `is_repeatable`; `permission`, which whoever
-answers needs, "" for none.
+tool; `title`, the call in words; `arguments`, checked; `is_repeatable`; `permission`, which the
+answering user needs, "" for none.
 """
 
+import json
 import logging
 from contextlib import nullcontext, suppress
 from dataclasses import replace
@@ -13,38 +14,45 @@ from functools import partial
 from channels.db import database_sync_to_async
 
 from apps.accounts.permissions import has_permission
-from apps.agent.ledger import Interaction
+from apps.agent.ledger import InteractionRequest
 from apps.agent.tools import Invocation, Pending, ToolResult, ToolSpec
-from apps.capabilities.client_tools.answers import result_of
 from apps.capabilities.registry import NOTHING, Capability, Contribution, Open, Opening
-from apps.capabilities.wrappers.approval import Risk, refused, with_approval
+from apps.capabilities.wrappers.approval import Risk, refusal_result, with_approval
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
-from apps.capabilities.wrappers.display import Display, display_of, title_of
-from apps.capabilities.wrappers.fallbacks import with_fallback
+from apps.capabilities.wrappers.display import Display, display_of, tool_title
+from apps.capabilities.wrappers.failure_handling import with_fallback
+from apps.capabilities.wrappers.internal import show_result
 from apps.capabilities.wrappers.limits import with_limit
 from apps.capabilities.wrappers.logs import with_log
-from apps.capabilities.wrappers.prepared import PreparedTool, unannounced
+from apps.capabilities.wrappers.prepared import PreparedTool, announce_nothing
 from apps.capabilities.wrappers.stages import with_stage
-from apps.errors import InvalidParameter
-from apps.manifest.client_tools import ClientTool, ClientToolSet
-from apps.manifest.fallbacks import Fallback
+from apps.capabilities.wrappers.value_texts import ERROR_CHARACTERS, fence_code, shorten_text
+from apps.errors import InvalidParameter, ToolError
+from apps.manifest.kinds.client import ClientToolSet
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import sanitize
-from apps.manifest.nodes import enabled
+from apps.manifest.nodes import enabled_nodes
+from apps.manifest.toolsets.client_tools import ClientTool
+from apps.manifest.toolsets.fallback_strategies import Fallback
 
 logger = logging.getLogger(__name__)
 
 FORBIDDEN = (
-    "Error: the person may not use this tool, so it was not called. Do not repeat the call; go on "
-    "without it and say what was left out."
+    "Error: the user may not use this tool, so it was not called. Do not repeat the call. "
+    "Continue without it, and mention what you left out."
 )
+TIMED_OUT = (
+    "The page did not answer in time. The tool may still have had its effect. Check that before "
+    "you call it again."
+)
+FAILED = "The page could not run the tool: "
 
 
 def prepare(manifest: Manifest) -> Open | None:
     tools = [
         prepare_tool(tool, toolset, path, manifest)
-        for path, toolset in enabled(ClientToolSet, manifest.tool_sets, "tool_sets")
+        for path, toolset in enabled_nodes(ClientToolSet, manifest.tool_sets, "tool_sets")
         for tool in toolset.tools
         if tool.enabled
     ]
@@ -52,8 +60,8 @@ def prepare(manifest: Manifest) -> Open | None:
         return None
 
     def open_tools(opening: Opening) -> nullcontext[Contribution]:
-        # Elsewhere nothing could run them.
-        if "client_tool" not in opening.can_ask or opening.caller.surface != "page":
+        # Only a stored conversation has a page that can run the tools.
+        if "client_tool" not in opening.can_ask or opening.caller.client.surface != "page":
             return nullcontext(NOTHING)
         return nullcontext(Contribution(tuple(tool.bind(opening) for tool in tools)))
 
@@ -64,10 +72,10 @@ def prepare_tool(
     tool: ClientTool, toolset: ClientToolSet, path: str, manifest: Manifest
 ) -> PreparedTool:
     arguments = read_arguments(tool.parameters)
-    title = title_of(toolset.name, tool.name, f"Calling {tool.name}")
+    title = tool_title(toolset.name, tool.name, f"Calling {tool.name}")
     display = display_of(manifest, title, tool=tool.display, parameters=tool.parameters)
     spec = ToolSpec(sanitize(tool.name), tool.description, arguments.schema)
-    # Asking the page, and reading what it answered, may be done twice; what the page does is its own.
+    # Asking the page and reading its answer may be repeated; the tool itself may not.
     answered = PreparedTool(spec, partial(result_of, arguments), path, is_repeatable=True)
     shown = with_stage(with_fallback(with_log(with_limit(answered)), Fallback()), display)
     asking = with_page(shown, tool, arguments, display, toolset.seconds)
@@ -77,29 +85,58 @@ def prepare_tool(
     return with_permission(approved, tool.permission or "")
 
 
+async def result_of(arguments: Arguments, opening: Opening, invocation: Invocation) -> ToolResult:
+    """Return the result for the model from the answer of the page.
+
+    An answer is `{"outcome": "done", "result": JSON}`, `{"outcome": "failed", "error": "…"}`, or
+    `{"outcome": "timeout"}` if the page did not answer in time. Raises `ToolError`.
+    """
+    answered = invocation.answers.get("client_tool")
+    if answered is None:  # nothing was asked, because the arguments are invalid
+        arguments.check(invocation.arguments)
+    answer = (answered and answered.answer) or {}
+    if answer.get("outcome") == "timeout":
+        raise ToolError(TIMED_OUT, is_lasting=True)
+    if answer.get("outcome") != "done":
+        raise ToolError(FAILED + shorten_text(str(answer.get("error") or "?"), ERROR_CHARACTERS))
+    result = answer.get("result")
+    if isinstance(result, str):
+        show_result(invocation, fence_code(result, ""))
+        return ToolResult(result, "text/plain")
+    text = json.dumps(result, ensure_ascii=False)
+    show_result(invocation, fence_code(text, "json"))
+    return ToolResult(text, "application/json")
+
+
 def with_page(
     tool: PreparedTool, declared: ClientTool, arguments: Arguments, display: Display, seconds: float
 ) -> PreparedTool:
-    """Ask the page first. The stage of a call opens when there is an answer, or when it is wrong."""
+    """Return a tool that first asks the page. Its stage opens when there is an answer, or for
+    invalid arguments.
+    """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         if "client_tool" not in invocation.answers:
-            with suppress(InvalidParameter):  # which the tool says in its stage
+            with suppress(InvalidParameter):  # the stage of the call shows this error
                 asked = {
                     "name": declared.name,
-                    "title": display.title(invocation.arguments, opening.caller.locale),
+                    "title": display.title(invocation.arguments, opening.caller.client.locale),
                     "arguments": arguments.check(invocation.arguments),
                     "is_repeatable": declared.is_repeatable,
                     "permission": declared.permission or "",
                 }
-                return Pending(interactions=(Interaction("", "client_tool", asked, seconds),))
+                return Pending(
+                    interactions=(InteractionRequest("", "client_tool", asked, seconds),)
+                )
         return await tool.work(opening, invocation)
 
-    return replace(tool, work=work, announce=unannounced)
+    return replace(tool, work=work, announce=announce_nothing)
 
 
 def with_permission(tool: PreparedTool, permission: str) -> PreparedTool:
-    """Call the tool only for a person who may use it: others are not asked, nor is their page."""
+    """Return a tool that only a user with the permission can call. For others, no question is asked
+    and the page runs nothing.
+    """
     if not permission:
         return tool
 
@@ -113,7 +150,7 @@ def with_permission(tool: PreparedTool, permission: str) -> PreparedTool:
             opening.caller.bucket,
             permission,
         )
-        return refused(FORBIDDEN)
+        return refusal_result(FORBIDDEN)
 
     return replace(tool, work=work)
 

@@ -1,33 +1,143 @@
-"""Time awareness: the model knows what time it is, and when its tools said what they said."""
+"""Time awareness: the model knows the current time, and when each tool result was returned.
 
+The timestamp of a result is in its state, so that it returns with the history. Only the model's
+view gets the line that shows it.
+"""
+
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+from zoneinfo import ZoneInfo
 
+from apps.agent.injection import Injection, inject
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.clock.timestamps import annotate, current_timestamp, stamp_result, time_step
-from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.registry import Capability, Contribution, HistoryStep, Open, Opening
 from apps.capabilities.wrappers.internal import (
+    PlatformTool,
     internal_tool,
     open_with,
     parameters,
     plain_result,
     text_parameter,
 )
+from apps.datetimes import read_datetime, zone_names
+from apps.errors import InvalidParameter
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
 
 TOOL_NAME = "internal_timeawareness_current_timestamp"
-DESCRIPTION = "Tells the current date and time, in UTC or in a time zone."
+DESCRIPTION = "Returns the current date and time, in UTC or in a time zone."
 PARAMETERS = parameters(
-    {"timezone": text_parameter("IANA name of a time zone, such as Europe/Paris. Without it: UTC.")}
+    {
+        "timezone": text_parameter(
+            "IANA name of a time zone, such as Europe/Paris. The default is UTC."
+        )
+    }
 )
 SERVES = frozenset({"features.timestamp", f"tool_sets.internal.{TOOL_NAME}"})
+METADATA = "_message_metadata"
+USER_ZONE = "_user_timezone"
+
+
+def current_timestamp(timezone: str | None = None) -> str:
+    """Return the time in ISO 8601 to the second, then the zone and the source of the zone.
+
+    Raises `InvalidParameter` for a zone that does not exist.
+    """
+    if timezone is None or not timezone.strip():
+        return stamp(datetime.now(UTC), "UTC", "default")
+    name = find_zone(timezone)
+    return stamp(datetime.now(ZoneInfo(name)), name, "argument")
+
+
+def stamp(moment: datetime, zone: str, source: str) -> str:
+    return f"{moment.isoformat(timespec='seconds')} ({zone}, source={source})"
+
+
+def find_zone(text: str) -> str:
+    """Return the correct spelling of a zone's name. Raises `InvalidParameter` with similar names."""
+    wanted = text.strip().replace(" ", "_").casefold()
+    zones = zones_by_folded_name()
+    if wanted in zones:
+        return zones[wanted]
+    near = [zones[name] for name in near_names(wanted, zones)]
+    advice = f"Did you mean {' or '.join(near)}?" if near else "Examples: Europe/Paris, Asia/Tokyo."
+    raise InvalidParameter("timezone", f"{text.strip()[:60]!r} is not an IANA time zone. {advice}")
+
+
+def near_names(wanted: str, zones: Mapping[str, str]) -> list[str]:
+    """Return the zones with a similar name, or whose city is the requested text."""
+    cities = [name for name in zones if name.rpartition("/")[2] == wanted]
+    return [*cities, *get_close_matches(wanted[:60], zones, n=3, cutoff=0.75)][:3]
+
+
+@cache
+def zones_by_folded_name() -> Mapping[str, str]:
+    # Only these names reach the time zone files. A name from the model is never used as a path.
+    return {name.casefold(): name for name in sorted({*zone_names(), "UTC"})}
+
+
+def time_step(tool: str, zone: str) -> HistoryStep:
+    """Return a step that appends the time to the conversation. `zone` is the user's, "" if unknown."""
+
+    async def tell(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+        now = datetime.now(ZoneInfo(zone) if zone else UTC)
+        text = stamp(now, zone or "UTC", "user_timezone" if zone else "default")
+        state = {USER_ZONE: zone} if zone else {}
+        return inject(messages, Injection(tool, {}, text, "always", state=state))
+
+    return tell
+
+
+async def stamp_result(call: ToolCall, result: ToolResult) -> ToolResult:
+    metadata = {
+        "timestamp": {
+            "response_timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+            "timestamp_source": "server",
+            "timezone_name": "UTC",
+            "skip_time_annotation": False,
+        },
+        "content_type": result.content_type,
+    }
+    return replace(result, state={**result.state, METADATA: metadata})
+
+
+async def annotate(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    return [add_time(message) for message in messages]
+
+
+def add_time(message: ModelMessage) -> ModelMessage:
+    moment = moment_of(message.state) if message.role == "tool" else None
+    if moment is None or not isinstance(message.content, str):
+        return message
+    line = f"[Timestamp: {moment:%Y-%m-%d %H:%M:%S} UTC]"
+    return replace(message, content=f"{message.content}\n{line}" if message.content else line)
+
+
+def moment_of(state: Mapping[str, Any]) -> datetime | None:
+    if METADATA not in state:
+        return None
+    # The state comes from the client, which may have written anything into it.
+    metadata = state[METADATA]
+    stamped = metadata.get("timestamp") if isinstance(metadata, Mapping) else None
+    if not isinstance(stamped, Mapping) or stamped.get("skip_time_annotation"):
+        return None
+    try:
+        return read_datetime(str(stamped.get("response_timestamp")))
+    except ValueError:
+        return None
 
 
 def prepare(manifest: Manifest) -> Open | None:
     if not any(part.name in SERVES for part in parts_in_use(manifest)):
         return None
-    spec = (TOOL_NAME, DESCRIPTION, PARAMETERS)
-    tool = internal_tool(manifest, spec, tell_time, "Current time", is_repeatable=True)
+    declared = PlatformTool(TOOL_NAME, DESCRIPTION, PARAMETERS, "Current time", "read-only")
+    tool = internal_tool(manifest, declared, tell_time)
     if manifest.features is None or manifest.features.timestamp is None:
         return open_with(tool)
 
@@ -35,7 +145,7 @@ def prepare(manifest: Manifest) -> Open | None:
         return nullcontext(
             Contribution(
                 (tool.bind(opening),),
-                history=(time_step(TOOL_NAME, opening.caller.timezone),),
+                history=(time_step(TOOL_NAME, opening.caller.client.timezone),),
                 view=(annotate,),
                 results=(stamp_result,),
             )

@@ -1,4 +1,4 @@
-"""The files that an operator gives an application, as they are at this moment."""
+"""The files that an operator gives an application, in their current state."""
 
 import asyncio
 import mimetypes
@@ -10,18 +10,20 @@ from apps.capabilities.registry import Key, Opening
 from apps.errors import InitializationIssue, QuickAppError
 from apps.manifest.contexts import Context, FileContext, FolderContext
 from apps.manifest.manifest import Manifest
+from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.loading.loader import last_segment
-from apps.workspace.loading.places import place_of
 from apps.workspace.stored_files import FileInfo, Files, FolderInfo
 
 MOST_ENTRIES = 1_000
-"""In a listing, about 50,000 tokens."""
+"""A listing contains up to this many entries, about 50,000 tokens."""
 UNKNOWN_TYPE = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """`url` is a path of the workspace or an external URL; a folder's ends with a slash."""
+class ContextEntry:
+    """Represents a file or folder. `url` is a path of the workspace or an external URL; a folder's
+    URL ends with a slash.
+    """
 
     url: str
     title: str
@@ -34,36 +36,38 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Available:
-    """`unread`: folders that could not be listed; `left_out`: the number of entries above the limit."""
+class ListedEntries:
+    """Contains the entries. `unread` lists folders that could not be listed; `left_out` counts the
+    entries above the limit.
+    """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ContextEntry, ...] = ()
     unread: tuple[str, ...] = ()
     issues: tuple[InitializationIssue, ...] = ()
     left_out: int = 0
 
 
-AVAILABLE = Key[Available]("available_contexts")
+AVAILABLE = Key[ListedEntries]("available_contexts")
 
 
 def has_files(manifest: Manifest) -> bool:
     return any(isinstance(one, FileContext | FolderContext) for one in manifest.contexts)
 
 
-async def available(manifest: Manifest, opening: Opening) -> Available:
-    """The operator's files as they are in this run; an unreadable folder is an issue."""
+async def available(manifest: Manifest, opening: Opening) -> ListedEntries:
+    """Return the operator's files as they are in this run. An unreadable folder is an issue."""
     if not has_files(manifest):
-        return Available()
+        return ListedEntries()
     ask = partial(find_files, manifest.contexts, opening.workspace.files)
     return await opening.known.get_or_ask(AVAILABLE, ask)
 
 
-async def find_files(contexts: Sequence[Context], files: Files) -> Available:
+async def find_files(contexts: Sequence[Context], files: Files) -> ListedEntries:
     outcomes = await asyncio.gather(
         *(entries_of(place, context, files) for place, context in enumerate(contexts))
     )
     entries = without_repetitions(entry for found in outcomes for entry in found.entries)
-    return Available(
+    return ListedEntries(
         tuple(entries[:MOST_ENTRIES]),
         tuple(folder for found in outcomes for folder in found.unread),
         tuple(issue for found in outcomes for issue in found.issues),
@@ -71,12 +75,12 @@ async def find_files(contexts: Sequence[Context], files: Files) -> Available:
     )
 
 
-async def entries_of(place: int, context: Context, files: Files) -> Available:
+async def entries_of(place: int, context: Context, files: Files) -> ListedEntries:
     match context:
         case FileContext():
             url = address(context.url)
             title = last_segment(url)
-            return Available((Entry(url, title, type_of(title), context.description),))
+            return ListedEntries((ContextEntry(url, title, type_of(title), context.description),))
         case FolderContext():
             folder = address(context.url)
             try:
@@ -84,17 +88,17 @@ async def entries_of(place: int, context: Context, files: Files) -> Available:
             except QuickAppError as error:
                 problem = f"contexts[{place}]: the folder cannot be listed: {error}"
                 issue = InitializationIssue(problem, section="Contexts", is_hard=False)
-                return Available(unread=(folder,), issues=(issue,))
-            own = Entry(folder, last_segment(folder), context.mime, context.description)
-            return Available((own, *entries_below(folder, found, context)))
+                return ListedEntries(unread=(folder,), issues=(issue,))
+            own = ContextEntry(folder, last_segment(folder), context.mime, context.description)
+            return ListedEntries((own, *entries_below(folder, found, context)))
         case _:
-            return Available()
+            return ListedEntries()
 
 
 def entries_below(
     folder: str, found: Sequence[FileInfo | FolderInfo], context: FolderContext
-) -> Iterator[Entry]:
-    """Files and their folders, each folder before its content."""
+) -> Iterator[ContextEntry]:
+    """Yield the files and their folders, each folder before its content."""
     level = folder.count("/")
     yielded: set[str] = set()
     for one in found:
@@ -104,15 +108,15 @@ def entries_below(
             inner = f"{'/'.join(segments[: level + depth])}/"
             if inner not in yielded:
                 yielded.add(inner)
-                yield Entry(inner, last_segment(inner), context.mime)
+                yield ContextEntry(inner, last_segment(inner), context.mime)
         if isinstance(one, FileInfo) and name and len(parents) < context.max_depth:
             title = last_segment(one.path)
-            yield Entry(one.path, title, type_of(title, one.content_type))
+            yield ContextEntry(one.path, title, type_of(title, one.content_type))
 
 
-def without_repetitions(entries: Iterable[Entry]) -> list[Entry]:
-    """One entry for each URL, with a description if any has one."""
-    found: dict[str, Entry] = {}
+def without_repetitions(entries: Iterable[ContextEntry]) -> list[ContextEntry]:
+    """Return one entry for each URL, with a description if any entry has one."""
+    found: dict[str, ContextEntry] = {}
     for entry in entries:
         known = found.get(entry.url)
         if known is None or (not known.description and entry.description):
@@ -121,8 +125,8 @@ def without_repetitions(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def address(url: str) -> str:
-    """The path of a stored file, other URLs unchanged."""
-    place = place_of(url)
+    """Return the path of a stored file, other URLs unchanged."""
+    place = locate_file(url)
     return place.address if place.kind == "stored" else url.strip()
 
 

@@ -1,40 +1,52 @@
-"""A call of a deployment, shown in the stage of its tool while it answers."""
+"""Calls a deployment as a tool, and shows its answer in the tool's stage while it arrives."""
+
+from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from django.conf import settings
-
-from apps.agent.allowance import Allowance
-from apps.agent.assembly import Reply
+from apps.agent.answers.replies import ask_model
 from apps.agent.calls import static_names
 from apps.agent.events import AttachmentAdded, Event, RefusalDelta, TextDelta
-from apps.agent.ledger import WAITING, within
-from apps.agent.messages import Message
-from apps.agent.model import ModelRequest
-from apps.agent.replies import ask
+from apps.agent.ledger import WAITING, ledger_within
+from apps.agent.messages import ModelMessage
+from apps.agent.model import Model, ModelRequest, Reply
+from apps.agent.run_answer import Allowance
 from apps.agent.tools import Invocation, Pending, ToolResult
-from apps.capabilities.deployment.attachments import OutgoingFiles
-from apps.capabilities.deployment.conversations import begun_by, conversation, question, session_of
-from apps.capabilities.deployment.targets import Target, parameters_of
+from apps.capabilities.deployment.conversations import (
+    OutgoingFiles,
+    begun_by,
+    earlier_messages,
+    question,
+    session_of,
+)
+from apps.capabilities.deployment.targets import Target, request_parameters
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.attachments import SEE_PICTURES, Places, filtered, see_files
+from apps.capabilities.wrappers.attachments import (
+    SEE_PICTURES,
+    AttachmentPlaces,
+    filter_attachments,
+    see_files,
+)
+from apps.capabilities.wrappers.limits import RESULT_CHARACTERS
 from apps.capabilities.wrappers.model_failures import tool_error
-from apps.capabilities.wrappers.texts import shortened
+from apps.capabilities.wrappers.value_texts import shorten_text
 from apps.errors import ModelFailed, ToolError
-from apps.manifest.prompts import CustomSystemPrompt, fill
+from apps.manifest.prompts import CustomSystemPrompt, fill_text
 from apps.workspace.port import DeploymentInfo, Workspace
 
 logger = logging.getLogger(__name__)
 
 HEADING = "> #### Response:\n"
 NOTICE_CHARACTERS = 100
-"""Room for the notice that an answer was cut, so that the session id after it stays."""
+"""This many characters are reserved for the notice that an answer was cut, so that the session ID
+after it remains.
+"""
 
 
-async def call(target: Target, opening: Opening, invocation: Invocation) -> ToolResult:
+async def call_deployment(target: Target, opening: Opening, invocation: Invocation) -> ToolResult:
     """Raises `ToolError`, `ToolTimedOut`, `InvalidParameter`, and what the workspace raises."""
     workspace = opening.workspace
     find = workspace.deployment if target.is_looked_up else workspace.assumed
@@ -43,19 +55,27 @@ async def call(target: Target, opening: Opening, invocation: Invocation) -> Tool
     model = await workspace.model(
         target.deployment_id, headers=target.headers, idle_seconds=target.seconds
     )
-    invocation.stage.write(HEADING)
     output = StageOutput(target, invocation)
     with errors_for_model(target, output):
-        reply = await ask(
-            model,
-            request,
-            output,
-            name=target.deployment_id,
-            stage_prefix=f"{invocation.id}-" if target.shows_stages else None,
-            stage_parent=invocation.id,
-            spend=invocation.spend,
-            allowance=Allowance(settings.ANSWER_MAX_CHARS),
-        )
+        return await ask_shown(target, model, request, output)
+
+
+async def ask_shown(
+    target: Target, model: Model, request: ModelRequest, output: StageOutput
+) -> ToolResult:
+    """Call the model and show its answer in the stage. Raises `ModelFailed`, `ToolError`."""
+    invocation = output.invocation
+    invocation.stage.write(HEADING)
+    reply = await ask_model(
+        model,
+        request,
+        output,
+        name=target.deployment_id,
+        stage_prefix=f"{invocation.id}-" if target.shows_stages else None,
+        stage_parent=invocation.id,
+        spend=invocation.spend,
+        allowance=Allowance(),
+    )
     if reply.finish_reason == WAITING:
         return Pending()
     return result_of(target, reply, invocation)
@@ -64,37 +84,37 @@ async def call(target: Target, opening: Opening, invocation: Invocation) -> Tool
 async def make_request(
     target: Target, info: DeploymentInfo, opening: Opening, invocation: Invocation
 ) -> ModelRequest:
-    """Raises `InvalidParameter`."""
+    """Raises `InvalidParameter` if a file cannot be sent."""
     files = OutgoingFiles(info, opening.loader, target.query)
     asked = await question(target, invocation.arguments, files)
     if not asked.content:
         logger.warning("Tool %s was called without a query", target.name)
     prompt = await system_text(target, opening.workspace)
-    system = [Message("system", prompt)] if prompt else []
-    earlier = await conversation(target, invocation, files)
+    system = [ModelMessage("system", prompt)] if prompt else []
+    earlier = await earlier_messages(target, invocation, files)
     return ModelRequest(
         messages=[*system, *earlier, asked],
-        parameters=parameters_of(target, info, invocation.arguments),
+        parameters=request_parameters(target, info, invocation.arguments),
         static_tools=target.static_tools,
-        ledger=within(invocation.ledger, invocation.key),
+        ledger=ledger_within(invocation.ledger, invocation.key),
         taint=opening.taint,
         meter=opening.meter,
     )
 
 
 async def system_text(target: Target, workspace: Workspace) -> str:
-    """Raises `Unsupported`, `FileRefused`."""
+    """Return the system prompt of the tool. Raises `Unsupported`, `FileRefused`."""
     prompt = target.system_prompt
     if prompt is None:
         return ""
     if isinstance(prompt, CustomSystemPrompt):
-        return fill(prompt.content, prompt.variables)
-    return fill(await workspace.prompt(prompt.path), prompt.variables or {})
+        return fill_text(prompt.content, prompt.variables)
+    return fill_text(await workspace.prompt(prompt.path), prompt.variables or {})
 
 
 @dataclass(slots=True)
 class StageOutput:
-    """The `emit` of a call: shows the answer in the stage of the tool."""
+    """Receives the events of a call as its `emit`, and shows the answer in the stage of the tool."""
 
     target: Target
     invocation: Invocation
@@ -106,7 +126,9 @@ class StageOutput:
             case TextDelta(text) | RefusalDelta(text):
                 self.invocation.stage.write(text)
             case AttachmentAdded(attachment):
-                for kept in filtered((attachment,), self.target.attachment, self.target.name):
+                for kept in filter_attachments(
+                    (attachment,), self.target.attachment, self.target.name
+                ):
                     self.invocation.stage.attach(kept)
             case _:
                 self.invocation.emit(event)
@@ -123,15 +145,15 @@ def errors_for_model(target: Target, output: StageOutput) -> Iterator[None]:
 
 def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResult:
     message, wanted = reply.message, target.attachment
-    attachments = filtered(tuple(dict.fromkeys(message.attachments)), wanted, target.name)
+    attachments = filter_attachments(tuple(dict.fromkeys(message.attachments)), wanted, target.name)
     check_static_calls(target, message)
-    places = Places.of(attachments, wanted)
+    places = AttachmentPlaces.of(attachments, wanted)
     seen = SEE_PICTURES if places.inside else see_files(attachments)
     content = message.text if message.text.strip() else seen or "The answer is empty."
     if target.is_resumable and session_of(target, invocation) is None:
         name = begun_by(invocation.id)
-        most = settings.TOOL_RESULT_CHARACTERS - len(name) - NOTICE_CHARACTERS
-        content = shortened(content, most) + name
+        most = RESULT_CHARACTERS - len(name) - NOTICE_CHARACTERS
+        content = shorten_text(content, most) + name
     return ToolResult(
         content,
         attachments=attachments,
@@ -143,13 +165,13 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
     )
 
 
-def check_static_calls(target: Target, message: Message) -> None:
-    """Raises `ToolError` for an answer that is nothing but calls of the service's own tools."""
+def check_static_calls(target: Target, message: ModelMessage) -> None:
+    """Raises `ToolError` for an answer that has only calls of the service's own tools."""
     static = static_names(target.static_tools)
     theirs = [call.name for call in message.tool_calls if call.name in static]
     if theirs and not (message.text or message.attachments):
         raise ToolError(
-            f"{target.name}: it asked for its tool '{theirs[0]}', which runs at the model's service "
-            "itself and cannot be called from here.",
+            f"{target.name}: the model called its tool '{theirs[0]}', which runs at the model's own "
+            "service and cannot be called from here.",
             is_lasting=True,
         )

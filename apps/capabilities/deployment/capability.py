@@ -1,4 +1,4 @@
-"""Toolsets of the kind `dial-deployment`: models and applications become tools."""
+"""Toolsets of the kind `dial-deployment`, which turn models and applications into tools."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -7,32 +7,44 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from apps.agent.tools import Tool
-from apps.capabilities.deployment.calls import call
-from apps.capabilities.deployment.parameters import FILES, RESERVED, complete, own_parameters
-from apps.capabilities.deployment.targets import Target, declared_target, look_up, read_simple
+from apps.capabilities.deployment.calls import call_deployment
+from apps.capabilities.deployment.parameters import (
+    FILES,
+    RESERVED,
+    complete_parameters,
+    own_parameters,
+)
+from apps.capabilities.deployment.targets import (
+    Target,
+    declared_target,
+    find_deployment,
+    read_simple,
+)
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.wrappers.access import is_usable, usable_ids
 from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, approval_rules
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
-from apps.capabilities.wrappers.composition import Wishes, prepared_tool
-from apps.capabilities.wrappers.display import Display, display_of, title_of
+from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
+from apps.capabilities.wrappers.display import Display, display_of, tool_title
 from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.usable_deployments import is_usable_deployment, usable_ids
 from apps.errors import DeploymentNotFound, InitializationIssue
-from apps.manifest.fallbacks import Fallback
+from apps.manifest.kinds.deployment import DeploymentToolSet
 from apps.manifest.manifest import Manifest
-from apps.manifest.nodes import enabled
-from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool, as_stated
-from apps.manifest.toolsets import DeploymentToolSet
+from apps.manifest.nodes import enabled_nodes
+from apps.manifest.toolsets.fallback_strategies import Fallback
+from apps.manifest.toolsets.tools import DeploymentTool, SimpleDeploymentTool, as_stated
 from apps.workspace.port import DeploymentInfo
 
 LONGEST_SECONDS = 3600
-"""Of a whole call, so that every call ends; the manifest limits how long one may be silent."""
+"""A whole call can take up to this many seconds, so that every call ends. The manifest limits the
+time without output.
+"""
 
 CITATIONS = (
-    'Results of tools may contain anchors of the form <cit data-id="…"></cit>. They tie a statement '
-    "to its source. When you use such a statement, copy its anchors verbatim and leave them right "
-    "behind it; never change, merge or invent one."
+    'Results of tools may contain anchors of the form <cit data-id="…"></cit>. They tie a '
+    "statement to its source. When you use such a statement, copy its anchors verbatim and put "
+    "them directly after it; never change, merge or invent one."
 )
 
 Make = Callable[[DeploymentInfo], PreparedTool]
@@ -40,7 +52,7 @@ Make = Callable[[DeploymentInfo], PreparedTool]
 
 @dataclass(frozen=True, slots=True)
 class DeferredTool:
-    """A tool of a manifest that is made once its deployment is known."""
+    """Represents a tool of a manifest that is created once its deployment is known."""
 
     toolset: str
     path: str
@@ -48,7 +60,7 @@ class DeferredTool:
     make: Make
     cites: bool = False
     is_repeatable: bool | None = None
-    """As the manifest says."""
+    """Stores the value from the manifest."""
     is_optional: bool = False
 
 
@@ -66,7 +78,7 @@ def prepare(manifest: Manifest) -> Open | None:
     @asynccontextmanager
     async def open_deployments(opening: Opening) -> AsyncIterator[Contribution]:
         usable = await usable_ids(manifest, opening)
-        allowed = [tool for tool in deferred if is_usable(tool.deployment_id, usable)]
+        allowed = [tool for tool in deferred if is_usable_deployment(tool.deployment_id, usable)]
         made = await asyncio.gather(*(open_tool(tool, opening) for tool in allowed))
         tools = tuple(item for item in made if isinstance(item, Tool))
         issues = tuple(item for item in made if isinstance(item, InitializationIssue))
@@ -80,8 +92,8 @@ def prepare(manifest: Manifest) -> Open | None:
 def tools_of(
     manifest: Manifest,
 ) -> Iterator[tuple[str, str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
-    """Enabled tools: path of the toolset, path of the tool, toolset, tool."""
-    for place, toolset in enabled(DeploymentToolSet, manifest.tool_sets, "tool_sets"):
+    """Yield the enabled tools: path of the toolset, path of the tool, toolset, tool."""
+    for place, toolset in enabled_nodes(DeploymentToolSet, manifest.tool_sets, "tool_sets"):
         for index, tool in enumerate(toolset.tools):
             if isinstance(tool, DeploymentTool | SimpleDeploymentTool) and tool.enabled:
                 yield place, f"{place}.tools[{index}]", toolset, tool
@@ -94,7 +106,7 @@ def defer(
     tool: DeploymentTool | SimpleDeploymentTool,
     manifest: Manifest,
 ) -> DeferredTool:
-    """Raises `InitializationIssue`."""
+    """Raises `InitializationIssue` if a parameter has a reserved name."""
     cites, stated = bool(tool.propagate_annotations_to_choice), toolset.is_repeatable
     if isinstance(tool, SimpleDeploymentTool):
         make: Make = partial(make_simple, tool, toolset, manifest)
@@ -114,8 +126,8 @@ def defer(
 
 
 async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | InitializationIssue | None:
-    """None for an optional tool whose deployment is missing."""
-    found = await look_up(deferred.path, deferred.deployment_id, "tool", opening)
+    """Return the tool, or None for an optional tool whose deployment is missing."""
+    found = await find_deployment(deferred.path, deferred.deployment_id, "tool", opening)
     if isinstance(found, InitializationIssue):
         is_missing = isinstance(found.__cause__, DeploymentNotFound)
         return None if deferred.is_optional and is_missing else found
@@ -125,7 +137,9 @@ async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | Initiali
 
 
 def is_known_repeatable(info: DeploymentInfo) -> bool:
-    """A model has no effects; of an application here, the steps are not repeated."""
+    """Return True if a call may be repeated: a model has no effects, and an application here does
+    not repeat its recorded steps.
+    """
     return info.is_recorded or not info.is_application
 
 
@@ -133,14 +147,14 @@ RISKS: tuple[Risk, Risk] = ("read-only", "changes")
 
 
 def risk_of(info: DeploymentInfo) -> Risk:
-    """A model has no effects."""
+    """Return the risk of a call. A model has no effects, an application may change something."""
     return "changes" if info.is_application else "read-only"
 
 
 def prepare_declared(
     path: str, tool: DeploymentTool, toolset: DeploymentToolSet, manifest: Manifest, risk: Risk
 ) -> PreparedTool:
-    """Raises `InitializationIssue`."""
+    """Raises `InitializationIssue` if a parameter has a reserved name."""
     function = tool.open_ai_tool.function
     if taken := sorted(reserved_names(tool)):
         raise InitializationIssue(
@@ -150,9 +164,9 @@ def prepare_declared(
     mode = tool.conversation_mode
     is_resumable = mode is not None and mode.resumable
     own = own_parameters(tool, is_resumable=is_resumable)
-    parameters = complete(function.parameters, own)
+    parameters = complete_parameters(function.parameters, own)
     target = declared_target(tool, manifest, frozenset(parameters.properties.keys() - own.keys()))
-    title = title_of(toolset.name, target.name, f"Calling {target.name} application")
+    title = tool_title(toolset.name, target.name, f"Calling {target.name} application")
     display = display_of(manifest, title, tool=tool.display, parameters=parameters)
     return make_tool(
         target,
@@ -167,7 +181,7 @@ def prepare_declared(
 
 
 def reserved_names(tool: DeploymentTool) -> frozenset[str]:
-    """Parameters that would overwrite a field of the request that is not theirs."""
+    """Return the parameters that would overwrite a reserved field of the request."""
     if tool.sends_configuration:
         return frozenset()
     names = tool.open_ai_tool.function.parameters.properties.keys()
@@ -178,7 +192,7 @@ def make_simple(
     tool: SimpleDeploymentTool, toolset: DeploymentToolSet, manifest: Manifest, info: DeploymentInfo
 ) -> PreparedTool:
     target, parameters, arguments = read_simple(tool, manifest, info)
-    title = title_of(toolset.name, target.name, f"Calling {target.name} application")
+    title = tool_title(toolset.name, target.name, f"Calling {target.name} application")
     display = display_of(manifest, title, parameters=parameters)
     description = info.description or info.display_name
     approval = approval_rules(manifest, tool.approval, toolset.approval)
@@ -205,18 +219,18 @@ def make_tool(
     *,
     is_untrusted: bool,
 ) -> PreparedTool:
-    wishes = Wishes(
+    wishes = ToolOptions(
         arguments,
         display,
         LONGEST_SECONDS,
-        attachment=None,  # filtered while they arrive, so that the stage can show them at once
+        attachment=None,  # filtered early, so that the stage can show them
         fallback=fallback,
         addresses=frozenset({FILES}),
         is_untrusted=is_untrusted,
         approval=approval,
         risk=risk,
     )
-    return prepared_tool(target.name, description, partial(call, target), wishes)
+    return prepared_tool(target.name, description, partial(call_deployment, target), wishes)
 
 
 SERVES = frozenset({"tool_sets.dial-deployment", "features.tool_access_filter"})

@@ -1,30 +1,106 @@
-"""Earlier calls of the same tool, as the conversation that they were for the deployment."""
+"""The conversation that a deployment gets: earlier calls of the same tool, and files."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.agent.tools import Invocation
-from apps.capabilities.deployment.attachments import OutgoingFiles
-from apps.capabilities.deployment.parameters import FILES, SESSION
+from apps.capabilities.deployment.parameters import FILES, QUERY, SESSION
 from apps.capabilities.deployment.targets import Target
 from apps.capabilities.wrappers.arguments import recorded_arguments
-from apps.capabilities.wrappers.file_references import resolve
-from apps.capabilities.wrappers.texts import as_text
-from apps.errors import InvalidParameter
+from apps.capabilities.wrappers.file_references import all_of, bare, load_references
+from apps.capabilities.wrappers.value_texts import value_text
+from apps.errors import FileRefused, InvalidParameter
+from apps.workspace.egress.fetch import redact_url
+from apps.workspace.loading.file_locations import locate_file
+from apps.workspace.loading.files import Loaded, as_data
+from apps.workspace.loading.loader import Loader, last_segment
+from apps.workspace.port import DeploymentInfo
 
 logger = logging.getLogger(__name__)
+MOST_FILES = 50
+POSSIBLE = "Use paths of files (files/…), http(s) URLs or data: URIs."
 
 
-async def conversation(
+@dataclass(frozen=True, slots=True)
+class OutgoingFiles:
+    """Turns URLs of files into attachments that one deployment can read."""
+
+    info: DeploymentInfo
+    loader: Loader
+    query: str = QUERY
+
+    async def attach_all(self, urls: Sequence[str]) -> tuple[Attachment, ...]:
+        """Attach all files in order, or none. Raises `InvalidParameter`."""
+        if len(urls) > MOST_FILES:
+            raise refusal(f"there are {len(urls)} files; the limit is {MOST_FILES}.")
+        return tuple(await all_of(map(self.attach, urls)))
+
+    async def attach(self, url: str) -> Attachment:
+        """Raises `InvalidParameter` if the deployment does not accept the file."""
+        if self.info.files == "none":
+            raise refusal(
+                f"the deployment {self.info.id!r} does not accept files. Put the necessary "
+                f"information into {self.query}."
+            )
+        try:
+            address = bare(url.strip())
+            kind = locate_file(address).kind
+            if kind == "unsupported":
+                raise refusal(f"{redact_url(address)!r} is not a file that can be sent. {POSSIBLE}")
+            if kind == "external" and self.info.features.get("url_attachments"):
+                # The deployment fetches the URL itself.
+                await self.loader.distrust(address)
+                return Attachment("*/*", last_segment(address), url=address, reference_url=address)
+            if self.info.files == "data":
+                file = await self.load(address)
+                return Attachment(file.type, file.name, data=as_data(file))
+            if kind in {"external", "data"}:
+                await self.load(address)  # do not store a file of a refused type
+            return await self.stored(address)
+        except FileRefused as error:
+            raise refusal(str(error)) from error
+
+    async def stored(self, url: str) -> Attachment:
+        """Return the attachment by its path in the caller's files, and store the file if necessary.
+
+        Raises `FileRefused`.
+        """
+        info = await self.loader.promote(url)
+        title = last_segment(info.path)
+        self.check_type(title, info.content_type)
+        return Attachment(info.content_type, title, url=info.path)
+
+    async def load(self, url: str) -> Loaded:
+        """Raises `FileRefused`."""
+        file = await self.loader.take(url)
+        self.check_type(file.name, file.type)
+        return file
+
+    def check_type(self, title: str, content_type: str) -> None:
+        if self.info.reads(content_type) is not False:
+            return
+        accepted = ", ".join(self.info.input_attachment_types)
+        takes = f"takes files of the types {accepted}" if accepted else "cannot read it"
+        raise refusal(
+            f"the deployment {self.info.id!r} {takes}; {title!r} is of the type {content_type}."
+        )
+
+
+def refusal(problem: str) -> InvalidParameter:
+    return InvalidParameter(FILES, problem)
+
+
+async def earlier_messages(
     target: Target, invocation: Invocation, files: OutgoingFiles
-) -> list[Message]:
-    """The earlier messages of the conversation that a call continues; [] for a new one."""
+) -> list[ModelMessage]:
+    """Return the earlier messages of the conversation that a call continues, [] for a new one."""
     session = session_of(target, invocation)
     if session is None and not target.pools_history:
         return []
-    said: list[Message] = []
+    said: list[ModelMessage] = []
     for call, result in earlier_calls(target.name, invocation.messages):
         arguments = recorded_arguments(call)
         if session is None or session in (call.id, arguments.get(SESSION)):
@@ -33,21 +109,23 @@ async def conversation(
 
 
 def session_of(target: Target, invocation: Invocation) -> str | None:
-    """The conversation that the model names, None for a new one."""
+    """Return the ID of the conversation that the model continues, None for a new one."""
     if not target.is_resumable:
         return None
-    return as_text(invocation.arguments.get(SESSION)).strip() or None
+    return value_text(invocation.arguments.get(SESSION)).strip() or None
 
 
 def begun_by(call_id: str) -> str:
-    """The end of a conversation's first answer, by which the model can continue it."""
+    """Return the end of a conversation's first answer, with the ID by which the model can continue
+    it.
+    """
     return f"\n\n[session_id: {call_id}]"
 
 
 def earlier_calls(
-    tool_name: str, messages: Sequence[Message]
-) -> Iterator[tuple[ToolCall, Message]]:
-    """The answered calls of a tool, each with its result."""
+    tool_name: str, messages: Sequence[ModelMessage]
+) -> Iterator[tuple[ToolCall, ModelMessage]]:
+    """Yield the answered calls of a tool, each with its result."""
     results = {m.tool_call_id: m for m in messages if m.role == "tool"}
     for message in messages:
         for call in message.tool_calls:
@@ -59,31 +137,33 @@ async def replay(
     target: Target,
     call: ToolCall,
     arguments: Mapping[str, Any],
-    result: Message,
+    result: ModelMessage,
     files: OutgoingFiles,
-) -> list[Message]:
-    answer = Message(
+) -> list[ModelMessage]:
+    answer = ModelMessage(
         "assistant",
         result.text.removesuffix(begun_by(call.id)),
         attachments=result.attachments,
         state=result.state,
     )
     try:
-        resolved = await resolve(arguments, files.loader, {FILES})
+        resolved = await load_references(arguments, files.loader, {FILES})
         asked = await question(target, resolved.arguments, files)
     except InvalidParameter as error:
-        # A file that was deleted since must not end the conversation.
+        # A file that was deleted in the meantime must not end the conversation.
         logger.warning("An earlier call is repeated without its files: %s", error)
-        asked = Message("user", as_text(arguments.get(target.query)))
+        asked = ModelMessage("user", value_text(arguments.get(target.query)))
     return [asked, answer] if asked.content or asked.attachments else [answer]
 
 
-async def question(target: Target, arguments: Mapping[str, Any], files: OutgoingFiles) -> Message:
-    """Raises `InvalidParameter`."""
+async def question(
+    target: Target, arguments: Mapping[str, Any], files: OutgoingFiles
+) -> ModelMessage:
+    """Raises `InvalidParameter` if the files are not a list of URLs, or if one cannot be sent."""
     urls = arguments.get(FILES) or ()
     if isinstance(urls, str):
         urls = (urls,)
     if not isinstance(urls, list | tuple) or not all(isinstance(url, str) for url in urls):
-        raise InvalidParameter(FILES, "it has to be a list of addresses.")
+        raise InvalidParameter(FILES, "it must be a list of addresses.")
     attachments = await files.attach_all([url for url in urls if url.strip()])
-    return Message("user", as_text(arguments.get(target.query)), attachments=attachments)
+    return ModelMessage("user", value_text(arguments.get(target.query)), attachments=attachments)

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
-from apps.capabilities.wrappers.parameter_schemas import unchanged
+from apps.capabilities.wrappers.parameter_schemas import keep_value
 from apps.json_schemas.checks import SchemaCheck
 from apps.json_schemas.structure import JsonSchemaInvalid, JsonSchemaUnsupported
-from apps.manifest.parameters import (
+from apps.manifest.toolsets.parameters import (
     ArrayParameter,
     FunctionParameters,
     Parameter,
@@ -17,7 +17,7 @@ from apps.manifest.parameters import (
     SimpleParameter,
     SimpleSchema,
 )
-from apps.manifest.tools import DeploymentTool
+from apps.manifest.toolsets.tools import DeploymentTool
 from apps.workspace.port import DeploymentInfo
 
 logger = logging.getLogger(__name__)
@@ -26,9 +26,11 @@ QUERY = "query"
 FILES = "attachment_urls"
 SESSION = "session_id"
 OURS = frozenset({QUERY, FILES, SESSION})
-"""Arguments of a generated tool with a meaning of their own; all others go into the request."""
+"""These arguments of a generated tool have a meaning of their own. All others are added to the
+request.
+"""
 RESERVED = frozenset({"messages", "model", "stream", "stream_options", "tools"})
-"""Fields of a request that no argument may fill."""
+"""No argument can fill these fields of a request."""
 
 
 def shown_as(**stage: Any) -> ParameterDisplay:
@@ -37,7 +39,7 @@ def shown_as(**stage: Any) -> ParameterDisplay:
 
 query = SimpleParameter(
     type="string",
-    description="Query prompt to the tool",
+    description="The query for the tool",
     display=shown_as(name="**Prompt:** ", show_value_in_stage_title=True),
 )
 files = ArrayParameter(
@@ -49,15 +51,17 @@ files = ArrayParameter(
 session = SimpleParameter(
     type="string",
     description=(
-        "The session_id that stands at the end of an earlier answer of this tool: send it "
-        "unchanged to go on with that conversation, leave it out to begin a new one"
+        "The session_id at the end of an earlier answer of this tool. Send it unchanged to "
+        "continue that conversation, or omit it to start a new one"
     ),
     display=shown_as(ignore=True),
 )
 
 
 def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Parameter]:
-    """The parameters with a meaning of their own, by name; all others go into the request."""
+    """Return the parameters with a meaning of their own, by name. All others are added to the
+    request.
+    """
     own: dict[str, Parameter] = {tool.query_parameter: query}
     if tool.takes_files:
         own[FILES] = files
@@ -66,14 +70,16 @@ def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Par
     return own
 
 
-def complete(written: FunctionParameters, added: Mapping[str, Parameter]) -> FunctionParameters:
-    """The parameters of the manifest, with those that it lacks."""
+def complete_parameters(
+    written: FunctionParameters, added: Mapping[str, Parameter]
+) -> FunctionParameters:
+    """Return the parameters of the manifest, completed with missing ones."""
     missing = {name: value for name, value in added.items() if name not in written.properties}
     return written.model_copy(update={"properties": {**written.properties, **missing}})
 
 
-def generated(info: DeploymentInfo, *, is_resumable: bool) -> FunctionParameters:
-    """Parameters made from the features of the deployment."""
+def generate_parameters(info: DeploymentInfo, *, is_resumable: bool) -> FunctionParameters:
+    """Return parameters generated from the features of the deployment."""
     own: dict[str, Parameter] = {QUERY: query}
     if info.files != "none":
         own[FILES] = files_of(info)
@@ -90,7 +96,7 @@ def files_of(info: DeploymentInfo) -> ArrayParameter:
 
 
 def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) -> Arguments:
-    """The parameters together with the configuration that the deployment declares."""
+    """Return the parameters together with the configuration that the deployment declares."""
     own = read_arguments(parameters)
     if not info.configuration_schema:
         return own
@@ -101,13 +107,15 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
         logger.warning("%s: the deployment alone checks its configuration: %s", info.id, error)
         checked = own.schema_check
     except JsonSchemaInvalid as error:
-        logger.warning("%s has a configuration schema that is none: %s", info.id, error)
+        logger.warning("%s has an invalid configuration schema: %s", info.id, error)
         return own
-    return Arguments(schema, checked, own.defaults, unchanged)
+    return Arguments(schema, checked, own.defaults, keep_value)
 
 
 def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Our own parameters win; definitions are kept, since properties may refer to them."""
+    """Merge the parameters. Ours win. Definitions are preserved, because properties may refer to
+    them.
+    """
     properties = {n: v for n, v in configurable(declared).items() if n not in OURS}
     required = declared.get("required")
     listed = required if isinstance(required, list) else []
@@ -122,6 +130,6 @@ def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> d
 
 
 def configurable(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values that go into `custom_fields.configuration`, by name."""
+    """Return the schemas of the values for `custom_fields.configuration`, by name."""
     properties = schema.get("properties")
     return properties if isinstance(properties, Mapping) else {}

@@ -1,4 +1,6 @@
-"""A deployment that is called as a tool, and the fields of its requests beside the messages."""
+"""A deployment that is called as a tool, and the fields of its requests in addition to the
+messages.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,33 +10,33 @@ from apps.capabilities.deployment.parameters import (
     OURS,
     QUERY,
     configurable,
-    generated,
+    generate_parameters,
     generated_arguments,
 )
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.arguments import Arguments
 from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError
-from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import sanitize
-from apps.manifest.parameters import FunctionParameters
 from apps.manifest.prompts import CustomSystemPrompt, DialSystemPrompt
-from apps.manifest.tools import DeploymentTool, SimpleDeploymentTool
+from apps.manifest.toolsets.attachments import AttachmentFilter
+from apps.manifest.toolsets.parameters import FunctionParameters
+from apps.manifest.toolsets.tools import DeploymentTool, SimpleDeploymentTool
 from apps.workspace.loading.shared_loads import rules_of
 from apps.workspace.port import DeploymentInfo
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A deployment under the name of its tool.
+    """Represents a deployment under the name of its tool.
 
-    `seconds`: how long it may be silent. `parameters`, `static_tools`: written into every request.
-    `arguments`: names of arguments that go into the request. `headers`: names of the caller's
-    headers that are passed on, None for all. `is_resumable`: the model may continue a conversation;
-    `pools_history`: all calls are one conversation. `cites`: annotations of the deployment go to
-    the answer. `is_looked_up`: ask the workspace for the deployment's features before a call.
-    `query`: name of the argument that is the question. `sends_configuration`: all arguments are
-    configuration, declared or not.
+    `seconds` is the timeout without output. `parameters` and `static_tools` are added to every
+    request. `arguments` names the arguments that are added to the request. `headers` names the
+    caller's headers that are forwarded, None for all. `is_resumable` means that the model may
+    continue a conversation; with `pools_history`, all calls are one conversation. `cites` adds
+    annotations of the deployment to the answer. `is_looked_up` means that the workspace is asked
+    for the deployment's features before a call. `query` is the name of the argument with the
+    question. `sends_configuration` means that all arguments are configuration, declared or not.
     """
 
     name: str
@@ -75,7 +77,7 @@ def read_simple(
     tool: SimpleDeploymentTool, manifest: Manifest, info: DeploymentInfo
 ) -> tuple[Target, FunctionParameters, Arguments]:
     mode, id = tool.conversation_mode, tool.deployment_id
-    parameters = generated(info, is_resumable=mode is not None and mode.resumable)
+    parameters = generate_parameters(info, is_resumable=mode is not None and mode.resumable)
     arguments = generated_arguments(parameters, info)
     names = frozenset(arguments.schema["properties"].keys() - OURS)
     return target_of(sanitize(id), id, tool, manifest, names), parameters, arguments
@@ -101,19 +103,19 @@ def target_of(
     )
 
 
-async def look_up(
+async def find_deployment(
     path: str, deployment_id: str, part: str, opening: Opening
 ) -> DeploymentInfo | InitializationIssue:
-    """The features of a deployment, or why its `part` of the manifest cannot be used.
+    """Return the features of a deployment, or why its `part` of the manifest cannot be used.
 
-    The cause of the latter is the `DeploymentNotFound`, if there is no such deployment.
+    If there is no such deployment, the cause of the issue is `DeploymentNotFound`.
     """
     try:
         info = await opening.workspace.deployment(deployment_id)
     except DeploymentNotFound as error:
         issue = InitializationIssue(
-            f"{path}: there is no deployment {deployment_id!r} that you may use, so the "
-            f"application runs without this {part}."
+            f"{path}: the deployment {deployment_id!r} does not exist, or you have no access, "
+            f"so the application runs without this {part}."
         )
         issue.__cause__ = error
         return issue
@@ -121,19 +123,20 @@ async def look_up(
         return InitializationIssue(f"{path}: {error}")
     if info.kind == "embedding":
         return InitializationIssue(
-            f"{path}: the deployment {deployment_id!r} makes vectors of texts and cannot answer, so "
-            f"the application runs without this {part}."
+            f"{path}: the deployment {deployment_id!r} is an embedding model and cannot "
+            f"answer, so the application runs without this {part}."
         )
     return info
 
 
-def parameters_of(
+def request_parameters(
     target: Target, info: DeploymentInfo, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The deployment's defaults, overlaid by the manifest's, overlaid by the arguments.
+    """Return the parameters of the request: the deployment's defaults, overridden by the manifest,
+    then by the arguments.
 
-    Properties of the deployment's configuration go into `custom_fields`; arguments that the function
-    does not declare are left out.
+    Properties of the deployment's configuration are put into `custom_fields`. Arguments that the
+    function does not declare are left out.
     """
     declared = configurable(info.configuration_schema)
     given = {name: value for name, value in arguments.items() if name in target.arguments}
@@ -149,5 +152,5 @@ def parameters_of(
 
 
 def without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
-    # null and {} leave the choice to the deployment
+    # null and {} mean the deployment's own choice
     return {name: value for name, value in values.items() if value is not None and value != {}}

@@ -1,4 +1,6 @@
-"""Toolsets of the kind `dial-app`: applications of DIAL, over MCP where they speak it, else asked."""
+"""Toolsets of the kind `dial-app`: applications of DIAL, called over MCP if they support it, else
+as a chat.
+"""
 
 import asyncio
 import logging
@@ -7,20 +9,20 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from apps.capabilities.deployment.capability import is_known_repeatable, make_tool
-from apps.capabilities.deployment.targets import look_up, read_simple
+from apps.capabilities.deployment.targets import find_deployment, read_simple
 from apps.capabilities.mcp.toolset_opening import PreparableToolset, open_toolsets
-from apps.capabilities.mcp.toolsets import Toolset
+from apps.capabilities.mcp.toolsets.declared import Toolset
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.wrappers.access import is_usable, usable_ids
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.wrappers.usable_deployments import is_usable_deployment, usable_ids
 from apps.errors import InitializationIssue
+from apps.manifest.kinds.dial_app import DialAppToolSet
 from apps.manifest.manifest import Manifest
-from apps.manifest.names import localized
-from apps.manifest.nodes import enabled
-from apps.manifest.tools import SimpleDeploymentTool, as_stated
-from apps.manifest.toolsets import DialAppToolSet
+from apps.manifest.names import localize_text
+from apps.manifest.nodes import enabled_nodes
+from apps.manifest.toolsets.tools import SimpleDeploymentTool, as_stated
 from apps.workspace.loading.shared_loads import rules_of
 from apps.workspace.port import DeploymentInfo
 
@@ -32,7 +34,7 @@ MCP_ONLY = ("allowed_tools", "hidden_from_model")
 
 
 class PreparableApp:
-    """A toolset of the kind `dial-app`. Which way it goes is known when it is opened."""
+    """Represents a `dial-app` toolset. Its protocol is chosen when it is opened."""
 
     def __init__(self, path: str, node: DialAppToolSet, manifest: Manifest, seconds: float) -> None:
         self.path = path
@@ -43,12 +45,12 @@ class PreparableApp:
         self.warned: set[str] = set()
 
     async def choose(self, opening: Opening) -> Branch | InitializationIssue:
-        """The application is looked up only if that decides anything."""
+        """Choose the protocol. Look the application up only if the choice depends on it."""
         node = self.node
         if node.transport == "chat-completion":
             return self.chat(DeploymentInfo(node.deployment_id, ""))
         path = f"{self.path}.deployment_id"
-        info = await look_up(path, node.deployment_id, "toolset", opening)
+        info = await find_deployment(path, node.deployment_id, "toolset", opening)
         if isinstance(info, InitializationIssue):
             return info
         if info.features.get("mcp"):
@@ -56,8 +58,8 @@ class PreparableApp:
             return self.over_mcp
         if node.transport == "mcp":
             return InitializationIssue(
-                f"{self.path}.transport: the deployment {node.deployment_id!r} does not say that "
-                "it speaks MCP. Write 'auto' or 'chat-completion'."
+                f"{self.path}.transport: the deployment {node.deployment_id!r} does not "
+                "declare MCP support. Use 'auto' or 'chat-completion'."
             )
         return self.chat(info)
 
@@ -70,12 +72,12 @@ class PreparableApp:
         target, parameters, arguments = read_simple(simple, self.manifest, info)
         is_looked_up = node.transport != "chat-completion"
         target = replace(target, attachment=node.attachment, is_looked_up=is_looked_up)
-        title = node.name if localized(node.name) else f"Calling {target.name} application"
+        title = node.name if localize_text(node.name) else f"Calling {target.name} application"
         descriptions = (
             info.description,
-            localized(node.description),
+            localize_text(node.description),
             info.display_name,
-            localized(node.name),
+            localize_text(node.name),
             node.deployment_id,
         )
         description = next(filter(None, descriptions))
@@ -95,7 +97,7 @@ class PreparableApp:
         return replace(tool, toolset=self.path, is_repeatable=repeats)
 
     def warn(self, fields: tuple[str, ...], why: str) -> None:
-        """Tell the operator once which fields have no effect."""
+        """Log once, for the operator, which fields have no effect."""
         for name in fields:
             if getattr(self.node, name) is not None and name not in self.warned:
                 self.warned.add(name)
@@ -108,7 +110,7 @@ def prepare(manifest: Manifest) -> Open | None:
     seconds = rules_of(manifest).seconds
     apps = [
         PreparableApp(path, node, manifest, seconds)
-        for path, node in enabled(DialAppToolSet, manifest.tool_sets, "tool_sets")
+        for path, node in enabled_nodes(DialAppToolSet, manifest.tool_sets, "tool_sets")
     ]
     if not apps:
         return None
@@ -128,9 +130,11 @@ def prepare(manifest: Manifest) -> Open | None:
 async def choose(
     apps: Sequence[PreparableApp], manifest: Manifest, opening: Opening
 ) -> list[PreparableToolset | PreparedTool | InitializationIssue]:
-    """Which way each application goes, without those that the caller may not use."""
+    """Decide how each application is called. Leave out applications that the caller may not use."""
     usable = await usable_ids(manifest, opening)
-    found = (app.choose(opening) for app in apps if is_usable(app.node.deployment_id, usable))
+    found = (
+        app.choose(opening) for app in apps if is_usable_deployment(app.node.deployment_id, usable)
+    )
     return list(await asyncio.gather(*found))
 
 

@@ -1,4 +1,4 @@
-"""A model chooses the tools for a query, in a conversation of its own."""
+"""Asks a model, in a conversation of its own, to choose the tools for a query."""
 
 import asyncio
 import json
@@ -7,25 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
-from django.conf import settings
 
+from apps.agent.answers.replies import ask_model
 from apps.agent.events import ModelUsage
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.model import ModelRequest
-from apps.agent.replies import ask
 from apps.agent.stages import silent
 from apps.agent.tools import ToolSpec
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.texts import one_line
+from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import QuickAppError
 
 logger = logging.getLogger(__name__)
 
+SECONDS = 30.0
+"""A model that only names tools must answer within this many seconds. A slower model is worse than
+a search by words.
+"""
 DESCRIPTION_CHARACTERS = 400
-"""Of one tool in the catalogue."""
+"""The description of one tool in the catalogue is cut at this many characters."""
 QUERY_CHARACTERS = 2_000
 MOST_FOUND = 10
-"""Tools that one search makes available; each one costs its schema in every later call."""
+"""One search makes at most this many tools available. Each adds its schema to every later call."""
 
 TASK = """\
 You choose tools for another assistant. The user's message says what it wants to do. Answer with a \
@@ -38,7 +41,9 @@ Catalogue:
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """`names` is None if the model could not be asked or did not answer with names."""
+    """Contains the chosen tools. `names` is None if the model could not be called or did not answer
+    with names.
+    """
 
     names: list[str] | None
     usage: tuple[ModelUsage, ...] = ()
@@ -47,40 +52,40 @@ class ToolChoice:
 async def choose(
     opening: Opening, deployment_id: str, query: str, specs: Sequence[ToolSpec]
 ) -> ToolChoice:
-    """The tools that the deployment would take for a query; only names of `specs` count."""
+    """Return the tools that the deployment chooses for a query. Only names of `specs` count."""
     workspace = opening.workspace
     try:
-        async with asyncio.timeout(settings.TOOL_DISCOVERY_SECONDS):
+        async with asyncio.timeout(SECONDS):
             info = await workspace.facts(deployment_id)
             model = await workspace.model(deployment_id)
             asked = ModelRequest(
                 messages_of(query, specs), parameters=info.defaults, meter=opening.meter
             )
-            reply = await ask(model, asked, silent, name=deployment_id)
+            reply = await ask_model(model, asked, silent, name=deployment_id)
     except (QuickAppError, TimeoutError) as error:
         name = type(error).__name__
         logger.warning("Tools are searched by words: deployment=%s error=%s", deployment_id, name)
         return ToolChoice(None)
     names = read_names(reply.message.text, {spec.name for spec in specs})
     if names is None:
-        logger.warning("Tools are searched by words: deployment=%s named none", deployment_id)
+        logger.warning("Tools are searched by words: deployment=%s returned none", deployment_id)
     return ToolChoice(names, reply.usage)
 
 
-def messages_of(query: str, specs: Sequence[ToolSpec]) -> list[Message]:
+def messages_of(query: str, specs: Sequence[ToolSpec]) -> list[ModelMessage]:
     catalogue = [
         {"name": spec.name, "description": one_line(spec.description, DESCRIPTION_CHARACTERS)}
         for spec in specs
     ]
     written = msgspec.json.encode(catalogue).decode()
     task = TASK.format(most=MOST_FOUND, catalogue=written)
-    return [Message("system", task), Message("user", query[:QUERY_CHARACTERS])]
+    return [ModelMessage("system", task), ModelMessage("user", query[:QUERY_CHARACTERS])]
 
 
 def read_names(text: str, known: set[str]) -> list[str] | None:
-    """The known names of the array in an answer, [] for an empty one.
+    """Return the known names of the array in an answer, [] for an empty array.
 
-    None without an array, or if it has unknown names only.
+    Return None if there is no array, or if it has only unknown names.
     """
     start, end = text.find("["), text.rfind("]")
     try:

@@ -1,6 +1,6 @@
-"""The search for tools of one run: what is withheld, and how it becomes available.
+"""The search for withheld tools in one run, and how they become available.
 
-Tools are found by the words of a query where no model can be asked.
+If no model can be asked, tools are found by the words of a query.
 """
 
 import re
@@ -12,16 +12,16 @@ from apps.agent.tools import CallTool, Invocation, Tool, Toolbox, ToolResult, To
 from apps.capabilities.discovery.chooser import DESCRIPTION_CHARACTERS, MOST_FOUND, choose
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.internal import show_result
-from apps.capabilities.wrappers.texts import one_line
+from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import ToolError
 
 TOOL_NAME = "internal_tool_search"
 STATE_KEY = "lazy_loaded_tools"
-"""The names of the tools that a conversation has found already."""
+"""The state stores the names of the tools that a conversation has already found under this key."""
 SHORTEST = 3
-"""Characters; shorter words ("a", "to", "of") are not compared."""
+"""Only words of at least this many characters are compared, which excludes "a", "to" and "of"."""
 STEM = 4
-"""Characters; words that begin with the same ones are forms of one word."""
+"""Two forms of one word share at least this many characters at their beginning."""
 QUERY_WORDS = 50
 NAME_WEIGHT = 2
 
@@ -30,7 +30,9 @@ _word = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """`deferred`: all tools that can be found; `topics`: lines about them for the model."""
+    """Finds deferred tools. `deferred` contains all tools that can be found; `topics` are lines
+    about them for the model.
+    """
 
     toolbox: Toolbox
     deferred: Mapping[str, Tool]
@@ -38,7 +40,7 @@ class Search:
     topics: str
 
     def withhold(self) -> None:
-        """Unlist the deferred tools; a call of one is refused until it is found."""
+        """Hide the deferred tools. A call of one is refused until it is found."""
         for name, tool in self.deferred.items():
             del self.toolbox.listed[name]
             self.toolbox.unlisted[name] = replace(tool, call=refusal(name))
@@ -65,7 +67,7 @@ class Search:
         choice = await choose(opening, self.deployment_id, query, specs)
         names = match_words(query, specs) if choice.names is None else choice.names
         names = names[:MOST_FOUND]
-        self.reveal(names, opening.saved)
+        self.reveal(names, opening.conversation.saved)
         text = self.message(names)
         show_result(invocation, text)
         return ToolResult(text, usage=choice.usage)
@@ -78,23 +80,23 @@ class Search:
         if lines:
             return "\n".join(["You can call these tools now:", *lines])
         return (
-            "No tool was found. Say in other words what the tool should do, or go on without. "
-            f"There are tools in:\n{self.topics}"
+            "No tool was found. Describe in other words what the tool should do, or continue "
+            f"without one. There are tools in:\n{self.topics}"
         )
 
 
 def refusal(name: str) -> CallTool:
     async def call(invocation: Invocation) -> ToolResult:
         raise ToolError(
-            f"The tool '{name}' is not available yet. Call {TOOL_NAME} with a query that says "
-            "what you need; when it names the tool, call the tool again."
+            f"The tool '{name}' is not available yet. Call {TOOL_NAME} with a query that "
+            "describes what you need; when it lists the tool, call the tool again."
         )
 
     return call
 
 
 def match_words(query: str, specs: Iterable[ToolSpec]) -> list[str]:
-    """Names of tools that share words with the query, the best first."""
+    """Return the names of tools that share words with the query, the best first."""
     wanted = sorted(words(query))[:QUERY_WORDS]
     scores = {spec.name: score(wanted, spec) for spec in specs}
     found = [name for name, points in scores.items() if points]

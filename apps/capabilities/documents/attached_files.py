@@ -1,4 +1,6 @@
-"""The operator's files of an application, whose text is stored and searched without being read again."""
+"""The operator's files of an application. Their text is stored and searched without reading the
+files again.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,20 +10,22 @@ from urllib.parse import unquote
 from apps.capabilities.documents.cache import DocumentKey, cache
 from apps.capabilities.documents.index import DocumentIndex
 from apps.capabilities.documents.large_corpus import LargeCorpus
-from apps.capabilities.documents.loaded import LoadedDocuments
-from apps.capabilities.wrappers.texts import one_line
+from apps.capabilities.documents.retrieval import LoadedDocuments
+from apps.capabilities.wrappers.value_texts import one_line
 from apps.manifest.contexts import Context, FileContext, FolderContext
 from apps.manifest.manifest import Manifest
 from apps.workspace.corpora import AttachedDocument, CorpusReader
+from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.loading.loader import last_segment
-from apps.workspace.loading.places import place_of
 
 OWNER = "attached"
-"""In the cache, in place of a caller: rights are checked before it is asked."""
+"""The cache stores these files under this owner instead of a caller. Rights are checked before the
+cache is used.
+"""
 
 
 def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
-    """Contexts with stored files, if the application searches documents."""
+    """Return the contexts with stored files, if the application searches documents."""
     documents = manifest.features.documents if manifest.features is not None else None
     if documents is None or not documents.enabled:
         return ()
@@ -29,13 +33,13 @@ def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
         context
         for context in manifest.contexts
         if isinstance(context, FileContext | FolderContext)
-        and place_of(context.url).kind == "stored"
+        and locate_file(context.url).kind == "stored"
     )
 
 
 @dataclass(frozen=True, slots=True)
-class AttachedFiles:
-    """What the caller of `corpus` may read of what the `contexts` name at present."""
+class SearchableFiles:
+    """Contains the files named by the `contexts` that the caller of `corpus` can currently read."""
 
     corpus: CorpusReader
     contexts: Sequence[Context]
@@ -45,14 +49,16 @@ class AttachedFiles:
         return [one for one in found if any(covers(c, one.address) for c in self.contexts)]
 
     async def find(self, path: str, version: str) -> DocumentIndex | None:
-        """The stored text of a file; None if there is none of that version."""
+        """Return the stored text of a file, None if there is none of that version."""
         for one in await self.documents():
             if one.is_searchable and (one.address, one.version) == (path, version):
                 return await self.load(one)
         return None
 
     async def load(self, document: AttachedDocument) -> DocumentIndex | None:
-        """Read from the rows once in a process, while there is room; None if it has just changed."""
+        """Load a document once per process, from its rows, if there is room. Return None if it has
+        just changed.
+        """
         key = DocumentKey(OWNER, "", str(document.number), document.version)
         found = cache.get(key)
         if found is None:
@@ -72,7 +78,7 @@ class AttachedFiles:
     async def open(
         self, documents: Sequence[AttachedDocument]
     ) -> LoadedDocuments | LargeCorpus | None:
-        """Those of the documents that can be searched; None if there are none."""
+        """Return the documents that can be searched, None if there are none."""
         searchable = [one for one in documents if one.is_searchable]
         if not searchable:
             return None
@@ -84,10 +90,12 @@ class AttachedFiles:
 
 
 def covers(context: Context, address: str) -> bool:
-    """Whether a context names the file, now: a manifest may have changed since it was stored."""
+    """Return True if a context currently names the file. The manifest may have changed since the
+    file was stored.
+    """
     if not isinstance(context, FileContext | FolderContext):
         return False
-    named, path = unquote(place_of(context.url).address), unquote(address)
+    named, path = unquote(locate_file(context.url).address), unquote(address)
     if isinstance(context, FileContext):
         return path == named
     return path.startswith(named) and path[len(named) :].count("/") < context.max_depth

@@ -1,7 +1,7 @@
-"""Documents that were read, kept in the memory of this process for later questions about them.
+"""Caches documents in the memory of this process for later questions about them.
 
-A question in a later run neither loads nor embeds a document again. An entry ends with its
-conversation, after a day, or when others need the room.
+A question in a later run neither loads nor embeds a cached document again. An entry is dropped with
+its conversation, after a day, or when other entries need the room.
 """
 
 import time
@@ -17,9 +17,10 @@ SECONDS = 24 * 3600.0
 
 
 class DocumentKey(NamedTuple):
-    """`owner` is the bucket of the caller, `folder` that of the conversation in it, "" for none.
+    """Identifies a cached document.
 
-    `version` tells one content of the file at that address from another.
+    `owner` is the bucket of the caller, and `folder` that of the conversation in it, "" for none.
+    `version` distinguishes contents of the file at that address.
     """
 
     owner: str
@@ -29,7 +30,7 @@ class DocumentKey(NamedTuple):
 
 
 class DocumentCache:
-    """The least recently used documents are dropped. Threads may share it."""
+    """Drops the least recently used documents. Threads may share this cache."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -45,7 +46,7 @@ class DocumentCache:
             return found[0]
 
     def put(self, key: DocumentKey, document: DocumentIndex) -> None:
-        """Keep a document. One without an owner is not kept."""
+        """Cache a document that has an owner."""
         if not key.owner:
             return
         with self.lock:
@@ -54,7 +55,7 @@ class DocumentCache:
         self.trim()
 
     def trim(self) -> None:
-        """Drop documents until the rest fits in; they grow while they are embedded."""
+        """Drop documents until the rest fits. Documents grow while they are embedded."""
         most = int(settings.DOCUMENTS_CACHE_MB) * 2**20
         with self.lock:
             self.drop_old()

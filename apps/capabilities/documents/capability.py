@@ -1,50 +1,64 @@
-"""Tools for documents: one reads their text, one answers a request from them with sources."""
+"""Two tools for documents: one reads their text, one answers a request from them with sources."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
+from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.documents.answers import DocumentAnswers
-from apps.capabilities.documents.attached_files import AttachedFiles, attached_contexts
-from apps.capabilities.documents.document_reader import run_documents
-from apps.capabilities.documents.extraction import PAGE_CHARACTERS, extract_text
+from apps.capabilities.documents.attached_files import SearchableFiles, attached_contexts
+from apps.capabilities.documents.document_reader import open_document, run_documents
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, SOURCE, USUAL, ToolNames
 from apps.capabilities.documents.scans import Vision
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
+    PlatformTool,
     internal_tool,
     parameters,
+    show_result,
     text_parameter,
 )
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.manifest.features import Documents
+from apps.capabilities.wrappers.value_texts import STAGE_CHARACTERS, shorten_text
+from apps.errors import InvalidParameter
+from apps.manifest.features.features import Documents
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import ArrayParameter, FunctionParameters, Parameter, SimpleParameter
-from apps.manifest.parameters import SimpleSchema as Items
+from apps.manifest.toolsets.parameters import (
+    ArrayParameter,
+    FunctionParameters,
+    Parameter,
+    SimpleParameter,
+)
+from apps.manifest.toolsets.parameters import SimpleSchema as Items
 from apps.workspace.loading.shared_loads import rules_of
 
 LONGEST_SECONDS = 3600
-"""Of a whole answer, as of a call of a deployment; the application limits each silence."""
+"""A whole answer can take up to this many seconds, the same as a call of a deployment. The
+application limits the time without output.
+"""
+PAGE_CHARACTERS = 10_000
+"""One page of text has up to this many characters, about 2,500 tokens."""
 FORMATS = "PDF, Word, Excel, PowerPoint, EPUB, RTF, CSV, HTML and plain text"
-ADDRESS = "The address of a document: files/… as in attachments, or an http(s) URL."
+ADDRESS = "The URL of a document: files/… as in attachments, or an http(s) URL."
 EXTRACTION = (
     f"Reads the text of a document ({FORMATS}). A long text comes in pages of {PAGE_CHARACTERS:,} "
-    "characters; the end of each says how many there are."
+    "characters; the end of each has the number of pages."
 )
 ANSWER = (
-    f"Answers a request from the content of documents ({FORMATS}), with numbered sources. It finds "
-    "the passages that fit, so the documents may be long. It knows nothing of this conversation: "
-    "write everything that it has to know into the request."
+    f"Answers a request from the content of documents ({FORMATS}), with numbered sources. It "
+    "finds the passages that fit, so the documents may be long. It does not see this "
+    "conversation, so put everything that it needs into the request."
 )
 ATTACHED = (
-    " Without an address it answers from all files together that the operator of this application "
-    "made available: do that unless you know in which file the answer is."
+    " Without a URL it answers from all files that the operator of this application made "
+    "available. Do that unless you know which file has the answer."
 )
 CITATIONS = (
-    "Results of the tool {tool} have numbers in brackets, such as [1], which tie a statement to its "
-    "source. When you use such a statement, keep its numbers right behind it; never change, merge "
-    "or invent one. The sources are shown beside your answer, so do not list them."
+    "Results of the tool {tool} have numbers in brackets, such as [1], which tie a statement to "
+    "its source. When you use such a statement, keep its numbers directly after it; never "
+    "change, merge or invent one. The sources are shown next to your answer, so do not list "
+    "them."
 )
 
 
@@ -62,7 +76,7 @@ def prepare(manifest: Manifest) -> Open | None:
     @asynccontextmanager
     async def open_documents(opening: Opening) -> AsyncIterator[Contribution]:
         corpus = opening.workspace.corpus() if contexts else None
-        attached = None if corpus is None else AttachedFiles(corpus, contexts)
+        attached = None if corpus is None else SearchableFiles(corpus, contexts)
         async with run_documents(opening, vision, attached):
             answer = usual if attached is None else searching
             bound = extraction.bind(opening), answer.bind(opening)
@@ -77,42 +91,75 @@ def vision_of(manifest: Manifest, wanted: Documents) -> Vision:
 
 
 def extraction_tool(manifest: Manifest, names: ToolNames) -> PreparedTool:
-    page = SimpleParameter(type="integer", description="Which page of the text, from 1.", default=1)
+    page = SimpleParameter(type="integer", description="The page of the text, from 1.", default=1)
     taken = parameters(
         {FILE_URL: text_parameter(ADDRESS, display=IN_TITLE), names.page: page}, FILE_URL
     )
     return internal_tool(
         manifest,
-        (names.extraction, EXTRACTION, taken),
+        PlatformTool(
+            names.extraction,
+            EXTRACTION,
+            taken,
+            "Reading a document:",
+            "read-only",
+            addresses=frozenset({FILE_URL}),
+        ),
         partial(extract_text, names),
-        "Reading a document:",
         seconds=LONGEST_SECONDS,
-        is_repeatable=True,
-        addresses=frozenset({FILE_URL}),
     )
+
+
+async def extract_text(names: ToolNames, opening: Opening, invocation: Invocation) -> ToolResult:
+    """Raises `InvalidParameter`, and `ServiceFailed` when the file cannot be reached."""
+    arguments = invocation.arguments
+    document = await open_document(opening, FILE_URL, str(arguments[FILE_URL]), invocation.stage)
+    text = document.text.text
+    page = max(int(arguments.get(names.page) or 1), 1)
+    total = max(-(-len(text) // PAGE_CHARACTERS), 1)
+    if page > total:
+        pages = "1 page" if total == 1 else f"{total} pages"
+        problem = f"{document.name!r} has {pages} of {PAGE_CHARACTERS:,} characters."
+        raise InvalidParameter(names.page, problem)
+    content = text[(page - 1) * PAGE_CHARACTERS : page * PAGE_CHARACTERS]
+    if total > 1:
+        content += footer(page, total)
+    content = content or f"{document.name!r} has no text."
+    show_result(invocation, shorten_text(content, STAGE_CHARACTERS))
+    return ToolResult(content)
+
+
+def footer(page: int, total: int) -> str:
+    return f"\n\n---\nPage {page} of {total}"
 
 
 def answer_tool(
     manifest: Manifest, wanted: Documents, names: ToolNames, *, searches_attached: bool = False
 ) -> PreparedTool:
-    """`searches_attached`: without a file, it searches those that the operator has attached."""
+    """Return the tool. With `searches_attached`, a call without a file searches the operator's
+    files.
+    """
     work = DocumentAnswers(
         wanted, manifest.orchestrator.deployment.id, names, rules_of(manifest).seconds
     )
     description = f"{ANSWER}{ATTACHED}" if searches_attached else ANSWER
     return internal_tool(
         manifest,
-        (names.answer, description, answer_parameters(names, needs_file=not searches_attached)),
+        PlatformTool(
+            names.answer,
+            description,
+            answer_parameters(names, needs_file=not searches_attached),
+            "Searching in documents:",
+            "read-only",
+            addresses=frozenset({FILE_URL, FILE_URLS}),
+        ),
         work.answer,
-        "Searching in documents:",
         seconds=LONGEST_SECONDS,
-        is_repeatable=True,
-        addresses=frozenset({FILE_URL, FILE_URLS}),
     )
 
 
 def answer_parameters(names: ToolNames, *, needs_file: bool) -> FunctionParameters:
-    request = text_parameter("The question, or what is to be found out.", display=IN_TITLE)
+    request = text_parameter("The question, or what to find out.", display=IN_TITLE)
     several = ArrayParameter(
         type="array", items=Items(type="string"), description=f"Several. {ADDRESS}"
     )

@@ -10,14 +10,14 @@ from textwrap import wrap
 from apps.agent.messages import Attachment
 from apps.capabilities.documents.retrieval import CitedDocument, Passage, place_of_page
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.texts import one_line
+from apps.capabilities.wrappers.value_texts import one_line
 from apps.documents.bm25 import terms
 from apps.documents.chunks import sentences
 
 REFERENCE_TYPE = "text/plain"
-"""The type of the attachment that a source becomes, beside the answer and in the stage of the call.
+"""The type of a source's attachment, next to the answer and in the stage of the call.
 
-- `title`: `[1] report.pdf, page 3`; the number is the one that the answer has in brackets.
+- `title`: `[1] report.pdf, page 3`; the answer has the same number in brackets.
 - `data`: the sentence that is cited, in one line of at most `QUOTE_CHARACTERS`.
 - `reference_url`: the document, as files/… or its URL, of a PDF with `#page=3`; missing for a
   document without an address.
@@ -25,28 +25,32 @@ REFERENCE_TYPE = "text/plain"
 """
 QUOTE_CHARACTERS = 300
 ANSWER_CHARACTERS = 100_000
-"""In which numbers of sources are looked for."""
+"""Source numbers are searched in the first characters of an answer, up to this many."""
 REQUEST_WEIGHT = 0.25
-"""Of the words of the request, beside those of the statement that a sentence is cited for."""
+"""The words of the request count this fraction of the words of the cited statement."""
 
 STATE = "document_sources"
-"""Key of the highest number so far, which the next request and a run that is taken up go on from."""
+"""The state stores the highest number so far under this key. The next request and a resumed run
+continue from it.
+"""
 MOST_SOURCES = 9_000
-"""Then the numbers begin anew: an answer has at most four digits in brackets."""
+"""Numbers restart after this one, because an answer has at most four digits in brackets."""
 
 _number = re.compile(r"\[(\d{1,4})\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A passage and its number, from 1."""
+class CitedSource:
+    """Represents a passage with its number, from 1."""
 
     number: int
     passage: Passage
 
     @property
     def excerpt(self) -> str:
-        """The passage as the model reads it; it cannot end the element that it stands in."""
+        """Return the passage as the model reads it, escaped so that it cannot end the element
+        around it.
+        """
         document, chunk, chunks, _ = self.passage
         place = escape(place_of_page(document, chunk.page))
         above = " > ".join(heading.strip() for heading in chunks[0].headings)
@@ -59,7 +63,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The sentence of a source that an answer rests on, with the page that it is on."""
+    """Represents a sentence of a source that supports an answer, with its page."""
 
     number: int
     document: CitedDocument
@@ -87,21 +91,21 @@ class Citation:
         )
 
 
-def numbered(opening: Opening, passages: Sequence[Passage]) -> list[Source]:
-    """The passages with numbers that no other source of the conversation has."""
+def number_passages(opening: Opening, passages: Sequence[Passage]) -> list[CitedSource]:
+    """Return the passages with numbers that no other source of the conversation has."""
     last = last_number(opening)
-    opening.saved[STATE] = last + len(passages)
-    return [Source(number, passage) for number, passage in enumerate(passages, last + 1)]
+    opening.conversation.saved[STATE] = last + len(passages)
+    return [CitedSource(number, passage) for number, passage in enumerate(passages, last + 1)]
 
 
 def last_number(opening: Opening) -> int:
-    last = {**opening.state, **opening.saved}.get(STATE)
+    last = {**opening.conversation.state, **opening.conversation.saved}.get(STATE)
     # A client may have changed it.
     return last if isinstance(last, int) and 0 <= last < MOST_SOURCES else 0
 
 
-def citations(sources: Sequence[Source], answer: str, request: str) -> list[Citation]:
-    """Of the sources that an answer names; of all of them if it names none."""
+def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list[Citation]:
+    """Return the citations of the sources that an answer names. If it names none, cite all."""
     answer = answer[:ANSWER_CHARACTERS]
     named = {int(number) for number in _number.findall(answer)}
     chosen = [source for source in sources if source.number in named] or sources
@@ -109,19 +113,19 @@ def citations(sources: Sequence[Source], answer: str, request: str) -> list[Cita
 
 
 def statements(answer: str, number: int) -> str:
-    """The sentences of an answer that name a source, without the numbers."""
+    """Return the sentences of an answer that name a source, without the numbers."""
     mark = f"[{number}]"
     found = (sentence for sentence in sentences(marks_inside(answer)) if mark in sentence)
     return _number.sub("", " ".join(found)).strip()
 
 
 def marks_inside(answer: str) -> str:
-    """The numbers before the full stop that they stand behind, so that they stay with it."""
+    """Move the numbers before the full stop that they follow, so that they stay with the sentence."""
     return re.sub(r"([.!?])((?:\s?\[\d{1,4}\])+)", r"\2\1", answer)
 
 
-def cite(source: Source, statement: str, request: str) -> Citation:
-    """The sentence that has most words of the statement, or else of the request."""
+def cite(source: CitedSource, statement: str, request: str) -> Citation:
+    """Cite the sentence that shares most words with the statement, or else with the request."""
     document, chunk, chunks, _ = source.passage
     ordered = [chunk, *(one for one in chunks if one is not chunk)]
     options = [
@@ -140,6 +144,6 @@ def cite(source: Source, statement: str, request: str) -> Citation:
 
 
 def likeness(sentence: str, wanted: frozenset[str]) -> float:
-    """How much of a sentence are words that are wanted; short sentences gain by it."""
+    """Return the share of a sentence's words that are wanted. Short sentences score higher."""
     words = frozenset(terms(sentence))
     return len(words & wanted) / math.sqrt(len(words) or 1)

@@ -1,30 +1,33 @@
-"""A document as it is searched: its chunks, their words, and their vectors as far as there are any."""
+"""A document as it is searched: its chunks, their words, and the vectors that exist so far."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from apps.documents.bm25 import WordIndex
-from apps.documents.chunks import Chunk, chunks_of
+from apps.documents.bm25 import Bm25Index
+from apps.documents.chunks import TextChunk, chunks_of
 from apps.documents.structure import PagedText
 from apps.workspace.embeddings.port import Embeddings
 
-if TYPE_CHECKING:  # as in the port of embeddings: few processes need NumPy
+if TYPE_CHECKING:  # few processes need NumPy, as in the port of embeddings
     import numpy as np
     from numpy.typing import NDArray
 
 MOST_UNKNOWN = 0.5
-"""Share of unknown tokens above which the vector of a text says nothing about it."""
+"""The vector of a text is meaningless if more than this share of its tokens is unknown."""
 BYTES_OF_A_CHARACTER = 4
-"""Every text is kept twice, as a part of its page and of its chunk."""
+"""A character counts this many bytes. Every text is stored twice, as a part of its page and of its
+chunk.
+"""
 
 
 @dataclass(slots=True, eq=False)
 class DocumentIndex:
-    """`address` is where people find the document, "" if nowhere.
+    """Represents a document that can be searched. `address` links to it, "" without a link.
 
-    `number`: of an attached document, whose vectors are stored; here they are only counted. 0 for others.
-    `is_dropped`: no cache keeps it any more, so nothing is to be prepared for later questions.
+    `number` is the number of an attached document, 0 for others. Vectors of attached documents are
+    stored and only counted here. `is_dropped` means that no cache contains the document any more,
+    so no vectors are needed.
     """
 
     name: str
@@ -32,20 +35,22 @@ class DocumentIndex:
     address: str
     text: PagedText
     number: int = 0
-    chunks: Sequence[Chunk] = field(default=(), repr=False)
-    words: WordIndex = field(init=False, repr=False)
+    chunks: Sequence[TextChunk] = field(default=(), repr=False)
+    words: Bm25Index = field(init=False, repr=False)
     vectors: "ChunkVectors" = field(init=False, repr=False)
     is_dropped: bool = False
 
     def __post_init__(self) -> None:
-        """Takes about a second for a million characters: not for the event loop."""
+        """Split and index the text. It takes about a second per million characters, so do not call
+        it on the event loop.
+        """
         self.chunks = self.chunks or chunks_of(self.text.pages)
-        self.words = WordIndex([chunk.searched for chunk in self.chunks])
+        self.words = Bm25Index([chunk.searched for chunk in self.chunks])
         self.vectors = ChunkVectors()
 
     @property
     def size(self) -> int:
-        """Its memory in bytes, about."""
+        """Return the approximate size in memory, in bytes."""
         characters = sum(len(page.text) for page in self.text.pages)
         return BYTES_OF_A_CHARACTER * characters + self.words.size + self.vectors.size
 
@@ -59,9 +64,9 @@ class DocumentIndex:
 
 @dataclass(slots=True)
 class ChunkVectors:
-    """The vectors of the first `count` chunks, all by one model.
+    """Contains the vectors of the first `count` chunks, all by one model.
 
-    `problem`: why there are not more, "" for no reason but time.
+    `problem` is the reason why there are not more, "" if they are still being computed.
     """
 
     model: str = ""
@@ -75,11 +80,13 @@ class ChunkVectors:
 
     @property
     def width(self) -> int:
-        """The length of the vectors, 0 for none."""
+        """Return the length of the vectors, 0 for none."""
         return int(self.batches[0].shape[1]) if self.batches else 0
 
     def begin(self, model: str, width: int = 0) -> None:
-        """Drop vectors that cannot be compared: of another model, or not of the `width`, 0 for any."""
+        """Drop vectors that cannot be compared: from another model, or not of the length `width`, 0
+        for any.
+        """
         if model != self.model or (width and self.width not in (0, width)):
             self.model, self.batches, self.count, self.problem = model, [], 0, ""
 
@@ -90,7 +97,7 @@ class ChunkVectors:
         self.count += len(vectors)
 
     def similarities(self, query: "NDArray[np.float32]") -> Mapping[int, float]:
-        """Chunk → cosine, for the chunks that have a vector; {} if they have another length."""
+        """Return the cosines by chunk, for chunks with a vector, or {} if the lengths differ."""
         if self.width != len(query):
             return {}
         scores = (float(score) for batch in list(self.batches) for score in batch @ query)
@@ -98,7 +105,9 @@ class ChunkVectors:
 
 
 def meaningful(found: Embeddings) -> "NDArray[np.float32]":
-    """The vectors, with zeros for texts that the model does not know: they are like no others."""
+    """Return the vectors, with zeros for texts that the model does not know, so that they match
+    nothing.
+    """
     unknown = [n for n, share in enumerate(found.unknown_shares) if share > MOST_UNKNOWN]
     if not unknown:
         return found.vectors

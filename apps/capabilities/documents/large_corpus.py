@@ -1,9 +1,9 @@
-"""Search in a corpus that is too large for the memory of a process: the database ranks its chunks."""
+"""Searches a corpus that is too large for the memory of a process. The database ranks its chunks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.capabilities.documents.request_vector import RequestVector
+from apps.capabilities.documents.document_vectors import RequestVector
 from apps.capabilities.documents.retrieval import (
     LEAST_SIMILARITY,
     MOST_RANKED,
@@ -12,15 +12,15 @@ from apps.capabilities.documents.retrieval import (
     around,
     best_places,
 )
-from apps.capabilities.wrappers.texts import one_line
-from apps.documents.chunks import Chunk
+from apps.capabilities.wrappers.value_texts import one_line
+from apps.documents.chunks import TextChunk
 from apps.workspace.corpora import AttachedDocument, CorpusReader, PageNames
 from apps.workspace.loading.loader import last_segment
 
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document of which only what was found in it is known."""
+    """Represents a document of which only the found parts are loaded."""
 
     attached: AttachedDocument
     pages: PageNames
@@ -47,7 +47,7 @@ class FoundDocument:
 
 @dataclass(frozen=True, slots=True)
 class LargeCorpus:
-    """`documents` are those that can be searched."""
+    """Represents a corpus that stays in the database. `documents` are the searchable ones."""
 
     reader: CorpusReader
     documents: Sequence[AttachedDocument]
@@ -66,9 +66,9 @@ class LargeCorpus:
         return await self.passages(found, await self.reader.chunks(wanted))
 
     async def passages(
-        self, found: Mapping[ChunkPlace, float], chunks: Mapping[tuple[int, int], Chunk]
+        self, found: Mapping[ChunkPlace, float], chunks: Mapping[tuple[int, int], TextChunk]
     ) -> list[Passage]:
-        """Without those whose document has changed meanwhile."""
+        """Return the passages, without those whose document has changed in the meantime."""
         there = [place for place in found if place in chunks]
         pages: dict[int, set[int]] = {}
         for place, chunk in chunks.items():

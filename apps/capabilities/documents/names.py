@@ -1,4 +1,4 @@
-"""The names of the tools and of their parameters, of which applications choose one of two sets."""
+"""The names of the tools and of their parameters. Applications choose one of two sets."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,9 @@ FILE_URLS = "file_urls"
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
-    """`page`, `request`: parameters. `takes_one_file`: the second tool has `file_url` as well."""
+    """Contains the names of both tools. `page` and `request` are parameters. `takes_one_file` means
+    that the second tool also has `file_url`.
+    """
 
     extraction: str
     page: str
@@ -19,4 +21,4 @@ class ToolNames:
 
 USUAL = ToolNames("file_content_extraction_tool", "page", "rag_tool", "request", True)
 SOURCE = ToolNames("extract_file_content", "page_number", "rag_search", "query", False)
-"""As in the documentation of the agent that the tools come from."""
+"""The documentation of the agent that these tools were copied from uses these names."""

@@ -1,33 +1,40 @@
-"""The chunks of documents that fit a request, by its words and by its meaning.
+"""Finds the chunks of documents that fit a request, by its words and by its meaning.
 
-Both searches rank the chunks by themselves, and the ranks are merged (reciprocal rank fusion).
+Each search ranks the chunks, and the ranks are merged (reciprocal rank fusion).
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from apps.agent.stages import Stage
+from apps.capabilities.documents.document_vectors import RequestVector
 from apps.capabilities.documents.index import DocumentIndex
-from apps.capabilities.wrappers.texts import one_line
+from apps.capabilities.wrappers.value_texts import one_line
 from apps.documents.bm25 import word_scores
-from apps.documents.chunks import Chunk
+from apps.documents.chunks import TextChunk
+from apps.workspace.corpora import AttachedDocument, CorpusReader
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 MOST_RANKED = 50
-"""Chunks of each search that are merged."""
+"""Each search contributes up to this many chunks to the merged result."""
 RANK_OFFSET = 60
-"""The usual constant: how little the first ranks stand out among the others."""
+"""Reciprocal rank fusion usually uses this constant. The larger it is, the less the first ranks are
+preferred.
+"""
 LEAST_SIMILARITY = 0.25
-"""Below this cosine, texts have nothing to do with each other."""
+"""Texts whose cosine is lower count as unrelated."""
 NEIGHBOURS = 1
-"""Chunks on each side of a found one that are read with it."""
+"""This many chunks on each side of a found chunk are read with it."""
 
 
 class ChunkPlace(NamedTuple):
-    """The number of a document and of a chunk in it."""
+    """Contains the number of a document and of a chunk in it."""
 
     document: int
     chunk: int
@@ -38,9 +45,9 @@ NONE_STORED: Mapping[tuple[int, int], float] = {}
 
 
 class CitedDocument(Protocol):
-    """What people and models are told of a document that something was found in.
+    """Describes a document in which something was found, for users and models.
 
-    `address` is where people find it, "" if nowhere; `noun` what its pages are called, "" without pages.
+    `address` links to it, "" without a link. `noun` is the word for its pages, "" without pages.
     """
 
     @property
@@ -56,12 +63,12 @@ class CitedDocument(Protocol):
     def noun(self) -> str: ...
 
     def title(self, page: int) -> str:
-        """Of a page by its number, "" if it has none."""
+        """Return the title of a page by its number, "" if it has none."""
         ...
 
 
 def place_of_page(document: CitedDocument, page: int) -> str:
-    """Where a page is, for people: "report.pdf, page 3"."""
+    """Return a page's location for users: "report.pdf, page 3"."""
     if not document.noun or not page:
         return document.name
     title = one_line(document.title(page))
@@ -69,14 +76,14 @@ def place_of_page(document: CitedDocument, page: int) -> str:
 
 
 class Passage(NamedTuple):
-    """A found chunk, and the chunks around it in their order, itself included.
+    """Contains a found chunk with the chunks around it, in order.
 
-    `score` compares passages of one search: the sum of what both rankings give it.
+    `score` is the sum of the scores of both rankings. It compares passages of one search.
     """
 
     document: CitedDocument
-    chunk: Chunk
-    chunks: tuple[Chunk, ...]
+    chunk: TextChunk
+    chunks: tuple[TextChunk, ...]
     score: float = 0.0
 
 
@@ -87,10 +94,11 @@ def find_passages(
     most: int,
     stored: Mapping[tuple[int, int], float] = NONE_STORED,
 ) -> list[Passage]:
-    """The best first, at most `most`; `vector` is the request's, None to search by words alone.
+    """Return at most `most` passages, the best first. `vector` is the request's, None to search
+    only by words.
 
-    `stored` has the cosines of chunks whose vectors are stored: number of the attached document and
-    of the chunk → cosine.
+    `stored` has the cosines of chunks with stored vectors. Its keys are the numbers of the attached
+    document and of the chunk.
     """
     rankings = [by_words(documents, request)]
     if vector is not None:
@@ -130,13 +138,13 @@ def by_stored(
 
 
 def best_places(rankings: Sequence[Mapping[ChunkPlace, float]], most: int) -> Scores:
-    """The places that are best in all rankings together, the best first."""
-    points = merged(rankings)
+    """Return the chunks that are best in all rankings together, the best first."""
+    points = merge_rankings(rankings)
     found = sorted(points, key=lambda place: (-points[place], place))[:most]
     return {place: points[place] for place in found}
 
 
-def merged(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
+def merge_rankings(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
     points: Scores = {}
     for scores in rankings:
         best = sorted(scores, key=lambda place: (-scores[place], place))[:MOST_RANKED]
@@ -148,7 +156,7 @@ def merged(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
 def passage(
     documents: Sequence[DocumentIndex], place: ChunkPlace, used: set[ChunkPlace]
 ) -> Passage:
-    """The chunk with its neighbours, without those that another passage has."""
+    """Return the chunk with its neighbours, except chunks of other passages."""
     document = documents[place.document]
     there = range(len(document.chunks))
     own = [document.chunks[one.chunk] for one in around(place, used) if one.chunk in there]
@@ -156,7 +164,9 @@ def passage(
 
 
 def around(place: ChunkPlace, used: set[ChunkPlace] | None = None) -> list[ChunkPlace]:
-    """The place with its neighbours, also such as do not exist; without those in `used`, which grows."""
+    """Return the place and its neighbours, except those in `used`, and add them to `used`.
+    Neighbours may not exist.
+    """
     near = range(max(place.chunk - NEIGHBOURS, 0), place.chunk + NEIGHBOURS + 1)
     found = [ChunkPlace(place.document, number) for number in near]
     if used is None:
@@ -164,3 +174,83 @@ def around(place: ChunkPlace, used: set[ChunkPlace] | None = None) -> list[Chunk
     own = [one for one in found if one == place or one not in used]
     used.update(own)
     return own
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedDocuments:
+    """Searches documents in the memory of the process. `reader` compares the stored vectors of
+    attached documents.
+    """
+
+    documents: Sequence[DocumentIndex]
+    reader: CorpusReader | None = None
+
+    def has_vectors(self, model: str) -> bool:
+        return any(one.vectors.count and one.vectors.model == model for one in self.documents)
+
+    async def search(self, request: str, vector: RequestVector | None, most: int) -> list[Passage]:
+        """Return the passages that fit a request, the best first. Without a vector, search only by
+        words.
+        """
+        if vector is None:
+            return await asyncio.to_thread(find_passages, self.documents, request, None, most)
+        stored, numbers = NONE_STORED, [one.number for one in self.documents if one.number]
+        if self.reader is not None and numbers:
+            given = vector.model, vector.vector, MOST_RANKED, LEAST_SIMILARITY
+            stored = await self.reader.nearest(numbers, *given)
+        return await asyncio.to_thread(
+            find_passages, self.documents, request, vector.vector, most, stored
+        )
+
+
+def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
+    """Report for each document how it is searched, and which parts cannot be searched."""
+    for document in documents:
+        stage.write(
+            f"- {'; '.join((f'{document.name}: {search_mode(document)}', *gaps(document)))}\n"
+        )
+    stage.write("\n")
+
+
+def gaps(document: DocumentIndex) -> Iterator[str]:
+    """Yield what is missing in a document's text."""
+    text = document.text
+    missing = sum(not page.text for page in text.pages)
+    if missing and text.noun:
+        yield f"{missing} of {len(text.pages)} {text.noun}s have no text"
+    yield from text.failures
+    if text.notice:
+        yield text.notice
+
+
+def search_mode(document: DocumentIndex) -> str:
+    vectors, count = document.vectors, len(document.chunks)
+    if not count:
+        return "it has no text"
+    if vectors.count == count:
+        return "searched by words and by meaning"
+    if vectors.problem:
+        return f"searched by words; {vectors.problem}"
+    if vectors.count:
+        share = f"{100 * vectors.count // count} %"
+        return f"searched by words, and {share} of it by meaning; the rest is being prepared"
+    return "searched by words; the search by meaning is being prepared"
+
+
+def list_documents(documents: Sequence[DocumentIndex]) -> str:
+    return ", ".join(repr(document.name) for document in documents)
+
+
+def summary(documents: Sequence[AttachedDocument]) -> str:
+    """Return the number of attached files and how they are searched, on one line, because there may
+    be hundreds.
+    """
+    counts = Counter(map(attached_mode, documents))
+    return ", ".join(f"{count} {words}" for words, count in counts.items())
+
+
+def attached_mode(document: AttachedDocument) -> str:
+    if document.is_searchable:
+        is_whole = document.vectors == document.chunks
+        return f"searched by words{' and by meaning' if is_whole else ''}"
+    return "cannot be read" if document.state == "failed" else "being prepared"

@@ -1,20 +1,20 @@
-"""File tools: the model works in a folder of the caller's files."""
+"""File tools, with which the model works in a folder of the caller's files."""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 
-from apps.agent.context_fitter import KeepResult
+from apps.agent.context.fitter import KeepResult
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.files.context import FileContext
+from apps.capabilities.files.context import FileToolContext
 from apps.capabilities.files.offload import Offload, keep_result, offload_step, read_offload
 from apps.capabilities.files.tools import KINDS, PREFIX, READING, FileToolKind
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.wrappers.internal import internal_tool, show_result
+from apps.capabilities.wrappers.internal import PlatformTool, internal_tool, show_result
 from apps.capabilities.wrappers.limits import KEEP_RESULT
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
+from apps.capabilities.wrappers.value_texts import STAGE_CHARACTERS, shorten_text
 from apps.errors import InitializationIssue
-from apps.manifest.features import FileTool
+from apps.manifest.features.features import FileTool
 from apps.manifest.manifest import Manifest
 
 
@@ -33,7 +33,7 @@ def prepare(manifest: Manifest) -> Open | None:
         issues = (issue,)
 
     def open_files(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
-        context = FileContext(opening, most_files)
+        context = FileToolContext(opening, most_files)
         if offload is not None:
             keep: KeepResult = partial(keep_result, context, offload)
             opening.known[KEEP_RESULT] = keep
@@ -52,12 +52,16 @@ def file_tool(manifest: Manifest, name: FileTool, most_files: int) -> PreparedTo
     kind = KINDS[name]
     return internal_tool(
         manifest,
-        (f"{PREFIX}{name}", kind.description, kind.parameters),
+        PlatformTool(
+            f"{PREFIX}{name}",
+            kind.description,
+            kind.parameters,
+            kind.title,
+            "read-only" if name in READING else "changes",
+            addresses=kind.addresses,
+            streams=kind.streams,
+        ),
         partial(run_file_tool, kind, most_files),
-        kind.title,
-        streams=kind.streams,
-        is_repeatable=name in READING,
-        addresses=kind.addresses,
     )
 
 
@@ -65,8 +69,8 @@ async def run_file_tool(
     kind: FileToolKind, most_files: int, opening: Opening, invocation: Invocation
 ) -> ToolResult:
     """Raises `InvalidParameter`, and `ServiceFailed` when the files cannot be reached."""
-    result = await kind.work(FileContext(opening, most_files), invocation.arguments)
-    show_result(invocation, shortened(result.content, STAGE_CHARACTERS))
+    result = await kind.work(FileToolContext(opening, most_files), invocation.arguments)
+    show_result(invocation, shorten_text(result.content, STAGE_CHARACTERS))
     return result
 
 

@@ -1,4 +1,4 @@
-"""The files of one run, as file tools reach them, and the results that they return."""
+"""The files of one run, as file tools read them, and the results that these tools return."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -10,9 +10,9 @@ from apps.agent.messages import Attachment
 from apps.agent.tools import ToolResult
 from apps.capabilities.registry import Opening
 from apps.errors import FileRefused, InvalidParameter
+from apps.workspace.loading.file_locations import encode_path
 from apps.workspace.loading.files import Loaded
 from apps.workspace.loading.loader import last_segment
-from apps.workspace.loading.places import encoded
 from apps.workspace.stored_files import FileInfo, Files, FolderInfo
 
 PLAIN = "text/plain"
@@ -20,8 +20,8 @@ Arguments = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class FileContext:
-    """`most_files`: how many files one search reads."""
+class FileToolContext:
+    """Contains what a file tool needs in a run. One search reads up to `most_files` files."""
 
     opening: Opening
     most_files: int
@@ -31,39 +31,39 @@ class FileContext:
         return self.opening.workspace.files
 
     async def home(self) -> str:
-        """The agent's own folder; it ends with a slash."""
-        return f"{await self.files.home()}{encoded(self.opening.loading.rules.folder)}"
+        """Return the agent's own folder; it ends with a slash."""
+        return f"{await self.files.home()}{encode_path(self.opening.loading.rules.folder)}"
 
     async def load(self, parameter: str, path: str) -> Loaded:
-        """A file as it was when it was first read in this run. Raises `InvalidParameter`."""
-        with refusals(parameter):
+        """Return a file as it was when it was first read in this run. Raises `InvalidParameter`."""
+        with as_invalid_parameter(parameter):
             return await self.opening.loader.load(path)
 
     async def entries(
         self, parameter: str, folder: str, *, is_deep: bool
     ) -> list[FileInfo | FolderInfo]:
-        """Raises `InvalidParameter`."""
+        """Raises `InvalidParameter` if the folder cannot be listed in time."""
         try:
-            with refusals(parameter):
+            with as_invalid_parameter(parameter):
                 async with asyncio.timeout(self.opening.loading.rules.seconds):
                     found = list(await self.files.list(folder, is_deep=is_deep))
                     await self.opening.loader.distrust(folder)
                     return found
         except TimeoutError:
             raise InvalidParameter(
-                parameter, "the folder could not be listed in time; name a smaller one."
+                parameter, "listing the folder timed out; use a smaller one."
             ) from None
 
     def forget(self, *paths: str) -> None:
-        """Drop what was loaded of files that have changed."""
-        gone = frozenset(map(encoded, paths))
+        """Drop loaded files that have changed."""
+        gone = frozenset(map(encode_path, paths))
         loading = self.opening.loading
-        loading.loads.forget(lambda file: encoded(file.path) in gone)
-        loading.promotions.forget(lambda info: encoded(info.path) in gone)
+        loading.loads.forget(lambda file: encode_path(file.path) in gone)
+        loading.promotions.forget(lambda info: encode_path(info.path) in gone)
 
 
 @contextmanager
-def refusals(parameter: str) -> Iterator[None]:
+def as_invalid_parameter(parameter: str) -> Iterator[None]:
     """Turn `FileRefused` into `InvalidParameter`."""
     try:
         yield
@@ -80,5 +80,5 @@ def file_result(text: str, info: FileInfo) -> ToolResult:
     return ToolResult(text, PLAIN, attachments=(attachment,))
 
 
-def counted(number: int, singular: str, plural: str = "") -> str:
+def count_phrase(number: int, singular: str, plural: str = "") -> str:
     return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"

@@ -1,27 +1,28 @@
-"""The text of files of any type, kept for a run, and the file tool that reads lines of it."""
+"""Caches the text of files of any type for a run, and defines the file tool that reads lines of it."""
 
 import hashlib
 from dataclasses import dataclass, field
 
 from apps.agent.tools import ToolResult
-from apps.capabilities.files.context import Arguments, FileContext, counted, text_result
+from apps.capabilities.files.context import Arguments, FileToolContext, count_phrase, text_result
 from apps.capabilities.files.paths import check_file, full_path, shown_path
 from apps.capabilities.registry import Key
 from apps.documents.document import Document
-from apps.documents.pages import Unreadable
+from apps.documents.paged_text import UnreadableDocument
 from apps.errors import InvalidParameter
 from apps.workspace.loading.files import Loaded, document_bounds
 
 KEPT = 16_000_000
-"""Size of all documents that a run keeps: characters of text, and bytes of a document that is not
-read to its end. The newest document is kept whatever its size."""
+"""All documents that a run caches can have up to this size in total: characters of text, plus bytes
+of a document that is not read to its end. The newest document is cached whatever its size.
+"""
 MOST_CHARACTERS = 100_000
-"""Of one call, about 25,000 tokens."""
+"""One call returns up to this many characters, about 25,000 tokens."""
 
 
 @dataclass(slots=True)
 class RunDocumentCache:
-    """Documents by a hash of their content; the least recently used are dropped."""
+    """Caches documents by a hash of their content, and drops the least recently used ones."""
 
     kept: dict[str, Document] = field(default_factory=dict)
 
@@ -42,10 +43,10 @@ class RunDocumentCache:
 DOCUMENTS = Key[RunDocumentCache]("file_documents")
 
 
-async def document_of(
-    context: FileContext, parameter: str, path: str, *, until: int | None = None
+async def read_document(
+    context: FileToolContext, parameter: str, path: str, *, until: int | None = None
 ) -> Document:
-    """A document read up to line `until`, or its end, as far as time allows.
+    """Return a document read up to line `until`, or to its end, as far as time allows.
 
     Raises `InvalidParameter`.
     """
@@ -54,32 +55,35 @@ async def document_of(
     document = cache.get(file, context.opening.caller.bucket)
     try:
         await document.until(until)
-    except Unreadable as error:
+    except UnreadableDocument as error:
         raise InvalidParameter(parameter, f"{file.name!r} cannot be read: {error}") from error
     finally:
         cache.drop_oldest()
     return document
 
 
-async def read_lines(context: FileContext, arguments: Arguments) -> ToolResult:
+async def read_lines(context: FileToolContext, arguments: Arguments) -> ToolResult:
     path, start, end = arguments["path"], arguments["start_line"], arguments["end_line"]
     check_file("path", path)
     if start < 0:
-        raise InvalidParameter("start_line", "lines are counted from 0.")
+        raise InvalidParameter("start_line", "it must be 0 or more; lines are counted from 0.")
     if end <= start:
-        raise InvalidParameter("end_line", "it is the line after the last, so above start_line.")
+        raise InvalidParameter(
+            "end_line",
+            "it must be greater than start_line, because it is the line after the last one.",
+        )
     home = await context.home()
     place = full_path(home, path)
-    document = await document_of(context, "path", place, until=end)
+    document = await read_document(context, "path", place, until=end)
     name, count = shown_path(home, place), len(document.lines)
     if start < count:
         return text_result(excerpt(name, document, start, min(end, count)))
     if not document.is_complete:
-        so_far = f"so far there are {counted(count, 'line')}, {progress(document)}"
+        so_far = f"so far there are {count_phrase(count, 'line')}, {progress(document)}"
         return text_result(f"{name}: {so_far}.")
     if not count:
         return text_result(f"{name} is empty.")
-    raise InvalidParameter("start_line", f"{name} has {counted(count, 'line')}.")
+    raise InvalidParameter("start_line", f"{name} has {count_phrase(count, 'line')}.")
 
 
 def excerpt(name: str, document: Document, start: int, end: int) -> str:
@@ -95,7 +99,7 @@ def excerpt(name: str, document: Document, start: int, end: int) -> str:
         room -= len(line) + 1
     after = start + len(shown)
     head = f"{name}, lines {start} to {after - 1} of {line_count(document)}:"
-    more = [f"… (cut: go on with start_line={after})"] if after < end else []
+    more = [f"… (cut: continue with start_line={after})"] if after < end else []
     return "\n".join((head, *shown, *more))
 
 
@@ -105,4 +109,6 @@ def line_count(document: Document) -> str:
 
 
 def progress(document: Document) -> str:
-    return f"{document.pages:,} of {document.total:,} pages are read; later lines read on"
+    return (
+        f"{document.pages:,} of {document.total:,} pages are read; ask for later lines to read more"
+    )

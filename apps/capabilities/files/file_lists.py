@@ -3,18 +3,18 @@
 from collections.abc import Iterable, Sequence
 
 from apps.agent.tools import ToolResult
-from apps.capabilities.files.context import Arguments, FileContext, text_result
-from apps.capabilities.files.paths import check_folder, full_folder, matches, shown_path
+from apps.capabilities.files.context import Arguments, FileToolContext, text_result
+from apps.capabilities.files.paths import check_folder, full_folder, matches_path, shown_path
 from apps.errors import InvalidParameter
 from apps.workspace.stored_files import FileInfo, FolderInfo
 
 DEEPEST = 10
-"""Levels of folders."""
+"""A list can include up to this many levels of folders."""
 MOST_ENTRIES = 1_000
 LONGEST_PATTERN = 500
 
 
-async def list_folder(context: FileContext, arguments: Arguments) -> ToolResult:
+async def list_folder(context: FileToolContext, arguments: Arguments) -> ToolResult:
     path, depth = arguments["path"], depth_of(arguments, 1)
     check_folder("path", path)
     home = await context.home()
@@ -24,20 +24,24 @@ async def list_folder(context: FileContext, arguments: Arguments) -> ToolResult:
     return lines_result([entry_line(home, entry) for entry in entries], "empty")
 
 
-async def find(context: FileContext, arguments: Arguments) -> ToolResult:
+async def find_files(context: FileToolContext, arguments: Arguments) -> ToolResult:
     path, pattern = arguments.get("path") or "", arguments["pattern"]
     check_folder("path", path)
     if not pattern.strip("/ ") or len(pattern) > LONGEST_PATTERN:
-        raise InvalidParameter("pattern", "write a pattern for paths, such as *.md or notes/**.")
+        raise InvalidParameter(
+            "pattern", "it must be a pattern for paths, such as *.md or notes/**."
+        )
     home = await context.home()
     folder = full_folder(home, path)
     found = await files_below(context, folder, depth_of(arguments, DEEPEST))
-    wanted = [file for file in found if matches(shown_path(folder, file.path), pattern)]
+    wanted = [file for file in found if matches_path(shown_path(folder, file.path), pattern)]
     return lines_result([entry_line(home, file) for file in wanted], "no file matches")
 
 
-async def files_below(context: FileContext, folder: str, depth: int) -> list[FileInfo]:
-    """Files of the folder itself are at depth 1. Raises `InvalidParameter`."""
+async def files_below(context: FileToolContext, folder: str, depth: int) -> list[FileInfo]:
+    """Return the files down to `depth`; files of the folder itself are at depth 1. Raises
+    `InvalidParameter`.
+    """
     found = await context.entries("path", folder, is_deep=depth > 1)
     return [
         entry
@@ -49,7 +53,9 @@ async def files_below(context: FileContext, folder: str, depth: int) -> list[Fil
 def tree(
     found: Iterable[FileInfo | FolderInfo], folder: str, depth: int
 ) -> list[FileInfo | FolderInfo]:
-    """Files and folders down to a depth, by path; of deeper ones the folder."""
+    """Return the files and folders down to a depth, by path. Deeper files are represented by their
+    folder.
+    """
     entries: dict[str, FileInfo | FolderInfo] = {}
     for entry in found:
         parts = inner_parts(folder, entry)
@@ -80,10 +86,10 @@ def lines_result(lines: Sequence[str], nothing: str) -> ToolResult:
 
 
 def depth_of(arguments: Arguments, usual: int) -> int:
-    """Raises `InvalidParameter`."""
+    """Raises `InvalidParameter` if the depth is not from 1 to `DEEPEST`."""
     depth = arguments.get("max_depth")
     if depth is None:
         return usual
     if not 1 <= depth <= DEEPEST:
-        raise InvalidParameter("max_depth", f"write a number from 1 to {DEEPEST}.")
+        raise InvalidParameter("max_depth", f"must be a number from 1 to {DEEPEST}.")
     return int(depth)

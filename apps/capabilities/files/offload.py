@@ -1,4 +1,4 @@
-"""Large results of tools are written into a file, of which the model reads what it needs."""
+"""Writes large tool results into files, of which the model reads what it needs."""
 
 import logging
 import re
@@ -11,13 +11,13 @@ from django.conf import settings
 
 from apps.agent.messages import Attachment, ToolCall
 from apps.agent.tools import ResultStep, ToolResult
-from apps.capabilities.files.context import FileContext
+from apps.capabilities.files.context import FileToolContext
 from apps.capabilities.files.paths import shown_path
 from apps.capabilities.files.tools import PREFIX
-from apps.capabilities.wrappers.internal import configured
+from apps.capabilities.wrappers.internal import field_or_setting
 from apps.capabilities.wrappers.limits import WHOLE_RESULTS
 from apps.errors import InitializationIssue
-from apps.manifest.features import DialFiles
+from apps.manifest.features.features import DialFiles
 from apps.workspace.loading.loader import last_segment
 from apps.workspace.stored_files import FileInfo
 
@@ -28,7 +28,9 @@ NEEDED = ("read_lines", "search")
 ALWAYS_EXCLUDED = frozenset(
     {f"{PREFIX}read_lines", f"{PREFIX}search", "internal_skills_read_skill"}
 )
-"""Tools that read the file back, and instructions that have to be read as a whole."""
+"""Results of these tools are not offloaded: those that read the file, and instructions that must be
+read as a whole.
+"""
 FOLDER = "tool_results/"
 
 _unsafe = re.compile(r"[^\w-]+", re.ASCII)
@@ -36,33 +38,35 @@ _unsafe = re.compile(r"[^\w-]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Offload:
-    """`threshold` is bytes of UTF-8."""
+    """Decides which results are large. `threshold` is in bytes of UTF-8."""
 
     threshold: int
     excluded: frozenset[str]
 
 
 def read_offload(wanted: DialFiles, tools: Collection[str]) -> Offload | None:
-    """None where the application keeps large results. Raises `InitializationIssue`."""
+    """Return the rule, None if the application does not offload results. Raises
+    `InitializationIssue`.
+    """
     found = wanted.tool_call_result_offload
     enabled = settings.TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT
-    if found is None or not configured(found, "enabled", enabled):
+    if found is None or not field_or_setting(found, "enabled", enabled):
         return None
     missing = [name for name in NEEDED if name not in tools]
     if missing:
         raise InitializationIssue(
-            "features.dial_files.tool_call_result_offload: large results of tools stay as they "
-            f"are, because the model could not read them back. Add {' and '.join(missing)} to "
+            "features.dial_files.tool_call_result_offload: large tool results are not stored as "
+            f"files, because the model could not read the files. Add {' and '.join(missing)} to "
             "enabled_tools, or set tool_call_result_offload to null."
         )
     excluded = ALWAYS_EXCLUDED.union(
         settings.TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS, found.excluded_tools
     )
     size = settings.TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD
-    return Offload(int(configured(found, "size_threshold", size)), excluded)
+    return Offload(int(field_or_setting(found, "size_threshold", size)), excluded)
 
 
-def offload_step(context: FileContext, offload: Offload) -> ResultStep:
+def offload_step(context: FileToolContext, offload: Offload) -> ResultStep:
     whole = context.opening.known.get_or_make(WHOLE_RESULTS, dict)
 
     async def step(call: ToolCall, result: ToolResult) -> ToolResult:
@@ -76,7 +80,7 @@ def offload_step(context: FileContext, offload: Offload) -> ResultStep:
             return await write_result(context, call.name, result, content)
         except Exception:
             logger.warning(
-                "The large result of %s could not be kept as a file", call.name, exc_info=True
+                "The large result of %s could not be stored as a file", call.name, exc_info=True
             )
             return result
 
@@ -84,9 +88,9 @@ def offload_step(context: FileContext, offload: Offload) -> ResultStep:
 
 
 async def write_result(
-    context: FileContext, tool: str, result: ToolResult, content: bytes
+    context: FileToolContext, tool: str, result: ToolResult, content: bytes
 ) -> ToolResult:
-    """The result with a notice in place of its content. Raises what the workspace raises."""
+    """Return the result with a notice in place of its content. Raises what the workspace raises."""
     info, path = await write_text(context, tool, content)
     lines = content.count(b"\n") + 1
     notice = (
@@ -109,22 +113,22 @@ async def write_result(
     )
 
 
-async def write_text(context: FileContext, tool: str, content: bytes) -> tuple[FileInfo, str]:
-    """The file, and its path as the model sees it. Raises what the workspace raises."""
+async def write_text(context: FileToolContext, tool: str, content: bytes) -> tuple[FileInfo, str]:
+    """Return the file, and its path as the model sees it. Raises what the workspace raises."""
     home = await context.home()
     place = f"{home}{FOLDER}{file_name(tool)}"
     info = await context.files.write(place, content, "text/plain; charset=utf-8", is_new=True)
     return info, shown_path(home, info.path)
 
 
-async def keep_result(context: FileContext, offload: Offload, tool: str, text: str) -> str:
-    """Keep a result for which there is no room any more; its path, "" if it is not kept."""
+async def keep_result(context: FileToolContext, offload: Offload, tool: str, text: str) -> str:
+    """Store a result that no longer fits the context, and return its path, "" if it was not stored."""
     if tool in offload.excluded:
         return ""
     try:
         _, path = await write_text(context, tool, text.encode("utf-8", "replace"))
     except Exception:
-        logger.warning("A result of %s could not be kept as a file", tool, exc_info=True)
+        logger.warning("A result of %s could not be stored as a file", tool, exc_info=True)
         return ""
     return path
 

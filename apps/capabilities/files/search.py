@@ -2,32 +2,125 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from apps.agent.tools import ToolResult
-from apps.capabilities.files.context import Arguments, FileContext, counted, text_result
-from apps.capabilities.files.documents import document_of
+from apps.capabilities.files.context import Arguments, FileToolContext, count_phrase, text_result
+from apps.capabilities.files.documents import read_document
 from apps.capabilities.files.file_lists import DEEPEST, LONGEST_PATTERN, depth_of, files_below
-from apps.capabilities.files.hits import FileHits, Query, find_hits, joined_lines
 from apps.capabilities.files.paths import (
     check_file,
     check_folder,
     full_folder,
     full_path,
     is_folder,
-    matches,
+    matches_path,
     shown_path,
 )
+from apps.documents.document import Document
 from apps.errors import InvalidParameter
 
 MOST_CONTEXT = 50
 AT_ONCE = 4
-"""Files of a folder that are searched, and so held in memory, at the same time."""
-AGAIN = "Search again to go on where that ended."
+"""Up to this many files of a folder are searched concurrently, so this many are in memory at once.
+"""
+AGAIN = "Search again to continue from there."
 MOST_UNREAD = 10
-"""Names of unreadable files in a notice."""
+"""A notice names up to this many unreadable files."""
+MOST_CHARACTERS = 40_000
+"""One result can have up to this many characters."""
+LONGEST_LINE = 400
+"""A line is cut around the match to this many characters."""
 
 
-async def search(context: FileContext, arguments: Arguments) -> ToolResult:
+@dataclass(frozen=True, slots=True)
+class Query:
+    pattern: str
+    is_loose: bool
+    context: int
+
+    def hits(self, lines: Sequence[str]) -> list[int]:
+        if not self.is_loose:
+            return [n for n, line in enumerate(lines) if self.pattern in line]
+        wanted = self.pattern.casefold()
+        return [n for n, line in enumerate(lines) if wanted in line.casefold()]
+
+
+@dataclass(frozen=True, slots=True)
+class FileHits:
+    """Contains the result for one file: `hits` of its `lines` match, and `shown` are the lines to
+    show.
+
+    `problem` is the reason why it could not be read, "" for none. `rest` describes how far it was
+    read, "" if to its end.
+    """
+
+    name: str
+    lines: int = 0
+    hits: int = 0
+    shown: tuple[str, ...] = ()
+    problem: str = ""
+    rest: str = ""
+
+
+def find_hits(name: str, document: Document, query: Query) -> FileHits:
+    lines = document.lines
+    hits = query.hits(lines)
+    rest = "" if document.is_complete else f"{document.pages:,} of {document.total:,} pages"
+    return FileHits(
+        name, len(lines), len(hits), lines_to_show(shown_lines(lines, hits, query)), rest=rest
+    )
+
+
+def shown_lines(lines: Sequence[str], hits: Sequence[int], query: Query) -> Iterator[str]:
+    """Yield the lines: `12: ` before a match, `12- ` before a line around it, `--` where lines are
+    left out.
+    """
+    marked, last = frozenset(hits), -1
+    for hit in hits:
+        first = max(hit - query.context, last + 1)
+        if query.context and 0 <= last < first - 1:
+            yield "--"
+        for number in range(first, min(hit + query.context + 1, len(lines))):
+            mark = ":" if number in marked else "-"
+            yield f"{number}{mark} {shortened_line(lines[number], query)}"
+            last = number
+
+
+def shortened_line(line: str, query: Query) -> str:
+    if len(line) <= LONGEST_LINE:
+        return line
+    wanted = query.pattern.casefold() if query.is_loose else query.pattern
+    at = max((line.casefold() if query.is_loose else line).find(wanted), 0)
+    start = max(min(at - LONGEST_LINE // 4, len(line) - LONGEST_LINE), 0)
+    end = start + LONGEST_LINE
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
+
+
+def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
+    """Return the lines up to the first that exceeds a result, so that `joined_lines` adds its
+    notice.
+    """
+    kept: list[str] = []
+    room = MOST_CHARACTERS
+    for line in lines:
+        kept.append(line)
+        room -= len(line) + 1
+        if room < 0:
+            break
+    return tuple(kept)
+
+
+def joined_lines(lines: Sequence[str]) -> str:
+    room = MOST_CHARACTERS
+    for count, line in enumerate(lines):
+        room -= len(line) + 1
+        if room < 0:
+            return "\n".join((*lines[:count], "… (there are more; search for a rarer text)"))
+    return "\n".join(lines)
+
+
+async def search_files(context: FileToolContext, arguments: Arguments) -> ToolResult:
     query = read_query(arguments)
     path = arguments["path"]
     if is_folder(path):
@@ -37,42 +130,46 @@ async def search(context: FileContext, arguments: Arguments) -> ToolResult:
     found = await search_file(context, home, full_path(home, path), query)
     rest = f"\nOnly {found.rest} were read in time. {AGAIN}" if found.rest else ""
     if not found.hits:
-        return text_result(f"{found.name}: not found in {counted(found.lines, 'line')}.{rest}")
-    head = f"{found.name}: {counted(found.hits, 'line')} of {found.lines:,}"
+        return text_result(f"{found.name}: not found in {count_phrase(found.lines, 'line')}.{rest}")
+    head = f"{found.name}: {count_phrase(found.hits, 'line')} of {found.lines:,}"
     return text_result(joined_lines([head, *found.shown]) + rest)
 
 
-async def search_file(context: FileContext, home: str, place: str, query: Query) -> FileHits:
-    """Raises `InvalidParameter`."""
-    document = await document_of(context, "path", place)
+async def search_file(context: FileToolContext, home: str, place: str, query: Query) -> FileHits:
+    """Raises `InvalidParameter` if the file cannot be read."""
+    document = await read_document(context, "path", place)
     return await asyncio.to_thread(find_hits, shown_path(home, place), document, query)
 
 
 def read_query(arguments: Arguments) -> Query:
-    """Raises `InvalidParameter`."""
+    """Raises `InvalidParameter` if the pattern or the number of context lines is invalid."""
     pattern, context = arguments["pattern"], arguments.get("context_lines") or 0
     if not pattern or len(pattern) > LONGEST_PATTERN:
-        raise InvalidParameter("pattern", f"write 1 to {LONGEST_PATTERN} characters.")
+        raise InvalidParameter("pattern", f"must have 1 to {LONGEST_PATTERN} characters.")
     if "\n" in pattern or "\r" in pattern:
-        raise InvalidParameter("pattern", "it is looked for in one line, so it has no line break.")
+        raise InvalidParameter(
+            "pattern", "must not contain a line break, because each line is searched separately."
+        )
     if not 0 <= context <= MOST_CONTEXT:
-        raise InvalidParameter("context_lines", f"write a number from 0 to {MOST_CONTEXT}.")
+        raise InvalidParameter("context_lines", f"must be a number from 0 to {MOST_CONTEXT}.")
     return Query(pattern, bool(arguments.get("case_insensitive")), int(context))
 
 
 async def search_folder(
-    context: FileContext, path: str, query: Query, arguments: Arguments
+    context: FileToolContext, path: str, query: Query, arguments: Arguments
 ) -> ToolResult:
     check_folder("path", path)
     filtering = arguments.get("name_filter") or ""
     if len(filtering) > LONGEST_PATTERN:
-        raise InvalidParameter("name_filter", f"write at most {LONGEST_PATTERN} characters.")
+        raise InvalidParameter(
+            "name_filter", f"too long; the limit is {LONGEST_PATTERN} characters."
+        )
     home = await context.home()
     folder = full_folder(home, path)
     files = [
         file.path
         for file in await files_below(context, folder, depth_of(arguments, DEEPEST))
-        if not filtering or matches(shown_path(folder, file.path), filtering)
+        if not filtering or matches_path(shown_path(folder, file.path), filtering)
     ]
     scanned = files[: context.most_files]
     turns = asyncio.Semaphore(AT_ONCE)
@@ -82,13 +179,13 @@ async def search_folder(
     with_hits = [one for one in found if one.hits]
     mode = arguments.get("output_mode") or "content"
     lines = list(folder_lines(with_hits, query, mode)) or [
-        f"Not found in {counted(len(scanned), 'file')}."
+        f"Not found in {count_phrase(len(scanned), 'file')}."
     ]
     return text_result("\n".join((joined_lines(lines), *notices(found, len(files)))))
 
 
 async def search_in_turn(
-    context: FileContext, home: str, place: str, query: Query, turns: asyncio.Semaphore
+    context: FileToolContext, home: str, place: str, query: Query, turns: asyncio.Semaphore
 ) -> FileHits:
     try:
         async with turns:
@@ -121,4 +218,4 @@ def notices(found: Sequence[FileHits], total: int) -> Iterator[str]:
     if unread:
         names = ", ".join(one.name for one in unread[:MOST_UNREAD])
         more = ", …" if len(unread) > MOST_UNREAD else ""
-        yield f"{counted(len(unread), 'file')} could not be read as text: {names}{more}"
+        yield f"{count_phrase(len(unread), 'file')} could not be read as text: {names}{more}"

@@ -1,18 +1,24 @@
-"""The file tools: titles, descriptions and parameters for the model, and their functions."""
+"""The file tools: titles, descriptions and parameters for the model, and the functions."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
 from apps.agent.tools import ToolResult
-from apps.capabilities.files.changes import copy, delete, edit, move, write
-from apps.capabilities.files.context import Arguments, FileContext
+from apps.capabilities.files.context import Arguments, FileToolContext
 from apps.capabilities.files.documents import read_lines
-from apps.capabilities.files.file_lists import find, list_folder
-from apps.capabilities.files.search import search
+from apps.capabilities.files.file_lists import find_files, list_folder
+from apps.capabilities.files.search import search_files
+from apps.capabilities.files.write_tools import (
+    copy_file,
+    delete_file,
+    edit_file,
+    move_file,
+    write_file,
+)
 from apps.capabilities.wrappers.internal import parameters, text_parameter
-from apps.manifest.features import FileTool
-from apps.manifest.parameters import (
+from apps.manifest.features.features import FileTool
+from apps.manifest.toolsets.parameters import (
     FunctionParameters,
     ParameterDisplay,
     ParameterStage,
@@ -21,7 +27,7 @@ from apps.manifest.parameters import (
 
 PREFIX = "internal_file_"
 READING: frozenset[FileTool] = frozenset({"list", "read_lines", "search", "find"})
-"""The tools that change nothing."""
+"""These tools change nothing."""
 OWN = "A path relative to your own folder, such as notes/plan.md."
 ANY = (
     "A path relative to your own folder, such as notes/plan.md, or the whole path of a stored "
@@ -33,12 +39,14 @@ DOCUMENTS = (
     "pages, with a line such as [page 2 of 9] or [sheet Prices] where a page or a sheet begins."
 )
 
-Work = Callable[[FileContext, Arguments], Coroutine[Any, Any, ToolResult]]
+Work = Callable[[FileToolContext, Arguments], Coroutine[Any, Any, ToolResult]]
 
 
 @dataclass(frozen=True, slots=True)
 class FileToolKind:
-    """`streams`: the argument that is shown while the model writes it, "" for none."""
+    """Describes a file tool. `streams` names the argument that is shown while the model writes it,
+    "" for none.
+    """
 
     title: str
     description: str
@@ -52,7 +60,7 @@ class FileToolKind:
 
 
 def taking(*optional: str, **properties: SimpleParameter) -> FunctionParameters:
-    """A parameter is required unless it has a default or is named as optional."""
+    """Return the parameters. One is required unless it has a default or is named as optional."""
     required = (n for n, p in properties.items() if p.default is None and n not in optional)
     return parameters(dict(properties), *required)
 
@@ -66,13 +74,16 @@ def number(description: str, default: int | None = None) -> SimpleParameter:
 
 
 CODE = ParameterDisplay(stage=ParameterStage(format="", order=1))
-OVERWRITE = flag("Whether a file that is there already is replaced.")
+OVERWRITE = flag("True to replace an existing file.")
 
 KINDS: dict[FileTool, FileToolKind] = {
     "list": FileToolKind(
         "List files",
-        "Lists a folder: a line for each entry, with its size in bytes, or - for a folder.",
-        taking(path=text_parameter(FOLDER), max_depth=number("How deep to go, 1 to 10.", 1)),
+        "Lists a folder, one line for each entry, with its size in bytes, or - for a folder.",
+        taking(
+            path=text_parameter(FOLDER),
+            max_depth=number("The number of folder levels, 1 to 10.", 1),
+        ),
         list_folder,
     ),
     "read_lines": FileToolKind(
@@ -80,7 +91,7 @@ KINDS: dict[FileTool, FileToolKind] = {
         f"Reads lines of a file. {DOCUMENTS}",
         taking(
             path=text_parameter(ANY),
-            start_line=number("The first line; they are counted from 0."),
+            start_line=number("The first line; lines are counted from 0."),
             end_line=number("The line after the last one."),
         ),
         read_lines,
@@ -92,32 +103,32 @@ KINDS: dict[FileTool, FileToolKind] = {
             "name_filter",
             path=text_parameter(f"{ANY} A folder ends with a slash; '' is your own folder."),
             pattern=text_parameter(
-                "The text that a line has to have. It is no regular expression."
+                "The text that a line must contain. It is not a regular expression."
             ),
-            case_insensitive=flag("Whether capitals and small letters are the same."),
-            context_lines=number("How many lines before and after are shown as well.", 0),
+            case_insensitive=flag("True to ignore case."),
+            context_lines=number("The number of lines to show before and after each match.", 0),
             output_mode=text_parameter(
-                "Of a folder: the lines, the files that have any, or how many each has.",
+                "For a folder: show the matching lines, the files with matches, or the number of matches in each file.",
                 "content",
                 enum=("content", "files_with_matches", "count"),
             ),
             name_filter=text_parameter(
-                "Of a folder: a pattern for the names of files, such as *.md."
+                "For a folder: a pattern for the names of files, such as *.md."
             ),
-            max_depth=number("Of a folder: how deep to go, 1 to 10.", 10),
+            max_depth=number("For a folder: the number of folder levels, 1 to 10.", 10),
         ),
-        search,
+        search_files,
     ),
     "find": FileToolKind(
         "Find files",
-        "Finds files by their names. In the pattern * and ? stand for any characters of a name, "
-        "** for any folders; a pattern without a slash is about the name alone.",
+        "Finds files by their names. In the pattern, * and ? match characters of a name, and ** "
+        "matches any folders. A pattern without a slash matches the name alone.",
         taking(
             pattern=text_parameter("Such as *.md or notes/**/plan-?.txt, relative to the folder."),
             path=text_parameter(FOLDER, ""),
-            max_depth=number("How deep to go, 1 to 10.", 10),
+            max_depth=number("The number of folder levels, 1 to 10.", 10),
         ),
-        find,
+        find_files,
     ),
     "write": FileToolKind(
         "Write file",
@@ -128,35 +139,35 @@ KINDS: dict[FileTool, FileToolKind] = {
             content_type=text_parameter("Its media type.", "text/plain"),
             overwrite=OVERWRITE,
         ),
-        write,
+        write_file,
         streams="content",
     ),
     "edit": FileToolKind(
         "Edit file",
-        "Changes one place in a text file.",
+        "Replaces one passage in a text file.",
         taking(
             path=text_parameter(OWN),
             old_string=text_parameter(
-                "The text to be replaced, exactly as the file has it; it must be in the file once.",
+                "The text to replace, exactly as in the file, where it must occur once.",
                 display=CODE,
             ),
-            new_string=text_parameter("The text in its place.", display=CODE),
+            new_string=text_parameter("The replacement.", display=CODE),
         ),
-        edit,
+        edit_file,
     ),
     "delete": FileToolKind(
-        "Delete file", "Deletes a file.", taking(path=text_parameter(OWN)), delete
+        "Delete file", "Deletes a file.", taking(path=text_parameter(OWN)), delete_file
     ),
     "copy": FileToolKind(
         "Copy file",
         "Copies a file into your own folder.",
         taking(source=text_parameter(ANY), destination=text_parameter(OWN), overwrite=OVERWRITE),
-        copy,
+        copy_file,
     ),
     "move": FileToolKind(
         "Move file",
         "Moves or renames a file of your own folder.",
         taking(source=text_parameter(OWN), destination=text_parameter(OWN), overwrite=OVERWRITE),
-        move,
+        move_file,
     ),
 }

@@ -1,4 +1,6 @@
-"""A hook's tool, and one call of it. An error of any kind skips the hook; the request goes on."""
+"""Calls the tool of a hook. After an error of any kind the hook is skipped, and the request
+continues.
+"""
 
 import asyncio
 import logging
@@ -8,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.meter import ToolCallReport
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Pending, Tool, Toolbox, ToolResult
 from apps.capabilities.hooks.templates import (
     TemplateRefused,
     has_expressions,
-    rendered,
+    render_template,
     template_context,
 )
 from apps.capabilities.registry import Opening
@@ -24,15 +26,15 @@ from apps.capabilities.wrappers.display import Visibility
 from apps.capabilities.wrappers.stages import DeferredEmit
 from apps.errors import ToolError
 from apps.manifest.hooks import Hook
+from apps.manifest.kinds.predefined import PredefinedToolSet
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import full_name, in_all_languages, sanitize, visible_name
-from apps.manifest.toolsets import PredefinedToolSet
 
 logger = logging.getLogger(__name__)
 
 
 def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
-    """The tool that a hook names, also among those that the model may not call."""
+    """Return the tool that a hook names, including tools that the model may not call."""
     tools = {**toolbox.hidden, **toolbox.unlisted, **toolbox.listed}
     if hook.toolset_name is None:
         return tools.get(hook.tool_name)
@@ -41,7 +43,7 @@ def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
     exact = exact or tools.get(visible_name(hook.toolset_name, hook.tool_name))
     if exact is not None:
         return exact
-    # Tools of a DIAL toolset have Core's name of it as their prefix.
+    # Names of a DIAL toolset's tools begin with Core's name for the toolset.
     places = {
         f"tool_sets[{index}]"
         for index, toolset in enumerate(manifest.tool_sets)
@@ -64,7 +66,7 @@ def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
 
 @dataclass(frozen=True, slots=True)
 class PlannedHook:
-    """A hook of a manifest; `place` is its path there, `seconds` the time-out of a call."""
+    """Represents a hook of a manifest. `place` is its path there, `seconds` the timeout of a call."""
 
     hook: Hook
     place: str
@@ -77,9 +79,13 @@ class PlannedHook:
 
 
 async def call_hook(
-    planned: PlannedHook, tool: Tool, opening: Opening, messages: Sequence[Message], **names: Any
+    planned: PlannedHook,
+    tool: Tool,
+    opening: Opening,
+    messages: Sequence[ModelMessage],
+    **names: Any,
 ) -> tuple[Mapping[str, Any], ToolResult] | None:
-    """The arguments and the result; None, and a line in the log, if the call fails."""
+    """Return the arguments and the result. If the call fails, log it and return None."""
     task = asyncio.current_task()
     try:
         async with asyncio.timeout(planned.seconds):
@@ -92,7 +98,7 @@ async def call_hook(
     except asyncio.CancelledError:
         if task is None or task.cancelling():
             raise
-        log_skipped(planned, "its tool gave up")
+        log_skipped(planned, "its tool cancelled itself")
     except Exception as error:  # noqa: BLE001 - the tool has logged it
         log_skipped(planned, f"its tool failed ({type(error).__name__})")
     else:
@@ -108,12 +114,12 @@ def log_skipped(planned: PlannedHook, why: str) -> None:
 
 
 async def arguments_of(
-    hook: Hook, messages: Sequence[Message], names: Mapping[str, Any]
+    hook: Hook, messages: Sequence[ModelMessage], names: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Raises `TemplateRefused`."""
+    """Return the rendered arguments. Raises `TemplateRefused`."""
     if not has_expressions(hook.arguments):
         return dict(hook.arguments)
-    return await rendered(hook.arguments, template_context(hook.event, messages, **names))
+    return await render_template(hook.arguments, template_context(hook.event, messages, **names))
 
 
 async def call_tool(
@@ -121,7 +127,7 @@ async def call_tool(
     tool: Tool,
     opening: Opening,
     arguments: Mapping[str, Any],
-    messages: Sequence[Message],
+    messages: Sequence[ModelMessage],
 ) -> ToolResult:
     held = DeferredEmit(opening.emit) if planned.visibility == "failures" else None
     emit = held or (silent if planned.visibility == "never" else opening.emit)
@@ -137,7 +143,7 @@ async def call_tool(
     try:
         result = await tool.call(invocation)
         if isinstance(result, Pending):
-            raise ToolError(result.content)  # nobody can be asked by a hook
+            raise ToolError(result.content)  # a hook cannot ask a user
         has_failed = result.failure is not None
     except Exception:
         if held is not None:

@@ -1,4 +1,4 @@
-"""Hooks: tools that are called by themselves, before the model is asked, meanwhile, and afterwards."""
+"""Hooks: tools that QuickApps calls automatically, before, during and after the model's answer."""
 
 import asyncio
 import logging
@@ -10,28 +10,34 @@ from functools import partial
 from typing import Any
 
 from apps.agent.injection import Injection, arguments_text, inject
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.tools import Tool, Toolbox
 from apps.capabilities.hooks.calls import PlannedHook, call_hook, find_tool
 from apps.capabilities.hooks.observers import Observers
-from apps.capabilities.registry import Capability, Completed, Contribution, Open, Opening
+from apps.capabilities.registry import Capability, CompletedAnswer, Contribution, Open, Opening
 from apps.capabilities.wrappers.display import stage_level, visibility
 from apps.datetimes import read_datetime
 from apps.errors import InitializationIssue
+from apps.manifest.hook_templates import first_problem
 from apps.manifest.hooks import Hook
 from apps.manifest.manifest import Manifest
-from apps.manifest.templates import first_problem
 
 logger = logging.getLogger(__name__)
 
 SECONDS = 15.0
 SECONDS_AT_THE_END = 30.0
-"""The default time-outs; the user waits for `on_request_start` only."""
+"""Hooks at the end have this default timeout, in seconds. The user waits only for
+`on_request_start`.
+"""
 MOST_SECONDS_AT_THE_END = 60.0
-"""For which hooks together hold the end of a request, unless one of them has a longer time-out."""
+"""All hooks together delay the end of a request by up to this many seconds, unless one of them has
+a longer timeout.
+"""
 WATCHING = frozenset({"on_user_message", "on_tool_result", "on_status"})
 CALLS = "hook_calls"
-"""Key of the state: prefix of a hook's call ids → when its tool was called, ISO 8601."""
+"""The state maps the prefix of a hook's call IDs to the time of its tool's last call, in ISO 8601,
+under this key.
+"""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -43,7 +49,9 @@ def prepare(manifest: Manifest) -> Open | None:
     if not planned:
         return None
     problems = [(one, first_problem(one.hook.arguments, one.hook.event)) for one in planned]
-    refused = tuple(skipped(one, f"arguments: {problem}") for one, problem in problems if problem)
+    refused = tuple(
+        skipped_issue(one, f"arguments: {problem}") for one, problem in problems if problem
+    )
     planned = [one for one, problem in problems if not problem]
 
     at_start = [one for one in planned if one.hook.event == "on_request_start"]
@@ -72,7 +80,7 @@ def seconds_of(hook: Hook) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RunHooks:
-    """The hooks of one run; `tools`: place of a hook → its tool."""
+    """Contains the hooks of one run. `tools` maps the place of each hook to its tool."""
 
     manifest: Manifest
     opening: Opening
@@ -81,7 +89,7 @@ class RunHooks:
     def find_tools(
         self, planned: Sequence[PlannedHook], toolbox: Toolbox
     ) -> list[InitializationIssue]:
-        """Look the tools up; an issue for each that is missing."""
+        """Find the tools, and return an issue for each missing one."""
         issues = []
         for one in planned:
             tool = find_tool(one.hook, self.manifest, toolbox)
@@ -90,11 +98,13 @@ class RunHooks:
                 continue
             of = f" of toolset '{one.hook.toolset_name}'" if one.hook.toolset_name else ""
             problem = f"tool '{one.hook.tool_name}'{of} not found in initialized tools"
-            issues.append(skipped(one, problem))
+            issues.append(skipped_issue(one, problem))
         return issues
 
-    async def start(self, planned: PlannedHook, messages: Sequence[Message]) -> Sequence[Message]:
-        """The messages with the result, as if the model had called the tool."""
+    async def start(
+        self, planned: PlannedHook, messages: Sequence[ModelMessage]
+    ) -> Sequence[ModelMessage]:
+        """Return the messages with the hooks' results, as if the model had called their tools."""
         tool, hook = self.tools.get(planned.place), planned.hook
         if tool is None:
             return messages
@@ -106,7 +116,7 @@ class RunHooks:
         if called is None:
             return messages
         if hook.refresh_condition is not None:
-            remember_call(self.opening.saved, blank.prefix, datetime.now(UTC))
+            remember_call(self.opening.conversation.saved, blank.prefix, datetime.now(UTC))
         arguments, result = called
         said = Injection(
             tool.spec.name,
@@ -119,28 +129,30 @@ class RunHooks:
         )
         return inject(messages, said)
 
-    def is_fresh(self, hook: Hook, prefix: str, messages: Sequence[Message]) -> bool:
-        wanted, state = hook.refresh_condition, self.opening.state
+    def is_fresh(self, hook: Hook, prefix: str, messages: Sequence[ModelMessage]) -> bool:
+        wanted, state = hook.refresh_condition, self.opening.conversation.state
         if wanted is None:
             return False
         among = messages if hook.frequency == "append_if_changed" else None
         moment = fresh_call(state, prefix, wanted.ttl_minutes, among)
         if moment is None:
             return False
-        remember_call(self.opening.saved, prefix, moment)
+        remember_call(self.opening.conversation.saved, prefix, moment)
         return True
 
-    async def complete(self, planned: Sequence[PlannedHook], completed: Completed) -> None:
-        """Call the hooks one after the other, as far as their time goes."""
+    async def complete(self, planned: Sequence[PlannedHook], completed: CompletedAnswer) -> None:
+        """Call the hooks one after the other, as far as their time allows."""
         seconds = max(MOST_SECONDS_AT_THE_END, *(one.seconds for one in planned))
         try:
             async with asyncio.timeout(seconds):
                 for one in planned:
                     await self.complete_one(one, completed)
         except TimeoutError:
-            logger.warning("Hooks after an answer took %.0f s, the rest is left out", seconds)
+            logger.warning(
+                "Hooks after an answer took longer than %g s; the rest is skipped", seconds
+            )
 
-    async def complete_one(self, planned: PlannedHook, completed: Completed) -> None:
+    async def complete_one(self, planned: PlannedHook, completed: CompletedAnswer) -> None:
         tool = self.tools.get(planned.place)
         if tool is not None:
             await call_hook(
@@ -153,17 +165,17 @@ class RunHooks:
             )
 
 
-def skipped(planned: PlannedHook, problem: str) -> InitializationIssue:
+def skipped_issue(planned: PlannedHook, problem: str) -> InitializationIssue:
     text = f"{planned.label}: {problem}, so the hook does not run."
     return InitializationIssue(text, section="Hooks")
 
 
 def fresh_call(
-    state: Mapping[str, Any], prefix: str, minutes: int, messages: Sequence[Message] | None
+    state: Mapping[str, Any], prefix: str, minutes: int, messages: Sequence[ModelMessage] | None
 ) -> datetime | None:
-    """When the tool was last called, None if longer ago than `minutes` or never.
+    """Return when the tool was last called, None if more than `minutes` ago or never.
 
-    With `messages`, its result has to be among them.
+    If `messages` are given, they must contain the result of that call.
     """
     calls = state.get(CALLS)
     try:

@@ -1,4 +1,6 @@
-"""Hooks that only watch: one after the other beside the run, which never waits for them but at its end."""
+"""Hooks that only observe. They run one after the other alongside the run, which waits for them
+only at its end.
+"""
 
 import asyncio
 import logging
@@ -9,46 +11,48 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.tools import Tool, Toolbox, ToolResult
 from apps.capabilities.hooks.calls import PlannedHook, call_hook
-from apps.capabilities.registry import Completed, Contribution, Opening
+from apps.capabilities.registry import CompletedAnswer, Contribution, Opening
 from apps.capabilities.wrappers.arguments import recorded_arguments
 
 logger = logging.getLogger(__name__)
 
 MOST_WAITING = 200
-"""Calls of hooks of one run; more are dropped."""
+"""One run can queue up to this many hook calls. Further calls are dropped."""
 CLOSING_SECONDS = 30.0
 STOPPED_SECONDS = 5.0
-"""For what still waits when the run was stopped: whoever stopped it waits."""
+"""Hooks that still run when a user stops the run have this timeout in seconds, because the user
+waits for them.
+"""
 
 Watched = tuple[PlannedHook, Mapping[str, Any]]
 
 
 @dataclass(slots=True)
 class Observers:
-    """The watching hooks of one run; `tools`: place of a hook → its tool.
+    """Calls the observing hooks of one run. `tools` maps the place of each hook to its tool.
 
-    What their tools return is dropped, and a failure is logged and does not stop the next.
+    Results of their tools are dropped. A failure is logged, and the next hook still runs.
     """
 
     opening: Opening
     planned: Sequence[PlannedHook]
     tools: Mapping[str, Tool]
     private: set[str] = field(default_factory=set)
-    """Names of tools whose arguments and results are for the person alone."""
+    """Contains the names of tools whose arguments and results only the user may see."""
     waiting: asyncio.Queue[Watched] = field(default_factory=asyncio.Queue)
     worker: asyncio.Task[None] | None = None
     is_answered: bool = False
 
     def tell(self, event: str, **names: Any) -> None:
-        """Let the hooks of the event be called when those before them are through."""
+        """Queue the hooks of the event, which run after the hooks queued before."""
         for one in self.planned:
             if one.hook.event != event or one.place not in self.tools:
                 continue
             if self.waiting.qsize() >= MOST_WAITING:
-                logger.warning("Hook %s %s was skipped: too many wait", one.label, event)
+                logger.warning("Hook %s %s was skipped: the queue is full", one.label, event)
                 continue
             self.waiting.put_nowait((one, names))
             if self.worker is None:
@@ -59,18 +63,22 @@ class Observers:
             planned, names = await self.waiting.get()
             try:
                 tool = self.tools[planned.place]
-                await call_hook(planned, tool, self.opening, self.opening.messages, **names)
+                await call_hook(
+                    planned, tool, self.opening, self.opening.conversation.messages, **names
+                )
             finally:
                 self.waiting.task_done()
 
-    async def begin(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """A step over the history: the person's message is there, and the work begins."""
+    async def begin(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+        """Queue the hooks for the user's message and the start of the run. This is a step over the
+        history.
+        """
         self.tell("on_user_message")
         self.tell("on_status", status="running")
         return messages
 
     async def take_result(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """A step over results."""
+        """Queue the hooks for a tool result. This is a step over results."""
         if call.name not in self.private:
             self.tell(
                 "on_tool_result",
@@ -81,8 +89,8 @@ class Observers:
             )
         return result
 
-    async def finish(self, completed: Completed) -> None:
-        """A completion: what was told before the answer is told before its hooks run."""
+    async def finish(self, completed: CompletedAnswer) -> None:
+        """Note that the run has answered, and wait until the queued hooks have run."""
         self.is_answered = True
         await self.wait(CLOSING_SECONDS)
 
@@ -91,8 +99,9 @@ class Observers:
 
     @asynccontextmanager
     async def watching(self, contribution: Contribution) -> AsyncIterator[Contribution]:
-        """The contribution of hooks that watch beside the given ones. It tells how the run ended, and
-        closes when its hooks have ended, or after a time.
+        """Yield the contribution with the steps that queue hooks.
+
+        At the end, queue the hooks for the final status, and wait for all hooks up to a timeout.
         """
         status, seconds = "failed", CLOSING_SECONDS
         try:
@@ -118,9 +127,9 @@ class Observers:
             await asyncio.wait((self.worker,))
 
     async def wait(self, seconds: float) -> None:
-        """Return when everything was told, or after the time."""
+        """Return when all queued hooks have run, or after the timeout."""
         try:
             async with asyncio.timeout(seconds):
                 await self.waiting.join()
         except TimeoutError:
-            logger.warning("%d calls of hooks still wait", self.waiting.qsize() + 1)
+            logger.warning("%d calls of hooks are still queued", self.waiting.qsize() + 1)

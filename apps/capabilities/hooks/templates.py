@@ -1,7 +1,7 @@
 """The arguments of a hook: a JSON-e template, rendered with the conversation.
 
-A few words of a template can ask for more time or memory than there is, and the author of an
-application is not trusted with either. So each is rendered on a thread of its own that is watched.
+A short template can need unlimited time or memory, and authors of applications are not trusted with
+that. So each template is rendered in a thread of its own with limits.
 """
 
 import asyncio
@@ -16,26 +16,28 @@ import jsone
 import msgspec
 from jsone.interpreter import Interpreter
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.capabilities.wrappers.arguments import recorded_arguments
 
 MOST_SECONDS = 5.0
-"""Rendering usually takes milliseconds."""
+"""Rendering a template can take up to this many seconds. It usually takes milliseconds."""
 MOST_CHARACTERS = 2_000_000
 MOST_ITEMS = 100_000
-"""Of a list or an object, and of the result with all that is nested in it."""
+"""A list or an object can have up to this many items, and so can the whole result with all nested
+items.
+"""
 MOST_BITS = 4096
-TOO_LARGE = "the template makes something too large"
+TOO_LARGE = "the template produces a value that is too large"
 
 _binary = Interpreter.visit_BinOp.__code__
 
 
 class TemplateRefused(Exception):
-    """A template cannot be rendered. The text contains nothing of the conversation."""
+    """Raised if a template cannot be rendered. The text contains nothing of the conversation."""
 
 
 def has_expressions(template: Any) -> bool:
-    """Whether a template has anything to render."""
+    """Return True if the template contains an expression."""
     match template:
         case str():
             return "${" in template
@@ -50,7 +52,9 @@ def has_expressions(template: Any) -> bool:
             return False
 
 
-async def rendered(template: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
+async def render_template(
+    template: Mapping[str, Any], context: Mapping[str, Any]
+) -> dict[str, Any]:
     """Raises `TemplateRefused`."""
     return await asyncio.to_thread(render, template, context)
 
@@ -61,7 +65,7 @@ def render(
     """Raises `TemplateRefused`."""
     names = {**context, "range": bounded_range, "join": bounded_join}
     try:
-        with limited(seconds):
+        with limit_seconds(seconds):
             arguments = jsone.render(without_second_reading(dict(template)), names)
             remaining_items(arguments)
         msgspec.json.encode(arguments)
@@ -72,13 +76,13 @@ def render(
             f"the template cannot be evaluated ({type(error).__name__})"
         ) from None
     if not isinstance(arguments, dict):
-        raise TemplateRefused("the template does not make an object")
+        raise TemplateRefused("the template does not produce an object")
     return arguments
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Raise `TemplateRefused` in this thread as soon as the work in the block grows too large."""
+def limit_seconds(seconds: float) -> Iterator[None]:
+    """Raise `TemplateRefused` in this thread when the block exceeds its time or its size."""
     end = time.monotonic() + seconds
 
     def watch(frame: FrameType, event: str, value: Any) -> None:
@@ -92,7 +96,7 @@ def limited(seconds: float) -> Iterator[None]:
             and frame.f_code is _binary
             and frame.f_locals["node"].token.kind == "**"
         ):
-            raise TemplateRefused("the template has the operator **, which is not available")
+            raise TemplateRefused("the template uses the operator **, which is not supported")
 
     before: Callable[..., Any] | None = sys.getprofile()
     sys.setprofile(watch)
@@ -117,7 +121,7 @@ def check_size(value: Any) -> None:
 
 
 def remaining_items(value: Any, left: int = MOST_ITEMS) -> int:
-    """How many more items there may be; a shared value counts in each place."""
+    """Return how many more items are allowed. A shared value counts each time it occurs."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for item in inner:
         left = remaining_items(item, left - 1)
@@ -141,10 +145,10 @@ def bounded_join(items: list[Any], separator: Any) -> str:
 
 
 def without_second_reading(template: Any) -> Any:
-    """The template with `$find` expressed by other operators.
+    """Return the template with `$find` expressed by other operators.
 
-    The library renders the result of `$find` once more, so that expressions in the text of a
-    conversation would be evaluated.
+    The library renders the result of `$find` again, so it would evaluate expressions in the text of
+    a conversation.
     """
     if isinstance(template, list):
         return [without_second_reading(item) for item in template]
@@ -153,7 +157,7 @@ def without_second_reading(template: Any) -> Any:
     written = {key: without_second_reading(item) for key, item in template.items()}
     each = next((key for key in written if key.startswith("each(")), "")
     if set(written) != {"$find", each} or not isinstance(written[each], str):
-        return written  # without `$find`, or refused when it is rendered
+        return written  # there is no `$find`, or rendering will refuse it
     item = each.removeprefix("each(").partition(",")[0].rstrip(")").strip()
     kept = {"$if": written[each], "then": {"item": {"$eval": item}}}
     return {
@@ -162,7 +166,7 @@ def without_second_reading(template: Any) -> Any:
     }
 
 
-def template_context(event: str, messages: Sequence[Message], **names: Any) -> dict[str, Any]:
+def template_context(event: str, messages: Sequence[ModelMessage], **names: Any) -> dict[str, Any]:
     seen = [plain_message(message) for message in messages]
     return {
         "event": event,
@@ -174,12 +178,12 @@ def template_context(event: str, messages: Sequence[Message], **names: Any) -> d
 
 
 def last_message(seen: Sequence[Mapping[str, Any]], role: str) -> Mapping[str, Any] | None:
-    """The last message of a role without tool calls."""
+    """Return the last message of a role without tool calls."""
     of_role = (m for m in reversed(seen) if m["role"] == role and not m["tool_calls"])
     return next(of_role, None)
 
 
-def plain_message(message: Message) -> dict[str, Any]:
+def plain_message(message: ModelMessage) -> dict[str, Any]:
     return {
         "role": message.role,
         "content": message.text if message.text.strip() else "",

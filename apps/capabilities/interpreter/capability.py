@@ -1,4 +1,4 @@
-"""The Python interpreter: the model writes code, one of two engines runs it."""
+"""The Python interpreter: the model writes code, and one of two engines runs it."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -6,26 +6,27 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from django.conf import settings
+from msgspec import structs
 
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.interpreter.dial.engine import dial_engine
 from apps.capabilities.interpreter.engines import Engine, ExecutionTimedOut, InterpreterSession
 from apps.capabilities.interpreter.requests import InterpreterFailed, read_request
-from apps.capabilities.interpreter.results import CONTENT_TYPE, result_of
+from apps.capabilities.interpreter.results import CONTENT_TYPE, make_result
 from apps.capabilities.interpreter.sandbox.engine import sandbox_engine
 from apps.capabilities.interpreter.sandbox.state import hide_state
 from apps.capabilities.registry import Capability, Contribution, Key, Open, Opening
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, prepared_tool
+from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
+from apps.capabilities.wrappers.value_texts import STAGE_CHARACTERS, shorten_text
+from apps.manifest.kinds.internal import InternalToolSet
 from apps.manifest.manifest import Manifest
-from apps.manifest.nodes import enabled
-from apps.manifest.parameters import FunctionParameters, ParameterDisplay, ParameterStage
-from apps.manifest.tools import InternalTool
-from apps.manifest.toolsets import InternalToolSet
+from apps.manifest.nodes import enabled_nodes
+from apps.manifest.toolsets.parameters import FunctionParameters, ParameterDisplay, ParameterStage
+from apps.manifest.toolsets.tools import InternalTool
 from apps.workspace.loading.shared_loads import rules_of
 
 TOOL_NAME = "internal_code_execution_python_interpreter"
@@ -33,18 +34,22 @@ TITLE = "Calling Python Code Interpreter"
 TITLE_WORDS = 7
 FILES = "attachment_urls"
 GRACE_SECONDS = 1.0
-"""Our own time-out tells more than the one around every tool, so it comes first."""
+"""The timeout around every tool expires this many seconds after our own timeout, whose message is
+better.
+"""
 
 SHOWN = {
     "title": ParameterStage(show_value_in_stage_title=True, ignore=True),
     "code": ParameterStage(format="python", ignore_parameter_name=True),
 }
-"""How parameters are shown that the manifest says nothing of."""
+"""Parameters that the manifest does not mention are displayed like this."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSession:
-    """The interpreter of one run. Calls build on each other, so each waits for its `turn`."""
+    """Represents the interpreter of one run. Calls build on each other, so each waits for its
+    `turn`.
+    """
 
     session: InterpreterSession
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -68,25 +73,27 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def find_tool(manifest: Manifest) -> tuple[InternalToolSet, InternalTool] | None:
-    """The first that is enabled: a run has one interpreter."""
+    """Return the first enabled interpreter tool, because a run has one interpreter."""
     found = (
         (toolset, tool)
-        for path, toolset in enabled(InternalToolSet, manifest.tool_sets, "tool_sets")
-        for _, tool in enabled(InternalTool, toolset.tools, f"{path}.tools")
+        for path, toolset in enabled_nodes(InternalToolSet, manifest.tool_sets, "tool_sets")
+        for _, tool in enabled_nodes(InternalTool, toolset.tools, f"{path}.tools")
         if tool.open_ai_tool.function.name == TOOL_NAME
     )
     return next(found, None)
 
 
 def choose_engine(manifest: Manifest) -> Engine:
-    """DIAL's interpreter if its address is configured, else the built-in sandbox."""
+    """Return DIAL's interpreter if its address is configured, else the built-in sandbox."""
     if settings.PY_INTERPRETER_URL:
         return dial_engine(settings.PY_INTERPRETER_URL, time_limit(manifest))
     return sandbox_engine()
 
 
 def time_limit(manifest: Manifest) -> float:
-    """Seconds for one call; the interpreter's own setting wins over every application."""
+    """Return the timeout of one call in seconds. The interpreter's own setting takes precedence
+    over every application.
+    """
     return float(settings.PY_INTERPRETER_CLIENT_TIMEOUT or rules_of(manifest).seconds)
 
 
@@ -95,9 +102,11 @@ def interpreter_tool(
 ) -> PreparedTool:
     function = tool.open_ai_tool.function
     seconds = time_limit(manifest)
-    wishes = Wishes(
+    wishes = ToolOptions(
         read_arguments(function.parameters),
-        display_of(manifest, TITLE, tool=tool.display, parameters=displayed(function.parameters)),
+        display_of(
+            manifest, TITLE, tool=tool.display, parameters=displayed_parameters(function.parameters)
+        ),
         seconds + GRACE_SECONDS,
         tool.attachment,
         tool.fallback_configuration,
@@ -111,7 +120,7 @@ def interpreter_tool(
     return with_short_title(prepared_tool(TOOL_NAME, description, work, wishes, streams="code"))
 
 
-def displayed(parameters: FunctionParameters) -> FunctionParameters:
+def displayed_parameters(parameters: FunctionParameters) -> FunctionParameters:
     properties = {
         name: parameter.model_copy(update={"display": ParameterDisplay(stage=SHOWN[name])})
         if name in SHOWN and parameter.display is None
@@ -127,7 +136,7 @@ def with_short_title(tool: PreparedTool) -> PreparedTool:
         words = title.split(maxsplit=TITLE_WORDS) if isinstance(title, str) else []
         if len(words) > TITLE_WORDS:
             cut = {**invocation.arguments, "title": f"{' '.join(words[:TITLE_WORDS])}…"}
-            invocation = replace(invocation, arguments=cut)
+            invocation = structs.replace(invocation, arguments=cut)
         return await tool.work(opening, invocation)
 
     return replace(tool, work=work)
@@ -136,7 +145,9 @@ def with_short_title(tool: PreparedTool) -> PreparedTool:
 async def run_code(
     engine: Engine, seconds: float, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Raises `InvalidParameter`, `ExecutionTimedOut`; other failures are ordinary results."""
+    """Run the code. Raises `InvalidParameter`, `ExecutionTimedOut`; other failures are ordinary
+    results.
+    """
     own = opening.known.get_or_make(SESSION, lambda: RunSession(engine.open(opening)))
     request = read_request(invocation.arguments)
     try:
@@ -147,8 +158,10 @@ async def run_code(
     except TimeoutError:
         raise ExecutionTimedOut(TOOL_NAME, seconds) from None
     else:
-        result = await result_of(execution, request, opening)
-    invocation.stage.write(f"> #### Response:\n\n{shortened(result.content, STAGE_CHARACTERS)}\n")
+        result = await make_result(execution, request, opening)
+    invocation.stage.write(
+        f"> #### Response:\n\n{shorten_text(result.content, STAGE_CHARACTERS)}\n"
+    )
     return result
 
 

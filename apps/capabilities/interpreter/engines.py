@@ -1,10 +1,10 @@
-"""What both interpreters have in common, and the kinds of output that are shown."""
+"""The common parts of both interpreters, and the kinds of output that are shown."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.capabilities.interpreter.requests import Request
 from apps.capabilities.registry import Opening
 from apps.errors import ToolTimedOut
@@ -13,7 +13,7 @@ Status = Literal["SUCCESS", "FAILURE"]
 
 PLOTLY = "application/vnd.plotly.v1+json"
 TEXTS = frozenset({"text/plain", "text/markdown"})
-"""Shown to the model as they are."""
+"""The model sees text of these media types unchanged."""
 
 ENDINGS = {
     ".plotly.json": PLOTLY,
@@ -26,14 +26,14 @@ ENDINGS = {
     ".txt": "text/plain",
     ".md": "text/markdown",
 }
-"""Of the files that code writes; the first that fits decides."""
+"""Maps file endings to the media types of files that code writes. The first match wins."""
 
 ENDING_OF = {kind: ending for ending, kind in reversed(ENDINGS.items())} | {"text/xml": ".xml"}
 
 
 @dataclass(frozen=True, slots=True)
-class Produced:
-    """A displayed value or a file that the code made; `name` is "" for a value."""
+class ProducedFile:
+    """Represents a displayed value or a file that the code created. `name` is "" for a value."""
 
     name: str
     type: str
@@ -42,51 +42,58 @@ class Produced:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """`notes` tell the model what it could not know from the output."""
+    """Contains the result of running code. `notes` describe what the model cannot see in the
+    output.
+    """
 
     status: Status
     result: str = ""
     stdout: str = ""
     stderr: str = ""
     display: Mapping[str, Any] = field(default_factory=dict)
-    produced: tuple[Produced, ...] = ()
+    produced: tuple[ProducedFile, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 class ExecutionTimedOut(ToolTimedOut):
     def __init__(self, tool: str, seconds: float) -> None:
         super().__init__(tool, seconds)
-        self.args = (f"Unable to execute code. Executions is taking too long time! {self.args[0]}",)
+        self.args = (f"Unable to execute code. The execution takes too long. {self.args[0]}",)
 
 
 class InterpreterSession(Protocol):
-    """One interpreter for the length of a run; calls come one after another."""
+    """Runs code for the duration of a run. Its calls do not overlap."""
 
-    async def execute(self, request: Request, messages: Sequence[Message]) -> Execution:
-        """Raises `InterpreterFailed`, and `TimeoutError` of a service that does not answer."""
+    async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
+        """Run the code. Raises `InterpreterFailed`, and `TimeoutError` if the service does not
+        answer.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """`advice` is what the model must know of it; it continues the tool's description.
+    """One of the interpreters. `advice` is what the model must know about it; it continues the
+    tool's description.
 
-    `open` is cheap: nothing is started before the first call.
+    `open` is cheap: nothing starts before the first call.
     """
 
     advice: str
     open: Callable[[Opening], InterpreterSession]
 
 
-def earlier_states(opening: Opening, messages: Sequence[Message]) -> Iterator[Mapping[str, Any]]:
-    """Of this request, of the last one, and of earlier answers: the newest first."""
-    yield opening.saved
-    yield opening.state
+def earlier_states(
+    opening: Opening, messages: Sequence[ModelMessage]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the states of this request, of the last one, and of earlier answers, newest first."""
+    yield opening.conversation.saved
+    yield opening.conversation.state
     yield from (message.state for message in reversed(messages) if message.role == "assistant")
 
 
-def type_of(name: str) -> str:
-    """ "" for kinds that are not shown."""
+def file_type(name: str) -> str:
+    """Return the media type of a file, "" for kinds that are not shown."""
     lowered = name.lower()
     return next((kind for ending, kind in ENDINGS.items() if lowered.endswith(ending)), "")
 

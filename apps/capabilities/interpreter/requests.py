@@ -1,4 +1,4 @@
-"""What the model asks of the interpreter: its arguments, and the files that they name."""
+"""Requests of the model to the interpreter: their arguments, and the files that they name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,13 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.errors import InvalidParameter, ToolError
 
 MOST_CODE_CHARACTERS = 64_000
-"""More than models write at once, and little enough to be read before it runs."""
+"""Code can have up to this many characters. That is more than models write at once, and few enough
+to check before a run.
+"""
 MOST_FILES = 20
 MOST_PAGE = 1_000_000_000
 
@@ -25,7 +27,7 @@ class DataSample(BaseModel):
 
 
 class Request(BaseModel):
-    """`open_session` forgets earlier calls."""
+    """The arguments of a call. `open_session` discards the state of earlier calls."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -42,13 +44,13 @@ class Request(BaseModel):
 
     @property
     def sample(self) -> DataSample | None:
-        """None when the whole output is wanted."""
+        """Return the requested part of the output, None for the whole output."""
         sample = self.data_sample_config
         return sample if sample is not None and sample.sample_data else None
 
 
 def read_request(arguments: Mapping[str, Any]) -> Request:
-    """Raises `InvalidParameter`."""
+    """Raises `InvalidParameter` if an argument is invalid."""
     try:
         return Request.model_validate(dict(arguments))
     except ValidationError as error:
@@ -61,19 +63,23 @@ UNMATCHED = "no matching attachment found in conversation"
 
 
 class InterpreterFailed(ToolError):
-    """The code could not be run: an ordinary result whose text tells the model why."""
+    """Raised if the code could not be run. This is an ordinary result, whose text gives the model
+    the reason.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """`name` is what the code calls it, `url` the whole address of the attachment."""
+    """Represents a file for the code. `name` is its name in the code, `url` the whole URL of the
+    attachment.
+    """
 
     name: str
     url: str
 
 
 class FileProblems:
-    """Tells the model what is wrong with all files at once."""
+    """Collects the problems of all files, to report them to the model at once."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -82,19 +88,21 @@ class FileProblems:
         self.lines.append(f"- {name}: {problem}")
 
     def check(self) -> None:
-        """Raises `InterpreterFailed`."""
+        """Raise `InterpreterFailed` if there are problems."""
         if self.lines:
             raise InterpreterFailed("\n".join(["Failed to prepare input files:", *self.lines]))
 
 
 def match_files(
-    wanted: Sequence[str], messages: Sequence[Message], problems: FileProblems
+    wanted: Sequence[str], messages: Sequence[ModelMessage], problems: FileProblems
 ) -> list[InputFile]:
-    """The attachments that are meant; unknown files and names that clash become problems."""
+    """Return the attachments that the arguments mean. Unknown files and equal names become
+    problems.
+    """
     urls = list(dict.fromkeys(attachment_urls(messages)))
     found: dict[str, InputFile] = {}
     for text in wanted:
-        name = name_of(text)
+        name = url_file_name(text)
         url = match(text, urls) if name else None
         if url is None:
             problems.add(name or repr(text[:80]), UNMATCHED)
@@ -105,8 +113,8 @@ def match_files(
     return list(found.values())
 
 
-def attachment_urls(messages: Sequence[Message]) -> Iterator[str]:
-    """The newest first: a name that was used twice means the later file."""
+def attachment_urls(messages: Sequence[ModelMessage]) -> Iterator[str]:
+    """Yield the URLs, newest first, so that a name that occurs twice means the later file."""
     for message in reversed(messages):
         for attachment in message.attachments:
             if attachment.url:
@@ -114,14 +122,14 @@ def attachment_urls(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def match(text: str, urls: Sequence[str]) -> str | None:
-    """The first URL that ends in the text, as it is or with its spaces encoded."""
+    """Return the first URL that ends in the text, as it is or with its spaces encoded."""
     endings = (text, text.replace(" ", "%20"))
     whole = next((url for url in urls if url in endings), None)
     return whole or next((url for url in urls if url.endswith(endings)), None)
 
 
-def name_of(url: str) -> str:
-    """The last part of a URL's path, decoded; "" when that is no name of a file."""
+def url_file_name(url: str) -> str:
+    """Return the last part of a URL's path, decoded, "" if it is not a file name."""
     try:
         path = urlsplit(url).path
     except ValueError:

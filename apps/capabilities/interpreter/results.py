@@ -1,4 +1,4 @@
-"""What the model reads of an execution, and the attachments that it brought."""
+"""The text that the model reads about an execution, and its attachments."""
 
 import base64
 import re
@@ -10,39 +10,40 @@ import msgspec
 
 from apps.agent.messages import Attachment
 from apps.agent.tools import ToolResult
-from apps.capabilities.interpreter.engines import ENDING_OF, TEXTS, Execution, Produced
+from apps.capabilities.interpreter.engines import ENDING_OF, TEXTS, Execution, ProducedFile
 from apps.capabilities.interpreter.requests import DataSample, Request
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.texts import fenced
+from apps.capabilities.wrappers.value_texts import fence_code
 from apps.errors import FileRefused
 
 AS_ATTACHMENT = "Content will be presented as attachment"
 CONTENT_TYPE = "application/json"
 MOST_INLINE_BYTES = 512 * 1024
-"""Of an attachment that travels within the answer, because nobody owns files."""
+"""An attachment inside the answer can be up to this many bytes. It is used if no user owns files.
+"""
 
 _unsafe = re.compile(r"[^\w.-]+", re.ASCII)
 
 
-async def result_of(execution: Execution, request: Request, opening: Opening) -> ToolResult:
-    """Keep what was produced and write the rest as JSON in a fence."""
+async def make_result(execution: Execution, request: Request, opening: Opening) -> ToolResult:
+    """Store the produced files, and return the rest as JSON in a code block."""
     titles = titles_of(execution.produced, (request.display_title or "").strip())
     attachments: list[Attachment] = []
     notes = list(execution.notes)
     for item, title in zip(execution.produced, titles, strict=True):
         try:
-            attachments.append(await keep(item, title, opening))
+            attachments.append(await store_produced_file(item, title, opening))
         except FileRefused as error:
-            notes.append(f"{item.name or item.type} could not be kept: {error}")
+            notes.append(f"{item.name or item.type} could not be stored: {error}")
     dumped = dump(execution, request.sample, notes)
-    return ToolResult(fenced(dumped, "json"), CONTENT_TYPE, attachments=tuple(attachments))
+    return ToolResult(fence_code(dumped, "json"), CONTENT_TYPE, attachments=tuple(attachments))
 
 
 def dump(execution: Execution, sample: DataSample | None, notes: Sequence[str]) -> str:
     written: dict[str, Any] = {
         "status": execution.status,
-        "result": paged(execution.result, sample),
-        "stdout": paged(execution.stdout, sample),
+        "result": page_text(execution.result, sample),
+        "stdout": page_text(execution.stdout, sample),
         "stderr": execution.stderr,
         "display": {
             kind: data if kind in TEXTS else AS_ATTACHMENT
@@ -56,8 +57,8 @@ def dump(execution: Execution, sample: DataSample | None, notes: Sequence[str]) 
     return msgspec.json.format(msgspec.json.encode(written), indent=2).decode()
 
 
-def paged(text: str, sample: DataSample | None) -> str:
-    """One page of the text; a page past the last is the last."""
+def page_text(text: str, sample: DataSample | None) -> str:
+    """Return one page of the text; a page number past the end returns the last page."""
     if sample is None:
         return text
     pages = max(1, -(-len(text) // sample.page_size))
@@ -67,8 +68,10 @@ def paged(text: str, sample: DataSample | None) -> str:
     return shown if page + 1 == pages else f"{shown} Use page={page + 1} to see more."
 
 
-def titles_of(produced: Sequence[Produced], title: str) -> list[str]:
-    """The title the model chose, numbered when there are several; else the files' own names."""
+def titles_of(produced: Sequence[ProducedFile], title: str) -> list[str]:
+    """Return the title that the model chose, numbered if there are several values, else the files'
+    own names.
+    """
     if not title:
         return [item.name for item in produced]
     if len(produced) == 1:
@@ -76,22 +79,22 @@ def titles_of(produced: Sequence[Produced], title: str) -> list[str]:
     return [f"{title} ({number})" for number in range(1, len(produced) + 1)]
 
 
-async def keep(item: Produced, title: str, opening: Opening) -> Attachment:
-    """A file of the caller's; without an owner it travels in the answer. Raises `FileRefused`."""
+async def store_produced_file(item: ProducedFile, title: str, opening: Opening) -> Attachment:
+    """Store a file for the caller. Without an owner, put it into the answer. Raises `FileRefused`."""
     if not opening.caller.bucket and len(item.content) <= MOST_INLINE_BYTES:
         return Attachment(type=item.type, title=title, data=inline(item))
     info = await opening.workspace.files.keep(stored_name(item, title), item.content, item.type)
     return Attachment(type=item.type, title=title, url=info.path)
 
 
-def inline(item: Produced) -> str:
+def inline(item: ProducedFile) -> str:
     if item.type.startswith("image/"):
         return base64.b64encode(item.content).decode()
     return item.content.decode("utf-8", "replace")
 
 
-def stored_name(item: Produced, title: str) -> str:
-    """A name of its own: what an earlier call made stays as it is."""
+def stored_name(item: ProducedFile, title: str) -> str:
+    """Return a new name, so that files of earlier calls are not replaced."""
     ending = ENDING_OF[item.type]
     stem = (item.name or title or "output").removesuffix(ending)
     safe = _unsafe.sub("_", stem).strip("._")[:60] or "output"

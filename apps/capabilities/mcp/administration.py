@@ -1,6 +1,6 @@
-"""What an administrator sees and does: every session's state, and trying a server out.
+"""An administrator's view of MCP: the state of every session, and a test of a server.
 
-The asynchronous functions are for the event loop that runs applications; a synchronous view calls
+The asynchronous functions are for the event loop that runs applications. A synchronous view calls
 them through `async_to_sync`.
 """
 
@@ -9,24 +9,24 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from apps.capabilities.mcp.connection_failures import ConnectionFailed
-from apps.capabilities.mcp.endpoints import find_endpoint
-from apps.capabilities.mcp.listings import Listing, read_listing
-from apps.capabilities.mcp.pool import current_pool
-from apps.capabilities.mcp.session_slots import SessionSlot, State
+from apps.capabilities.mcp.sessions.endpoints import find_endpoint
+from apps.capabilities.mcp.sessions.failures import ConnectionFailed
+from apps.capabilities.mcp.sessions.listings import Listing, ListingReader
+from apps.capabilities.mcp.sessions.pool import current_pool
+from apps.capabilities.mcp.sessions.slots import SessionSlot, State
 from apps.errors import ToolError
-from apps.manifest.mcp_toolsets import McpServer
+from apps.manifest.toolsets.mcp import McpServerInfo
 from apps.workspace.egress.request_context import RequestContext
 from apps.workspace.egress.urls import read_url
 
 
 @dataclass(frozen=True, slots=True)
 class PooledSession:
-    """One pooled session. `id` is good for `reconnect` while the process lives.
+    """Describes a session of the pool. `id` is valid for `reconnect` while the process lives.
 
-    `error` is a sentence, `details` what a program wrote last or what lay under the error.
-    `tools` are the server's names of its tools, as far as they are known; `version` is that of the
-    row which says how a program is started. `since` is when it was connected, None while it is not.
+    `error` is a sentence; `details` are the last output of a program or the cause of the error.
+    `tools` are the names of the server's tools that are known so far. `version` is that of the row
+    that defines how a program is started. `since` is when it was connected, None while it is not.
     """
 
     id: int
@@ -45,7 +45,7 @@ class PooledSession:
 
 
 async def sessions() -> list[PooledSession]:
-    """Every session that this process knows of, by server."""
+    """Return every session of this process, by server."""
     found = (session_of(slot) for slot in current_pool().slots.values())
     return sorted(found, key=lambda session: (session.server, session.bucket, session.id))
 
@@ -55,7 +55,7 @@ def session_of(slot: SessionSlot) -> PooledSession:
     listing: tuple[Listing] | None = slot.find("listing")
     endpoint = slot.endpoint
     return PooledSession(
-        id=id(slot),
+        id=slot.id,
         server=endpoint.title,
         protocol=endpoint.protocol,
         bucket=slot.bucket,
@@ -79,36 +79,39 @@ def connected_since(slot: SessionSlot) -> datetime | None:
     return datetime.now(UTC) - timedelta(seconds=seconds)
 
 
-def title_of(server: McpServer) -> str:
-    """How sessions with that server are called. Raises `AddressInvalid`."""
+def session_title(server: McpServerInfo) -> str:
+    """Return the name of sessions with that server. Raises `AddressInvalid`."""
     if server.protocol == "stdio":
         return server.server
     return read_url(server.url).parts._replace(fragment="", query="").geturl()
 
 
-async def list_server(server: McpServer, bucket: str, seconds: float = 30.0) -> Listing:
-    """Return what the server lists now. Raises `ToolError`, `Unsupported`."""
+async def list_server(server: McpServerInfo, bucket: str, seconds: float = 30.0) -> Listing:
+    """Return the current lists of the server. Raises `ToolError`, `Unsupported`."""
     endpoint = await find_endpoint(server)
     async with current_pool().leases() as leases:
         slot = leases.take(endpoint, bucket)
         slot.forget_lists()
         try:
             context = RequestContext(seconds=seconds)
-            return await slot.cached("listing", context, read_listing)
+            reader = ListingReader()
+            return await slot.cached("listing", context, reader.read, reader.late)
         except ConnectionFailed as failure:
             raise ToolError(failure.message(endpoint.title)) from failure
 
 
 async def reconnect(session_id: int, seconds: float = 30.0) -> PooledSession | None:
-    """End a session and open it again, however often it failed; None if there is none of that id.
+    """Close a session and open it again, regardless of earlier failures. Return None for an unknown
+    ID.
 
-    Whether that worked is in its state.
+    The state of the returned session shows whether it connected.
     """
     slots = current_pool().slots.values()
-    slot = next((slot for slot in slots if id(slot) == session_id), None)
+    slot = next((slot for slot in slots if slot.id == session_id), None)
     if slot is None:
         return None
     await slot.reset()
     with suppress(ConnectionFailed):
-        await slot.cached("listing", RequestContext(seconds=seconds), read_listing)
+        reader = ListingReader()
+        await slot.cached("listing", RequestContext(seconds=seconds), reader.read, reader.late)
     return session_of(slot)

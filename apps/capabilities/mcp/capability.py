@@ -3,19 +3,20 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from apps.capabilities.mcp.endpoints import endpoint_problem
+from apps.capabilities.mcp.sessions.endpoints import endpoint_problem
 from apps.capabilities.mcp.toolset_opening import PreparableToolset, open_toolsets
-from apps.capabilities.mcp.toolsets import Toolset
+from apps.capabilities.mcp.toolsets.declared import Toolset
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.wrappers.access import is_usable, usable_ids
+from apps.capabilities.wrappers.usable_deployments import is_usable_deployment, usable_ids
 from apps.errors import InitializationIssue
+from apps.manifest.kinds.dial_mcp import DialMcpToolSet
+from apps.manifest.kinds.mcp import McpToolSet
 from apps.manifest.manifest import Manifest
-from apps.manifest.mcp_toolsets import DialMcpToolSet, McpToolSet
 from apps.workspace.loading.shared_loads import rules_of
 
 
 def read_toolsets(manifest: Manifest) -> tuple[list[PreparableToolset], list[InitializationIssue]]:
-    """The toolsets that can be used, and why the others cannot."""
+    """Return the toolsets that can be used, and why the others cannot."""
     toolsets: list[PreparableToolset] = []
     issues: list[InitializationIssue] = []
     seconds = rules_of(manifest).seconds
@@ -33,15 +34,19 @@ def read_toolsets(manifest: Manifest) -> tuple[list[PreparableToolset], list[Ini
     return toolsets, issues
 
 
-async def allowed(
+async def without_forbidden(
     toolsets: Sequence[PreparableToolset], manifest: Manifest, opening: Opening
 ) -> list[PreparableToolset]:
-    """Without those of the workspace that the caller may not use, where that is wished."""
+    """Return the toolsets without toolsets of the workspace that the caller may not use, if the
+    manifest wants that.
+    """
     if not any(one.toolset.kept_as for one in toolsets):
         return list(toolsets)
     usable = await usable_ids(manifest, opening)
     return [
-        one for one in toolsets if not one.toolset.kept_as or is_usable(one.toolset.kept_as, usable)
+        one
+        for one in toolsets
+        if not one.toolset.kept_as or is_usable_deployment(one.toolset.kept_as, usable)
     ]
 
 
@@ -52,7 +57,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
     @asynccontextmanager
     async def open_mcp(opening: Opening) -> AsyncIterator[Contribution]:
-        usable = await allowed(toolsets, manifest, opening)
+        usable = await without_forbidden(toolsets, manifest, opening)
         async with open_toolsets(usable, opening, issues) as contribution:
             yield contribution
 

@@ -1,4 +1,6 @@
-"""Resources of servers: a list in the prompt, a tool that reads one, and those that are read ahead."""
+"""Resources of servers: a list in the prompt, a tool that reads one, and resources that are
+prefetched.
+"""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -6,26 +8,26 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import mcp_types as types
-from django.conf import settings
 from mcp import Client
 
 from apps.agent.injection import Injection, inject
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.mcp.bindings import ToolsetBinding
-from apps.capabilities.mcp.connection_failures import ConnectionFailed
-from apps.capabilities.mcp.listings import read_resources
-from apps.capabilities.mcp.results import blob_of, keep
-from apps.capabilities.mcp.sign_ins import ask
-from apps.capabilities.mcp.toolsets import Toolset
+from apps.capabilities.mcp.calls.results import blob_of, store_attachments
+from apps.capabilities.mcp.calls.sign_ins import ask_server
+from apps.capabilities.mcp.sessions.failures import ConnectionFailed
+from apps.capabilities.mcp.sessions.listings import read_resources
+from apps.capabilities.mcp.toolsets.bindings import ToolsetBinding
+from apps.capabilities.mcp.toolsets.declared import Toolset
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
 from apps.capabilities.wrappers.attachments import see_files
-from apps.capabilities.wrappers.composition import Wishes, prepared_tool
+from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.internal import parameters, text_parameter
+from apps.capabilities.wrappers.limits import RESULT_CHARACTERS
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import one_line, shortened
+from apps.capabilities.wrappers.value_texts import one_line, shorten_text
 from apps.errors import InitializationIssue, InvalidParameter
 
 logger = logging.getLogger(__name__)
@@ -35,7 +37,7 @@ PARAMETERS = parameters(
     {
         "uri": text_parameter("URI of the resource, as it is listed."),
         "toolset": text_parameter(
-            "Name of the toolset that has it. Only needed when several could."
+            "Name of the toolset that has it. Only required if several toolsets could have it."
         ),
     },
     "uri",
@@ -47,7 +49,9 @@ Contents = Sequence[types.TextResourceContents | types.BlobResourceContents]
 
 @dataclass(frozen=True, slots=True)
 class ToolsetResources:
-    """Of one toolset in one run; `only` are the URIs that may be read, if they are limited."""
+    """Provides the resources of one toolset in one run. `only` lists the readable URIs if they are
+    limited.
+    """
 
     binding: ToolsetBinding
     listed: tuple[types.Resource, ...]
@@ -65,7 +69,7 @@ class ToolsetResources:
 
 
 async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
-    """None when the manifest wants no resources. Raises `ConnectionFailed`."""
+    """Return the resources, None if the manifest wants none. Raises `ConnectionFailed`."""
     wanted = binding.toolset.resources
     if wanted is None or not wanted.enabled:
         return None
@@ -74,14 +78,15 @@ async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
         return ToolsetResources(binding, listed)
     only = frozenset(item.uri for item in wanted.items)
     chosen = tuple(resource for resource in listed if resource.uri in only)
-    # A resource may exist without being listed; what the operator named is offered anyway.
+    # A resource may exist without being listed, so those that the operator names are always
+    # offered.
     unlisted = sorted(only - {resource.uri for resource in chosen})
     extra = tuple(types.Resource(uri=uri, name=uri) for uri in unlisted)
     return ToolsetResources(binding, (*chosen, *extra), only)
 
 
 def resource_prompt(offered: Iterable[ToolsetResources]) -> str:
-    """The part of the system prompt that lists what can be read; "" if there is nothing."""
+    """Return the part of the system prompt that lists readable resources, "" if there are none."""
     lines = [resource_line(one, resource) for one in offered for resource in one.listed]
     if not lines:
         return ""
@@ -101,9 +106,9 @@ def reading_arguments() -> Arguments:
 
 
 def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
-    """One tool for all toolsets, with the settings of the first."""
+    """Return one tool for all toolsets, with the settings of the first."""
     first = offered[0].toolset
-    wishes = Wishes(
+    wishes = ToolOptions(
         reading_arguments(),
         display_of(first.manifest, "Read resource", parameters=PARAMETERS),
         first.seconds,
@@ -127,13 +132,15 @@ async def read(
         return (await client.read_resource(uri)).contents
 
     try:
-        contents = await ask(resources.binding, opening, question)
+        contents = await ask_server(resources.binding, opening, question)
     except ConnectionFailed as failure:
         raise toolset.refusal(failure, TOOL_NAME) from failure
     distrust(resources, opening)
     text = "\n\n".join(texts_in(contents))
     blobs = (blob_of(item) for item in contents if isinstance(item, types.BlobResourceContents))
-    attachments, notes = await keep(blobs, "resource", toolset.node.attachment, opening)
+    attachments, notes = await store_attachments(
+        blobs, "resource", toolset.node.attachment, opening
+    )
     content = "\n\n".join(filter(None, [text, *notes]))
     if attachments and not text:
         content = see_files(attachments)
@@ -141,23 +148,25 @@ async def read(
 
 
 def distrust(resources: ToolsetResources, opening: Opening) -> None:
-    """Note that the run reads what others have written, if the manifest says so of the server."""
+    """Mark the run as having read untrusted content, if the manifest marks the server as untrusted."""
     if resources.toolset.node.is_untrusted:
         opening.taint.add(f"resources of {resources.toolset.label}")
 
 
 def find_toolset(offered: Sequence[ToolsetResources], uri: str, name: str) -> ToolsetResources:
-    """The one that has the resource. Raises `InvalidParameter`."""
+    """Return the toolset that has the resource. Raises `InvalidParameter`."""
     named = [one for one in offered if not name or one.toolset.label == name]
     if not named:
         known = ", ".join(repr(one.toolset.label) for one in offered)
-        raise InvalidParameter("toolset", f"there is no {one_line(name)!r}; choose one of {known}.")
+        raise InvalidParameter(
+            "toolset", f"unknown toolset {one_line(name)!r}; use one of {known}."
+        )
     able = [one for one in named if one.has(uri)] or [one for one in named if one.may_have(uri)]
     if not able:
-        raise InvalidParameter("uri", "it is not among the resources that can be read.")
+        raise InvalidParameter("uri", "it is not a readable resource.")
     if len(able) > 1:
         known = ", ".join(repr(one.toolset.label) for one in able)
-        raise InvalidParameter("toolset", f"several could have it; choose one of {known}.")
+        raise InvalidParameter("toolset", f"it is ambiguous; use one of {known}.")
     return able[0]
 
 
@@ -168,7 +177,7 @@ def texts_in(contents: Contents) -> list[str]:
 async def read_eager(
     resources: ToolsetResources,
 ) -> tuple[list[Injection], list[InitializationIssue]]:
-    """Resources as if the model had read them, cached as long as the lists are."""
+    """Return resources as if the model had read them, and issues. They are cached like the lists."""
     wanted, label = resources.toolset.resources, resources.toolset.label
     found: list[Injection] = []
     issues: list[InitializationIssue] = []
@@ -187,9 +196,9 @@ async def read_eager(
 
 
 def read_ahead(toolset: str, uri: str, text: str) -> Injection:
-    """Where the conversation does not have it yet or has it in another version."""
+    """Return the injection of a resource that the conversation lacks or has in another version."""
     arguments = {"uri": uri, "toolset": toolset}
-    shown = shortened(text, settings.TOOL_RESULT_CHARACTERS)
+    shown = shorten_text(text, RESULT_CHARACTERS)
     return Injection(TOOL_NAME, arguments, shown, "append_if_changed")
 
 
@@ -198,15 +207,15 @@ async def eager_text(uri: str, binding: ToolsetBinding) -> str:
         contents = (await client.read_resource(uri)).contents
         found = texts_in(contents)
         if len(found) < len(contents):
-            logger.warning("Resource %s: only text can be read ahead", uri)
+            logger.warning("Resource %s: only text can be prefetched", uri)
         return "\n\n".join(found)
 
     return await binding.slot.cached(("resource", uri), binding.request_context(), question)
 
 
 async def inject_all(
-    injections: Sequence[Injection], messages: Sequence[Message]
-) -> Sequence[Message]:
+    injections: Sequence[Injection], messages: Sequence[ModelMessage]
+) -> Sequence[ModelMessage]:
     for one in injections:
         messages = inject(messages, one)
     return messages

@@ -1,4 +1,6 @@
-"""Tools of a server as tools of ours, prepared once for each list that a server tells."""
+"""Converts the tools of a server into tools of a run. They are prepared once for each list of the
+server.
+"""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,52 +15,51 @@ from mcp.shared.dispatcher import ProgressFnT
 from apps.agent.stages import Stage
 from apps.agent.time_limits import current_limits
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.mcp.bindings import BINDINGS
-from apps.capabilities.mcp.connection_failures import ConnectionFailed
-from apps.capabilities.mcp.dial_files import file_parameters, grant_files
-from apps.capabilities.mcp.elicitation import GoingCall
-from apps.capabilities.mcp.execution_reports import CODE, report_result
-from apps.capabilities.mcp.input_schemas import SchemaInvalid, SchemaReader
-from apps.capabilities.mcp.listings import Listing
-from apps.capabilities.mcp.output_schemas import OutputSchema
-from apps.capabilities.mcp.person_accounts import wanted_account
-from apps.capabilities.mcp.results import result_of
-from apps.capabilities.mcp.sign_ins import call as ask_tool
-from apps.capabilities.mcp.toolsets import Toolset
-from apps.capabilities.mcp.wanted_pages import call_after_pages
+from apps.capabilities.mcp.calls.dial_files import file_parameters, grant_files
+from apps.capabilities.mcp.calls.execution_reports import CODE, report_result
+from apps.capabilities.mcp.calls.output_schemas import OutputSchema
+from apps.capabilities.mcp.calls.results import make_result
+from apps.capabilities.mcp.calls.sign_ins import ask_tool, call_after_pages
+from apps.capabilities.mcp.messages.input_schemas import InputSchemaReader, SchemaInvalid
+from apps.capabilities.mcp.sessions.elicitation import GoingCall
+from apps.capabilities.mcp.sessions.failures import ConnectionFailed
+from apps.capabilities.mcp.sessions.listings import Listing
+from apps.capabilities.mcp.toolsets.bindings import BINDINGS
+from apps.capabilities.mcp.toolsets.declared import Toolset
+from apps.capabilities.mcp.toolsets.person_accounts import refused_account
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import approval_rules
-from apps.capabilities.wrappers.composition import Wishes, prepared_tool
-from apps.capabilities.wrappers.display import Display, display_of, title_of
+from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
+from apps.capabilities.wrappers.display import Display, display_of, tool_title
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.sign_in import ask_person
-from apps.capabilities.wrappers.texts import one_line, shortened
+from apps.capabilities.wrappers.value_texts import one_line, shorten_text
 from apps.errors import InitializationIssue
 from apps.manifest.names import Localized, full_name, visible_names
-from apps.manifest.parameters import ParameterStage
-from apps.manifest.tools import as_stated
+from apps.manifest.toolsets.parameters import ParameterStage
+from apps.manifest.toolsets.tools import as_stated
 
 logger = logging.getLogger(__name__)
 
 MOST_TOOLS = 500
-"""Of one toolset. Models take far fewer, so more are a mistake."""
+"""One toolset can have up to this many tools. Models support far fewer, so more are a mistake."""
 DESCRIPTION_CHARACTERS = 10_000
 MOST_NAMED = 10
-"""Withheld tools in one issue."""
+"""One issue names up to this many withheld tools."""
 WHY = {
-    "changed": "because the server changed the description and no operator has looked at it yet",
+    "changed": "because the server changed the description and no operator has reviewed it yet",
     "withheld": "because an operator did not accept the changed description",
 }
 PYTHON = ParameterStage(format="python", ignore_parameter_name=True)
 HIDDEN = ParameterStage(ignore=True)
 MOST_PROGRESS = 200
-"""Of one call, shown in its stage."""
+"""The stage of one call shows up to this many progress messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTools:
-    """Only the platform calls the `hidden` ones."""
+    """Contains the tools of a toolset. Only the platform calls the `hidden` ones."""
 
     tools: tuple[PreparedTool, ...] = ()
     hidden: tuple[PreparedTool, ...] = ()
@@ -66,16 +67,18 @@ class PreparedTools:
 
 
 def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str]) -> PreparedTools:
-    """`withheld` are tools that a model may not be shown, as `withheld_tools` has them."""
+    """Prepare the tools of a list. `withheld` are tools that a model may not be shown, as in
+    `withheld_tools`.
+    """
     hides = frozenset(toolset.node.hidden_from_model or ())
-    # What hooks need comes first, then what the server lists first.
+    # The tools that hooks need come first, then the server's order.
     chosen = sorted(allowed_tools(toolset, listing), key=lambda tool: tool.name not in hides)
     tools: list[PreparedTool] = []
     hidden: list[PreparedTool] = []
     issues: list[InitializationIssue] = []
     issues += [toolset_issue(toolset, problem) for problem in listing.problems]
     left_out: dict[str, list[str]] = {}
-    schemas = SchemaReader()
+    schemas = InputSchemaReader()
     names = visible_names(toolset.name, [tool.name for tool in chosen])
     if len(chosen) > MOST_TOOLS:
         issues.append(toolset_issue(toolset, surplus_problem(chosen), is_hard=False))
@@ -87,7 +90,7 @@ def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str
         try:
             kept.append(prepare_tool(toolset, tool, names[tool.name], schemas))
         except SchemaInvalid as error:
-            problem = f"the tool {one_line(tool.name)!r} is left out, because of its input schema"
+            problem = f"the tool {one_line(tool.name)!r} is left out because of its input schema"
             issues.append(toolset_issue(toolset, f"{problem}: {error}"))
     issues += [withheld_issue(toolset, state, names) for state, names in left_out.items()]
     return PreparedTools(tuple(tools), tuple(hidden), tuple(issues))
@@ -96,8 +99,8 @@ def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str
 def surplus_problem(chosen: Sequence[types.Tool]) -> str:
     first = chosen[MOST_TOOLS].name
     return (
-        f"its server has {len(chosen):,} tools; at most {MOST_TOOLS} can be used. Those from "
-        f"{one_line(first)!r} on are left out. Name those that are needed in allowed_tools."
+        f"its server has {len(chosen):,} tools; the limit is {MOST_TOOLS}. Tools from "
+        f"{one_line(first)!r} on are left out. List the required tools in allowed_tools."
     )
 
 
@@ -112,7 +115,7 @@ def withheld_issue(toolset: Toolset, state: str, names: Sequence[str]) -> Initia
 
 
 def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
-    """The tools that may be called, each name once."""
+    """Yield the tools that may be called, each name once."""
     only = frozenset(toolset.node.allowed_tools or ())
     hidden = frozenset(toolset.node.hidden_from_model or ())
     there = {tool.name: tool for tool in reversed(listing.tools)}
@@ -125,19 +128,19 @@ def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
 
 
 def prepare_tool(
-    toolset: Toolset, tool: types.Tool, name: str, schemas: SchemaReader
+    toolset: Toolset, tool: types.Tool, name: str, schemas: InputSchemaReader
 ) -> PreparedTool:
-    """`name` is the tool's for the model. Raises `SchemaInvalid`."""
+    """Prepare a tool. `name` is its name for the model. Raises `SchemaInvalid`."""
     arguments = schemas.read(tool.input_schema)
     written = full_name(toolset.name, tool.name)
     called = one_line(tool.name)
-    title = title_of(toolset.name, called, f"Calling {called} via MCP")
-    description = shortened(tool.description or tool.name, DESCRIPTION_CHARACTERS)
+    title = tool_title(toolset.name, called, f"Calling {called} via MCP")
+    description = shorten_text(tool.description or tool.name, DESCRIPTION_CHARACTERS)
     output = OutputSchema(f"{one_line(tool.name)} of {toolset.label}", tool.output_schema)
     files = file_parameters(arguments.schema)
     work = partial(call, toolset.path, tool.name, name, files, output)
     told = tool.annotations
-    wishes = Wishes(
+    wishes = ToolOptions(
         arguments,
         tool_display(toolset, title),
         toolset.seconds,
@@ -162,17 +165,17 @@ def tool_display(toolset: Toolset, title: Localized) -> Display:
 
 
 def is_told_repeatable(told: types.ToolAnnotations | None) -> bool:
-    """Whether the server says that calling the tool twice does no more than calling it once."""
+    """Return True if the server declares the tool idempotent."""
     return told is not None and bool(told.read_only_hint or told.idempotent_hint)
 
 
 def is_told_open(told: types.ToolAnnotations | None) -> bool:
-    """Whether the server says that the tool brings what the world outside has written."""
+    """Return True if the server declares that the tool returns content from the outside world."""
     return told is not None and bool(told.open_world_hint)
 
 
 def risk_of(told: types.ToolAnnotations | None) -> Risk:
-    """What the server says that a call may do, for the person who approves it."""
+    """Return the risk that the server declares, for the user who approves the call."""
     if told is None:
         return "changes"
     if told.read_only_hint:
@@ -189,8 +192,10 @@ async def call(
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """Call the server's `tool_name`, which the model calls `name`; `file_names` are
-    parameters that hold some. Raises `ToolError`, `FileRefused`.
+    """Call the server's `tool_name`, which the model calls `name`. `file_names` are the parameters
+    that take files.
+
+    Raises `ToolError`, `FileRefused`.
     """
     binding = opening.known[BINDINGS][path]
     toolset = binding.toolset
@@ -204,7 +209,7 @@ async def call(
             ask = partial(ask_tool, binding, opening, question)
             answer = await call_after_pages(desk, going, ask)
     except ConnectionFailed as failure:
-        wanted = wanted_account(toolset) if failure.needs_sign_in else None
+        wanted = refused_account(toolset, failure)
         if wanted is not None:
             return await ask_person(wanted, opening, invocation)
         raise toolset.refusal(failure, name) from failure
@@ -214,7 +219,7 @@ async def call(
     if toolset.runs_code:
         return await report_result(answer, tool_name, binding, opening, invocation.stage)
     files, failures = toolset.node.attachment, toolset.failure_texts
-    return await result_of(answer, tool_name, files, opening, invocation.stage, failures)
+    return await make_result(answer, tool_name, files, opening, invocation.stage, failures)
 
 
 async def call_tool(
@@ -224,7 +229,7 @@ async def call_tool(
 
 
 class ShownProgress:
-    """Writes a server's notices of progress into the stage of a call, while it goes on."""
+    """Writes a server's progress notifications into the stage of a running call."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage

@@ -1,4 +1,4 @@
-"""Toolsets in one run: what their servers offer, or why they offer nothing."""
+"""Opens toolsets in one run: either the offers of their servers, or the reasons for having none."""
 
 import asyncio
 import logging
@@ -10,19 +10,7 @@ from http import HTTPStatus
 
 from apps.agent.injection import Injection
 from apps.agent.tools import Tool
-from apps.capabilities.mcp.bindings import BINDINGS, ToolsetBinding, bind_toolset
-from apps.capabilities.mcp.connection_failures import ConnectionFailed
-from apps.capabilities.mcp.listings import Listing, read_listing
-from apps.capabilities.mcp.person_accounts import (
-    NotSignedIn,
-    SignedIn,
-    connect_name,
-    connect_tool,
-    unlist,
-    wanted_account,
-)
-from apps.capabilities.mcp.pins import withheld_tools
-from apps.capabilities.mcp.pool import Leases, current_pool
+from apps.capabilities.mcp.calls.sign_ins import sign_in_once, sign_in_problem, want_sign_in
 from apps.capabilities.mcp.resources import (
     ToolsetResources,
     distrust,
@@ -32,12 +20,25 @@ from apps.capabilities.mcp.resources import (
     reading_tool,
     resource_prompt,
 )
-from apps.capabilities.mcp.sign_ins import sign_in_once, sign_in_problem, want_sign_in
+from apps.capabilities.mcp.sessions.failures import ConnectionFailed
+from apps.capabilities.mcp.sessions.listings import Listing, ListingReader
+from apps.capabilities.mcp.sessions.pool import Leases, current_pool
 from apps.capabilities.mcp.tools import PreparedTools, prepare_tools
-from apps.capabilities.mcp.toolsets import Toolset
+from apps.capabilities.mcp.toolsets.bindings import BINDINGS, ToolsetBinding, bind_toolset
+from apps.capabilities.mcp.toolsets.declared import Toolset
+from apps.capabilities.mcp.toolsets.person_accounts import (
+    NotSignedIn,
+    SignedIn,
+    connect_name,
+    connect_tool,
+    refused_account,
+    unlist,
+    wanted_account,
+)
+from apps.capabilities.mcp.toolsets.pins import withheld_tools
 from apps.capabilities.registry import Arrange, Contribution, Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import shortened
+from apps.capabilities.wrappers.value_texts import shorten_text
 from apps.errors import (
     DeploymentNotFound,
     InitializationIssue,
@@ -51,14 +52,20 @@ from apps.workspace.port import SignIn
 logger = logging.getLogger(__name__)
 
 INSTRUCTIONS_CHARACTERS = 10_000
+NO_TOOLS = "its server lists no tools."
 MOST_PREPARED = 8
-"""Lists of one toolset: a server may show callers different ones."""
+"""One toolset caches up to this many lists, because a server may show different lists to different
+callers.
+"""
 
 
 @dataclass(slots=True)
 class OpenedToolset:
-    """`binding` is set when the server was found, `refusal` when it wants a sign-in. `connecting` has
-    the person sign in with their own account, where the server takes that.
+    """Represents an opened toolset. `binding` is set if the server was found, `refusal` if it
+    requires a sign-in.
+
+    `connecting` is the tool with which the user signs in with their own account, if the server
+    supports that.
     """
 
     binding: ToolsetBinding | None = None
@@ -73,14 +80,14 @@ class OpenedToolset:
 
 
 class PreparableToolset:
-    """A toolset with its prepared tools."""
+    """Represents a toolset with its prepared tools."""
 
     def __init__(self, toolset: Toolset) -> None:
         self.toolset = toolset
         self.prepared: dict[Hashable, PreparedTools] = {}
 
     async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """As `open_known`; where people sign in by themselves, with the tool for that."""
+        """Open the toolset as `open_known` does, with the sign-in tool if users sign in themselves."""
         wanted = wanted_account(self.toolset)
         if wanted is None:
             return await self.open_known(opening, leases)
@@ -90,6 +97,7 @@ class PreparableToolset:
         except NotSignedIn:
             opened, state = OpenedToolset(), "missing"
         if opened.refusal is not None:
+            wanted = replace(wanted, challenge=opened.refusal.challenge)
             opened, state = OpenedToolset(), "refused"
         opened.connecting = connect_tool(self.toolset, wanted, state)
         if state == "open":
@@ -97,19 +105,22 @@ class PreparableToolset:
         return opened
 
     async def open_known(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Failures of the server become issues. Raises `NotSignedIn`."""
+        """Open the toolset. Failures of the server become issues. Raises `NotSignedIn`."""
         opened = OpenedToolset()
         label = self.toolset.label
         try:
             await self.fill(opened, opening, leases)
         except ConnectionFailed as failure:
-            opened.refusal = failure if failure.needs_sign_in else None
+            opened.refusal = failure if is_sign_in(failure, self.toolset) else None
             opened.issues.append(failure.issue(label))
+            if opened.refusal is None and not failure.timed_out and opened.binding is not None:
+                title = opened.binding.endpoint.title
+                log_once(opening.application, title, failure.message(label))
         except NotSignedIn:
             raise
         except (QuickAppError, AddressInvalid) as error:
             if not (self.toolset.is_optional and isinstance(error, NotRegistered)):
-                opened.issues.append(InitializationIssue(unreached(self.toolset, error)))
+                opened.issues.append(InitializationIssue(unreachable_reason(self.toolset, error)))
         except Exception:
             logger.exception("Toolset %s could not be opened", self.toolset.path)
             opened.issues.append(
@@ -120,7 +131,7 @@ class PreparableToolset:
     async def open_again(
         self, refused: OpenedToolset, outcome: SignIn, opening: Opening, leases: Leases
     ) -> OpenedToolset:
-        """Open it once more after the person was asked to sign in."""
+        """Open the toolset again after the user was asked to sign in."""
         refusal = refused.refusal
         if outcome == "success":
             if refused.binding is not None:
@@ -138,19 +149,23 @@ class PreparableToolset:
         alone, asks = bound.is_private, "elicitation" in opening.can_ask
         slot = leases.take(bound.endpoint, bound.bucket, alone=alone, asks=asks)
         opened.binding = binding = replace(bound, endpoint=slot.endpoint)
-        listing = await slot.cached("listing", binding.request_context(), read_listing)
+        reader = ListingReader()
+        context = binding.request_context()
+        listing = await slot.cached("listing", context, reader.read, reader.late)
         if listing.is_partial:
-            slot.forget_lists()  # the next run asks for the rest again
+            slot.forget_lists()  # the next run requests the rest again
         toolset = replace(binding.toolset, server_name=listing.server_name)
         opened.binding = binding = replace(binding, toolset=toolset)
         withheld = await withheld_tools(binding, listing)
         opened.tools = await self.tools(binding.toolset, listing, withheld)
         for issue in opened.tools.issues:
             log_once(opening.application, slot.endpoint.title, issue.message)
+        if not listing.tools and not listing.problems:
+            log_once(opening.application, slot.endpoint.title, f"{self.toolset.label}: {NO_TOOLS}")
         if binding.toolset.tells_instructions and listing.instructions.strip():
-            told = shortened(listing.instructions.strip(), INSTRUCTIONS_CHARACTERS)
+            told = shorten_text(listing.instructions.strip(), INSTRUCTIONS_CHARACTERS)
             label = binding.toolset.label
-            lead = f"What the server of the toolset {label} says about its use:"
+            lead = f"Instructions from the server of the toolset {label}:"
             opened.instructions = f"{lead}\n\n{told}"
         if listing.has_resources:
             opened.resources = await list_resources(binding)
@@ -165,7 +180,7 @@ class PreparableToolset:
         key = (repr(toolset.name), listing.fingerprint, frozenset(withheld.items()))
         found = self.prepared.pop(key, None)
         if found is None:
-            # Checking many schemas takes seconds, in which everybody else would stand still.
+            # Checking many schemas takes seconds and would block the event loop.
             found = await asyncio.to_thread(prepare_tools, toolset, listing, withheld)
         self.prepared[key] = found
         if len(self.prepared) > MOST_PREPARED:
@@ -173,7 +188,11 @@ class PreparableToolset:
         return found
 
 
-@lru_cache(maxsize=1024)  # once for each, in a process
+def is_sign_in(failure: ConnectionFailed, toolset: Toolset) -> bool:
+    return failure.needs_sign_in or refused_account(toolset, failure) is not None
+
+
+@lru_cache(maxsize=1024)  # log each problem once per process
 def log_once(application: str, server: str, problem: str) -> None:
     logger.warning("Application %s, MCP server %s: %s", application or "(unnamed)", server, problem)
 
@@ -185,10 +204,11 @@ async def open_toolsets(
     issues: Sequence[InitializationIssue] = (),
     more: Sequence[Tool] = (),
 ) -> AsyncIterator[Contribution]:
-    """The toolsets as one contribution, with `issues` before theirs and `more` after their tools.
+    """Yield the toolsets as one contribution, with `issues` before theirs and `more` after their
+    tools.
 
-    Those that want a sign-in are opened again when everything is open: a person is asked at most
-    once in a run to sign in, to all toolsets of all capabilities.
+    Toolsets that require a sign-in are opened again once everything is open. So a user is asked at
+    most once in a run to sign in, for all toolsets of all capabilities.
     """
     async with current_pool().leases() as leases:
         opened = await together(one.open(opening, leases) for one in toolsets)
@@ -198,7 +218,7 @@ async def open_toolsets(
             if one.toolset.kept_as and opened[index].refusal is not None
         }
         if not refused:
-            yield joined(opened, opening, issues, more)
+            yield join_contributions(opened, opening, issues, more)
             return
         want_sign_in(refused.values(), opening)
 
@@ -211,7 +231,7 @@ async def open_toolsets(
             )
             found = dict(zip(refused, await together(again), strict=True))
             every = [found.get(index, one) for index, one in enumerate(opened)]
-            return joined(every, opening, issues, more)
+            return join_contributions(every, opening, issues, more)
 
         yield Contribution(settle=settle)
 
@@ -222,8 +242,8 @@ async def together(opening: Iterable[Coroutine[None, None, OpenedToolset]]) -> l
     return [task.result() for task in tasks]
 
 
-def unreached(toolset: Toolset, error: QuickAppError | AddressInvalid) -> str:
-    """Why the workspace could not say where the server is."""
+def unreachable_reason(toolset: Toolset, error: QuickAppError | AddressInvalid) -> str:
+    """Return why the workspace could not find the server."""
     status = error.status if isinstance(error, ServiceFailed) else None
     named = f"required toolset ({toolset.kept_as})"
     if isinstance(error, DeploymentNotFound) or status == HTTPStatus.NOT_FOUND:
@@ -233,7 +253,7 @@ def unreached(toolset: Toolset, error: QuickAppError | AddressInvalid) -> str:
     return f"Toolset {toolset.label}: {error}"
 
 
-def joined(
+def join_contributions(
     opened: Sequence[OpenedToolset],
     opening: Opening,
     issues: Sequence[InitializationIssue],

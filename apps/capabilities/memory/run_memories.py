@@ -1,4 +1,4 @@
-"""The memories of one run, and what is done for them beside the calls of tools."""
+"""The memories of one run, and their background maintenance."""
 
 import asyncio
 import logging
@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from apps.capabilities.registry import Key
-from apps.manifest.memory import Memory
+from apps.manifest.features.memory import Memory
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.memories.deduplication import deduplicate
 from apps.workspace.memories.port import MemoryStore
@@ -21,8 +21,10 @@ UPKEEP_SECONDS = 30.0
 
 @dataclass(slots=True)
 class Upkeep:
-    """Work that follows stores. Nobody waits for it but the end of the run, whose credentials it
-    needs; a run that is cut takes it along.
+    """Maintains memories in the background after they were stored.
+
+    The end of the run waits for it, because it needs the run's credentials. Cutting the run cancels
+    it.
     """
 
     task: asyncio.Task[None] | None = None
@@ -46,7 +48,7 @@ class Upkeep:
 
 @dataclass(frozen=True, slots=True)
 class RunMemories:
-    """The memories of a run's caller, as its application wants them."""
+    """Contains the memories of a run's caller, with the settings of its application."""
 
     store: MemoryStore
     embedder: Embedder
@@ -54,7 +56,7 @@ class RunMemories:
     upkeep: Upkeep = field(default_factory=Upkeep)
 
     def look_after(self) -> None:
-        """Prune and merge in the background, once for all stores that come meanwhile."""
+        """Prune and merge in the background, once for all memories that are stored in the meantime."""
         upkeep = self.upkeep
         upkeep.is_wanted = True
         if upkeep.task is None or upkeep.task.done():
@@ -67,7 +69,7 @@ class RunMemories:
                 async with asyncio.timeout(UPKEEP_SECONDS):
                     await self.look_once(datetime.now(UTC))
             except Exception:
-                # The memory is stored; the next store tries again. No content is logged.
+                # The memory is stored, and the next store tries again. No content is logged.
                 logger.exception("Memories could not be pruned or merged")
 
     async def look_once(self, now: datetime) -> None:
@@ -79,4 +81,4 @@ class RunMemories:
 
 
 MEMORIES = Key[RunMemories]("memories")
-"""Of this run."""
+"""The run stores its memories under this key."""

@@ -1,4 +1,4 @@
-"""The notes of one run: whose they are, who writes in them, and what makes texts comparable."""
+"""The notes of one run: their owner, their author, and the embedder for a search by meaning."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,24 +29,26 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 FOLDER = "conversations/"
-"""Begins the caller's folder in a conversation of the page."""
+"""The caller's folder begins with this prefix in a conversation of the chat page."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunNotes:
-    """`deployment_id` embeds notes, None for the installation's default."""
+    """Provides the notes that a run can use. `deployment_id` embeds them, None for the
+    installation's default.
+    """
 
     space: NoteSpace
     opening: Opening
     deployment_id: str | None = None
 
     def owner(self, given: dict[str, Any]) -> str:
-        """The owner of the workspace that the arguments name. Raises `NoteRefused`."""
+        """Return the owner of the workspace that the arguments name. Raises `NoteRefused`."""
         return self.space.named(given.get("workspaceName") or "").owner
 
     @property
     def author(self) -> Author:
-        """The agent, as it writes now: what it has read meanwhile counts."""
+        """Return the agent as the author, with the sources that it has read so far."""
         caller = self.opening.caller
         is_conversation = caller.folder.startswith(FOLDER)
         return Author(
@@ -58,20 +60,22 @@ class RunNotes:
         )
 
     async def embedder(self) -> Embedder:
-        """Raises `ToolError`."""
+        """Return the embedder. Raises `ToolError`."""
         try:
             return await find_embedder(self.opening, self.deployment_id)
         except (DeploymentNotFound, Unsupported) as error:
             raise ToolError(f"Notes cannot be compared here: {error}", is_lasting=True) from error
 
     def has_read(self, note: Note) -> None:
-        """An agent that had read what strangers wrote may have passed on what they want."""
+        """Mark the run as untrusted after it reads a note whose author had read untrusted content,
+        which the note may repeat.
+        """
         if note.is_untrusted:
             self.opening.taint.add(f"note “{note.title}”")
 
 
 NOTES = Key[RunNotes]("notes")
-"""Of this run."""
+"""The run stores its notes under this key."""
 
 Work = Callable[[RunNotes, dict[str, Any]], Any]
 
@@ -85,7 +89,7 @@ async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> Tool
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn what notes refuse into what the model is told."""
+    """Turn refusals of notes into messages for the model."""
     try:
         yield
     except NoteRefused as error:
@@ -93,12 +97,12 @@ def refusals() -> Iterator[None]:
             raise InvalidParameter(error.field, str(error)) from error
         raise ToolError(str(error)) from error
     except ServiceFailed as error:
-        raise ToolError(f"The notes cannot be compared now. {error}") from error
+        raise ToolError(f"The notes cannot be compared at the moment. {error}") from error
 
 
-async def ask(
+async def run_query(
     function: Callable[Concatenate[str, P], R], owner: str, *args: P.args, **kwargs: P.kwargs
 ) -> R:
-    """Call something that asks the database."""
+    """Call a function that queries the database."""
     result: R = await database_sync_to_async(partial(function, owner))(*args, **kwargs)
     return result

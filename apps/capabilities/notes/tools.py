@@ -1,36 +1,42 @@
-"""The tools of notes: what the model is told of them. Their names and arguments are TidGi's."""
+"""The descriptions of the notes tools for the model. Their names and arguments are TidGi's."""
 
 from functools import partial
 
 from apps.capabilities.notes import read_tools, write_tools
 from apps.capabilities.notes.run_notes import Work, run_tool
+from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, installation
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
+    PlatformTool,
     internal_tool,
     parameters,
     text_parameter,
 )
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.manifest.approvals import Approval
+from apps.manifest.features.notes import Notes
 from apps.manifest.manifest import Manifest
-from apps.manifest.notes import Notes
-from apps.manifest.parameters import FunctionParameters, Parameter, SimpleParameter, SimpleType
+from apps.manifest.toolsets.approvals import Approval
+from apps.manifest.toolsets.parameters import (
+    FunctionParameters,
+    Parameter,
+    SimpleParameter,
+    SimpleType,
+)
 from apps.notes.filters import UNDERSTOOD
 
 ASKED_FIRST = Approval(mode="confirm", always=("conversation", "application"))
-"""What holds of changes where the application says nothing."""
+"""Changes need this approval by default, if the application sets none."""
 
 WORKSPACE = text_parameter(
-    "Whose notes: `notes` for those of the person, or of the team that they work in; a team also "
-    "goes by its name.",
+    "The owner of the notes: `notes` for the user, or for the team in which they work; a team "
+    "can also be given by its name.",
     "notes",
 )
-TITLE = text_parameter(
-    "The title of the note. Upper and lower case are the same.", display=IN_TITLE
-)
+TITLE = text_parameter("The title of the note. Case is ignored.", display=IN_TITLE)
 FILTER = text_parameter(
-    f"What the notes have to be: {UNDERSTOOD}. All of it has to fit; empty: all notes.", ""
+    f"A filter for the notes: {UNDERSTOOD}. All conditions must match; an empty filter matches all notes.",
+    "",
 )
 
 
@@ -52,15 +58,15 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
         taking(
             {
                 "searchType": text_parameter(
-                    "`filter`: by `filter`; `vector`: by the meaning of `query`.",
+                    "`filter` searches by `filter`, `vector` by the meaning of `query`.",
                     "filter",
                     enum=("filter", "vector"),
                 ),
                 "filter": FILTER.model_copy(update={"display": IN_TITLE}),
-                "query": text_parameter("What the notes are to be about.", "", display=IN_TITLE),
-                "limit": number("How many notes, 1 to 50.", 10),
+                "query": text_parameter("The subject of the notes.", "", display=IN_TITLE),
+                "limit": number("The number of notes, 1 to 50.", 10),
                 "threshold": number(
-                    "The least similarity of a vector search, 0 to 1.", 0.7, "number"
+                    "The minimum similarity for a vector search, 0 to 1.", 0.7, "number"
                 ),
             }
         ),
@@ -69,12 +75,12 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
     ),
     (
         "wiki-update-embeddings",
-        "Makes notes that were changed comparable by their meaning. Searches do that for some notes "
-        "by themselves.",
+        "Updates the embeddings of changed notes, which a search by meaning compares. A search "
+        "does that itself for some notes.",
         taking(
             {
                 "forceUpdate": SimpleParameter(
-                    type="boolean", description="All notes, changed or not.", default=False
+                    type="boolean", description="Update all notes, changed or not.", default=False
                 )
             }
         ),
@@ -84,7 +90,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
     (
         "wiki-backlinks",
         "Lists the notes whose text has a link to a note.",
-        taking({"title": TITLE, "limit": number("How many, 1 to 200.", 20)}, "title"),
+        taking({"title": TITLE, "limit": number("The number of notes, 1 to 200.", 20)}, "title"),
         read_tools.backlinks,
         "Notes with a link to",
     ),
@@ -95,7 +101,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
         taking(
             {
                 "rootTitle": text_parameter("The title at the root.", display=IN_TITLE),
-                "depth": number("How many levels, 1 to 10.", 3),
+                "depth": number("The number of levels, 1 to 10.", 3),
             },
             "rootTitle",
         ),
@@ -104,11 +110,13 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
     ),
     (
         "wiki-recent",
-        "Lists the notes that were changed last, the newest first.",
+        "Lists the most recently changed notes, newest first.",
         taking(
             {
-                "limit": number("How many, 1 to 200.", 20),
-                "daysAgo": number("Only those of so many days.", None, "number"),
+                "limit": number("The number of notes, 1 to 200.", 20),
+                "daysAgo": number(
+                    "Only notes that were changed within this number of days.", None, "number"
+                ),
             }
         ),
         read_tools.recent,
@@ -120,11 +128,11 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
         taking(
             {
                 "filter": FILTER,
-                "offset": number("Where the page begins, counted from 0.", 0),
-                "limit": number("How many, 1 to 200.", 50),
+                "offset": number("The start of the page, counted from 0.", 0),
+                "limit": number("The number of notes, 1 to 200.", 50),
                 "fields": text_parameter(
-                    "What is told of each: title, tags, created, modified, or names of fields, with "
-                    "commas.",
+                    "What to list for each note: title, tags, created, modified, or names of "
+                    "fields, separated by commas.",
                     "title,tags,modified",
                 ),
             }
@@ -134,8 +142,8 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
     ),
     (
         "wiki-get-errors",
-        "Tells what is wrong with a note: links that lead nowhere, missing files, code that does not "
-        "end, a broken front matter.",
+        "Reports the problems of a note: broken links, missing files, code blocks without an "
+        "end, an invalid front matter.",
         taking({"title": TITLE}, "title"),
         read_tools.errors,
         "Check the note",
@@ -145,7 +153,7 @@ WRITING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
     (
         "wiki-operation",
         "Changes notes. add: a new note; setText: its whole text; setFields: its tags and fields, "
-        "from extraMeta; rename: `text` is the new title, and links follow; delete.",
+        "from extraMeta; rename: `text` is the new title, and links are updated; delete.",
         taking(
             {
                 "operation": text_parameter(f"One of {', '.join(write_tools.OPERATIONS)}."),
@@ -153,7 +161,7 @@ WRITING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
                 "text": text_parameter("Markdown; [[title]] is a link to another note."),
                 "extraMeta": text_parameter(
                     'A JSON object with tags and fields, such as {"tags": ["work"], "status": '
-                    '"open"}; null takes a field away.',
+                    '"open"}; null removes a field.',
                     "{}",
                 ),
                 "options": text_parameter("Has no effect.", "{}"),
@@ -167,12 +175,12 @@ WRITING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
     ),
     (
         "edit-tiddler",
-        "Changes a part of the text of a note. `old` has to stand in it exactly once.",
+        "Changes a part of the text of a note, in which `old` must occur exactly once.",
         taking(
             {
                 "title": TITLE,
-                "old": text_parameter("The part as it is, exactly."),
-                "new": text_parameter("What is to stand there."),
+                "old": text_parameter("The exact current text of the part."),
+                "new": text_parameter("The new text of the part."),
             },
             "title",
             "old",
@@ -188,7 +196,7 @@ def note_tools(manifest: Manifest, wanted: Notes) -> tuple[PreparedTool, ...]:
     features = manifest.features
     application = features.approval if features is not None else None
     rules = ApprovalRules.of(wanted.approval, application, ASKED_FIRST, installation())
-    reads = [note_tool(manifest, *one, is_repeatable=True) for one in READING]
+    reads = [note_tool(manifest, *one, risk="read-only") for one in READING]
     return (*reads, *(note_tool(manifest, *one, rules) for one in WRITING))
 
 
@@ -201,16 +209,20 @@ def note_tool(
     title: str,
     approval: ApprovalRules | None = None,
     *,
-    is_repeatable: bool = False,
+    risk: Risk = "changes",
 ) -> PreparedTool:
     return internal_tool(
         manifest,
-        (name, description, taken),
+        PlatformTool(
+            name,
+            description,
+            taken,
+            title,
+            risk,
+            # A note that looks like a file path is still a note.
+            addresses=frozenset(taken.properties),
+            is_private=True,
+        ),
         partial(run_tool, work),
-        title,
-        is_repeatable=is_repeatable,
-        is_private=True,
-        # A note that looks like the address of a file is a note.
-        addresses=frozenset(taken.properties),
         approval=approval,
     )

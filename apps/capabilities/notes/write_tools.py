@@ -1,12 +1,12 @@
-"""What the tools do that write notes. Each raises `NoteRefused`, `ToolError`."""
+"""The tools that write notes. Each raises `NoteRefused`, `ToolError`."""
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from apps.capabilities.notes.run_notes import RunNotes, ask
-from apps.capabilities.notes.text import quoted
+from apps.capabilities.notes.run_notes import RunNotes, run_query
+from apps.capabilities.notes.text import quote_line
 from apps.errors import InvalidParameter
 from apps.notes import store
 from apps.notes.content import NoteContent
@@ -15,32 +15,30 @@ from apps.notes.store import Author
 
 OPERATIONS = ("add", "setText", "setFields", "rename", "delete")
 SYSTEM_KEYS = frozenset({"title", "text", "created", "modified", "type", "creator", "modifier"})
-"""Of TiddlyWiki's fields, those that every note has here by itself."""
+"""Every note has these fields of TiddlyWiki already, so they are not written."""
 
 
 async def operate(own: RunNotes, given: dict[str, Any]) -> str:
     operation = given["operation"]
     if operation not in WORK:
         raise InvalidParameter(
-            "operation", f"{str(operation)[:60]!r} is none of {', '.join(OPERATIONS)}."
+            "operation", f"{str(operation)[:60]!r} is not one of {', '.join(OPERATIONS)}."
         )
     meta = read_meta(given.get("extraMeta") or "")
-    return await ask(WORK[operation], own.owner(given), given, meta, own.author)
+    return await run_query(WORK[operation], own.owner(given), given, meta, own.author)
 
 
 def add(owner: str, given: dict[str, Any], meta: Mapping[str, Any], author: Author) -> str:
     content = with_meta(NoteContent(given["title"], given.get("text") or ""), meta)
     note = store.create(owner, content, author)
-    return f"The note {quoted(note.title)} was added."
+    return f"The note {quote_line(note.title)} was added."
 
 
 def set_text(owner: str, given: dict[str, Any], meta: Mapping[str, Any], author: Author) -> str:
     text = given.get("text")
     if text is None:
-        raise InvalidParameter(
-            "text", "it is missing; write the whole text that the note is to have."
-        )
-    return changed(
+        raise InvalidParameter("text", "it is missing; pass the whole new text of the note.")
+    return change_note(
         owner, given["title"], author, lambda now: with_meta(replace(now, text=text), meta)
     )
 
@@ -48,22 +46,24 @@ def set_text(owner: str, given: dict[str, Any], meta: Mapping[str, Any], author:
 def set_fields(owner: str, given: dict[str, Any], meta: Mapping[str, Any], author: Author) -> str:
     if not meta:
         raise InvalidParameter(
-            "extraMeta", 'it is empty; write JSON such as {"tags": ["work"], "status": "open"}.'
+            "extraMeta", 'it is empty; pass JSON such as {"tags": ["work"], "status": "open"}.'
         )
-    return changed(owner, given["title"], author, lambda now: with_meta(now, meta))
+    return change_note(owner, given["title"], author, lambda now: with_meta(now, meta))
 
 
 def rename(owner: str, given: dict[str, Any], meta: Mapping[str, Any], author: Author) -> str:
     title = given.get("text") or ""
     if not title.strip():
-        raise InvalidParameter("text", "it is missing; write the new title.")
-    note, followed = store.rename(store.find(owner, given["title"]), title, author)
-    return f"The note is named {quoted(note.title)} now. Links follow in {followed} other notes."
+        raise InvalidParameter("text", "it is missing; pass the new title.")
+    note, followed = store.rename(store.find_note(owner, given["title"]), title, author)
+    return (
+        f"The note is named {quote_line(note.title)} now. Links follow in {followed} other notes."
+    )
 
 
 def delete(owner: str, given: dict[str, Any], meta: Mapping[str, Any], author: Author) -> str:
-    note = store.delete(store.find(owner, given["title"]), author)
-    return f"The note {quoted(note.title)} was deleted. The person can bring it back."
+    note = store.delete(store.find_note(owner, given["title"]), author)
+    return f"The note {quote_line(note.title)} was deleted. The user can restore it."
 
 
 WORK: Mapping[str, Callable[[str, dict[str, Any], Mapping[str, Any], Author], str]] = dict(
@@ -72,59 +72,61 @@ WORK: Mapping[str, Callable[[str, dict[str, Any], Mapping[str, Any], Author], st
 
 
 async def edit(own: RunNotes, given: dict[str, Any]) -> str:
-    """Put `new` in the place of `old`, which has to stand in the text exactly once."""
+    """Replace `old`, which must occur in the text exactly once, by `new`."""
     owner, old, new = own.owner(given), given["old"], given["new"]
     if not old:
-        raise InvalidParameter("old", "it is empty; write the part of the text that is to change.")
-    return await ask(changed, owner, given["title"], own.author, lambda now: edited(now, old, new))
+        raise InvalidParameter("old", "it is empty; pass the part of the text to change.")
+    return await run_query(
+        change_note, owner, given["title"], own.author, lambda now: edit_content(now, old, new)
+    )
 
 
-def edited(content: NoteContent, old: str, new: str) -> NoteContent:
-    """Raises `InvalidParameter`."""
+def edit_content(content: NoteContent, old: str, new: str) -> NoteContent:
+    """Raises `InvalidParameter` unless the text contains `old` exactly once."""
     count = occurrences(content.text, old)
     if count != 1:
         problem = (
-            "the text does not have it; read the note, and repeat a part of it exactly"
+            "the text does not contain it; read the note, and repeat a part of it exactly"
             if not count
-            else f"the text has it {count} times; write more of what stands around it"
+            else f"it occurs {count} times in the text; include more of the surrounding text"
         )
         raise InvalidParameter("old", f"{problem}.")
     return replace(content, text=content.text.replace(old, new))
 
 
 def occurrences(text: str, part: str) -> int:
-    """Also those that overlap: which of them is meant cannot be told either."""
+    """Return all occurrences, including overlapping ones, because any of them may be meant."""
     count, place = 0, text.find(part)
     while place >= 0:
         count, place = count + 1, text.find(part, place + 1)
     return count
 
 
-def changed(
+def change_note(
     owner: str, title: str, author: Author, change: Callable[[NoteContent], NoteContent]
 ) -> str:
-    before: Note = store.find(owner, title)
+    before: Note = store.find_note(owner, title)
     note = store.change_newest(owner, title, change, author)
     if note.number == before.number:
-        return f"The note {quoted(note.title)} says that already."
-    return f"The note {quoted(note.title)} was changed; this is its version {note.number}."
+        return f"The note {quote_line(note.title)} already has this content."
+    return f"The note {quote_line(note.title)} was changed. Its version is now {note.number}."
 
 
 def read_meta(written: str) -> Mapping[str, Any]:
-    """Raises `InvalidParameter`."""
+    """Raises `InvalidParameter` if the text is not a JSON object."""
     try:
         found = json.loads(written) if written.strip() else {}
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise InvalidParameter(
-            "extraMeta", 'it is no JSON object; write one such as {"tags": ["work"]}.'
+            "extraMeta", 'it is not a JSON object; pass one such as {"tags": ["work"]}.'
         )
     return found
 
 
 def with_meta(content: NoteContent, meta: Mapping[str, Any]) -> NoteContent:
-    """Raises `InvalidParameter`. Null takes a field away."""
+    """Return the content with these fields. Null removes a field. Raises `InvalidParameter`."""
     fields = dict(content.fields)
     for name, value in meta.items():
         if name == "tags" or name in SYSTEM_KEYS:
@@ -140,7 +142,9 @@ def with_meta(content: NoteContent, meta: Mapping[str, Any]) -> NoteContent:
 
 
 def read_tags(value: Any) -> tuple[str, ...]:
-    """A list, or a text as TiddlyWiki writes one: `work [[two words]]`. Raises `InvalidParameter`."""
+    """Return the tags of a list, or of a text in TiddlyWiki's form: `work [[two words]]`. Raises
+    `InvalidParameter`.
+    """
     if value is None:
         return ()
     if isinstance(value, str):
@@ -148,5 +152,5 @@ def read_tags(value: Any) -> tuple[str, ...]:
         plain, exact = parts[::2], parts[1::2]
         return (*(tag for part in plain for tag in part.split()), *exact)
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
-        raise InvalidParameter("extraMeta", "its tags are no list of words.")
+        raise InvalidParameter("extraMeta", "its tags are not a list of words.")
     return tuple(value)

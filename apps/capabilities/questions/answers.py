@@ -1,34 +1,123 @@
-"""Answers of people to a question: `{"outcome": "answered" | "skipped", "choices": [labels],
-"text": "…"}`, or `{"outcome": "timeout"}` when nobody did in time.
+"""The card of a question, and the answers to it.
+
+An answer is `{"outcome": "answered" | "skipped", "choices": [labels], "text": "…"}`, or
+`{"outcome": "timeout"}` if nobody answered in time.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from apps.capabilities.questions.card import LABEL_CHARACTERS, MOST_OPTIONS
+from apps.capabilities.wrappers.numbered_cards import NumberedCard
+from apps.errors import InvalidParameter
+
+QUESTION = "question"
+INPUT_TYPE = "input_type"
+OPTIONS = "options"
+FREEFORM = "allow_freeform"
+LABEL = "label"
+
+INPUTS: Mapping[str, str] = {"single-select": "single", "multi-select": "multiple", "text": "text"}
+"""Maps each type that the model writes to the `input` of the card."""
+
+MOST_OPTIONS = 20
+"""A question can have up to this many options, which a user can read before choosing."""
+QUESTION_CHARACTERS = 2_000
+LABEL_CHARACTERS = 200
+DESCRIPTION_CHARACTERS = 500
+
+
+class Option(TypedDict):
+    label: str
+    description: NotRequired[str]
+
+
+def read_card(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON of the card. Its texts are plain. Raises `InvalidParameter`.
+
+    It has `question`; `input`, which is `single`, `multiple` or `text`; `options`; and `freeform`,
+    which is True if the user can also write an answer.
+    """
+    kind = INPUTS[arguments[INPUT_TYPE]]
+    return {
+        "question": check_length(QUESTION, arguments[QUESTION].strip(), QUESTION_CHARACTERS),
+        "input": kind,
+        "options": read_options(kind, arguments.get(OPTIONS) or ()),
+        "freeform": kind == "text" or arguments[FREEFORM],
+    }
+
+
+def read_options(kind: str, given: Sequence[Mapping[str, str]]) -> list[Option]:
+    """Raises `InvalidParameter` if the options do not fit the kind of question."""
+    if kind == "text":
+        if given:
+            problem = (
+                "a question of the type text has no options. Leave them out, or use another type."
+            )
+            raise InvalidParameter(OPTIONS, problem)
+        return []
+    if not given:
+        problem = "there are no options. Pass some, or use the type text."
+        raise InvalidParameter(OPTIONS, problem)
+    if len(given) > MOST_OPTIONS:
+        problem = (
+            f"there are {len(given)}; the limit is {MOST_OPTIONS}. Pass only the most likely ones."
+        )
+        raise InvalidParameter(OPTIONS, problem)
+    options = [read_option(f"{OPTIONS}[{index}]", one) for index, one in enumerate(given)]
+    if len({option["label"] for option in options}) < len(options):
+        raise InvalidParameter(OPTIONS, "two options have the same label. Use different labels.")
+    return options
+
+
+def read_option(path: str, given: Mapping[str, str]) -> Option:
+    """Raises `InvalidParameter` if a text is empty or too long."""
+    label = " ".join(given[LABEL].split())
+    option = Option(label=check_length(f"{path}.{LABEL}", label, LABEL_CHARACTERS))
+    if description := given.get("description", "").strip():
+        path = f"{path}.description"
+        option["description"] = check_length(path, description, DESCRIPTION_CHARACTERS)
+    return option
+
+
+def check_length(path: str, text: str, most: int) -> str:
+    """Raises `InvalidParameter` if the text is empty or too long."""
+    if not text:
+        raise InvalidParameter(path, "it is empty. Write the text for the user.")
+    if len(text) > most:
+        problem = f"it has {len(text)} characters; the limit is {most}. Shorten it."
+        raise InvalidParameter(path, problem)
+    return text
+
 
 ANSWER_CHARACTERS = 10_000
-"""About five pages."""
+"""An answer can have up to this many characters, about five pages."""
 
 EMPTY = (
-    "the answer is empty. Go on with what is most likely and say what you assumed; do not ask "
-    "the same again."
+    "the answer is empty. Continue with what is most likely, say what you assumed, and do not "
+    "ask the same question again."
 )
 SKIPPED = f"The user skipped the question: {EMPTY}"
 TIMED_OUT = f"The user did not answer in time: {EMPTY}"
 
-UNREADABLE = "This is no answer to a question."
-TOO_LONG = f"This is too long: an answer has at most {ANSWER_CHARACTERS} characters."
+UNREADABLE = "This is not an answer to a question."
+TOO_LONG = f"The answer is too long; the limit is {ANSWER_CHARACTERS} characters."
 NOTHING = "Choose or write an answer, or skip the question."
 ONE = "Choose one of the options."
-OTHER = "Only the options can be chosen here."
+OTHER = "Choose one of the options; this question accepts no other text."
 
 Choice = Annotated[str, Field(pattern=r"\S", max_length=LABEL_CHARACTERS)]
 
+SKIP = "skip"
+CHOOSE = {
+    "single": "Answer with a number",
+    "multiple": "Answer with numbers, such as `1, 2`",
+    "text": "Answer in your own words",
+}
 
-class Answer(BaseModel):
+
+class QuestionAnswer(BaseModel):
     """An answer as the page sends it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -39,9 +128,9 @@ class Answer(BaseModel):
 
 
 def question_problem(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """Why this is no answer to the card, as a sentence for the person; "" if it is one."""
+    """Return why the answer does not fit the card, as a sentence for the user; "" if it fits."""
     try:
-        given = Answer.model_validate(answer)
+        given = QuestionAnswer.model_validate(answer)
     except ValidationError:
         return UNREADABLE
     if len(given.text) > ANSWER_CHARACTERS:
@@ -57,13 +146,14 @@ def question_problem(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str
 
 
 def answer_text(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """What the model is told. Choices that are no options count as written."""
+    """Return the text for the model. Choices that are not options count as free text."""
     if answer.get("outcome") == "timeout":
         return TIMED_OUT
-    # Doors refuse such answers; one that came another way must not choose what was not offered.
+    # Doors refuse such answers. An answer from another source must not select an option that was
+    # not offered.
     if question_problem(asked, answer):
         return SKIPPED
-    given, offered = Answer.model_validate(answer), labels(asked)
+    given, offered = QuestionAnswer.model_validate(answer), labels(asked)
     if given.outcome == "skipped":
         return SKIPPED
     chosen = [f'"{choice}"' for choice in dict.fromkeys(given.choices) if choice in offered]
@@ -74,3 +164,30 @@ def answer_text(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
 
 def labels(asked: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(option["label"] for option in asked["options"])
+
+
+def question_card(asked: Mapping[str, Any]) -> NumberedCard:
+    """Return the question as text, for users who answer with a message."""
+    options = asked["options"]
+    # If a description had several lines, they would look like other options.
+    described = [
+        f"{option['label']}: {' '.join(option['description'].split())}"
+        for option in options
+        if option.get("description")
+    ]
+    text = "\n".join([asked["question"], *(f"- {line}" for line in described)])
+    own = ", or in your own words" if asked["freeform"] and options else ""
+    advice = f"{CHOOSE[asked['input']]}{own}; `{SKIP}` skips the question."
+    choices = tuple(option["label"] for option in options)
+    return NumberedCard(text, choices, advice, several=asked["input"] == "multiple")
+
+
+def question_answer(asked: Mapping[str, Any], text: str, value: Any = None) -> dict[str, Any]:
+    """Return the answer that a message gives. A message that chooses nothing skips the question."""
+    card = question_card(asked)
+    if chosen := card.chosen(text, value):
+        return {"outcome": "answered", "choices": [card.choices[one - 1] for one in chosen]}
+    own = text.strip()[:ANSWER_CHARACTERS]
+    if not own or own.casefold() == SKIP or not asked["freeform"]:
+        return {"outcome": "skipped"}
+    return {"outcome": "answered", "text": own}

@@ -1,13 +1,12 @@
-"""Questions that the model asks the person who talks to it."""
+"""Questions of the model to the user."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
 
-from apps.agent.ledger import Interaction
+from apps.agent.ledger import InteractionRequest
 from apps.agent.tools import Invocation, Pending, ToolResult
-from apps.capabilities.questions.answers import answer_text
-from apps.capabilities.questions.card import (
+from apps.capabilities.questions.answers import (
     FREEFORM,
     INPUT_TYPE,
     INPUTS,
@@ -15,23 +14,30 @@ from apps.capabilities.questions.card import (
     MOST_OPTIONS,
     OPTIONS,
     QUESTION,
+    answer_text,
     read_card,
 )
 from apps.capabilities.registry import NOTHING, Capability, Open, Opening
 from apps.capabilities.wrappers.internal import (
+    PlatformTool,
     internal_tool,
     open_with,
     parameters,
     plain_result,
     text_parameter,
 )
-from apps.manifest.features import Questions
+from apps.manifest.features.features import Questions
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import ArrayParameter, ObjectSchema, SimpleParameter, SimpleSchema
+from apps.manifest.toolsets.parameters import (
+    ArrayParameter,
+    ObjectSchema,
+    SimpleParameter,
+    SimpleSchema,
+)
 
 TOOL_NAME = "internal_ask_question"
 DESCRIPTION = (
-    "Asks the user one question and waits for the answer. Use it where you cannot go on without "
+    "Asks the user one question and waits for the answer. Use it if you cannot continue without "
     "something that only the user knows or decides, not for what you can find out yourself. "
     "Several questions at the same time are shown together."
 )
@@ -39,8 +45,8 @@ OPTION = ObjectSchema(
     type="object",
     description="One of the options.",
     properties={
-        LABEL: SimpleSchema(type="string", description="What the user chooses, in a few words."),
-        "description": SimpleSchema(type="string", description="What choosing it would mean."),
+        LABEL: SimpleSchema(type="string", description="The choice, in a few words."),
+        "description": SimpleSchema(type="string", description="The effect of this choice."),
     },
     required=(LABEL,),
 )
@@ -59,7 +65,7 @@ PARAMETERS = parameters(
         ),
         FREEFORM: SimpleParameter(
             type="boolean",
-            description="Let the user also answer something that is not among the options.",
+            description="True to let the user also write an answer that is not among the options.",
             default=True,
         ),
     },
@@ -73,12 +79,16 @@ def prepare(manifest: Manifest) -> Open | None:
         return None
     tool = internal_tool(
         manifest,
-        (TOOL_NAME, DESCRIPTION, PARAMETERS),
+        PlatformTool(
+            TOOL_NAME,
+            DESCRIPTION,
+            PARAMETERS,
+            "Question",
+            "read-only",
+            addresses=frozenset({QUESTION, OPTIONS}),
+            is_system=True,  # users see the card and then their answer
+        ),
         partial(ask, wanted),
-        "Question",
-        is_system=True,  # people see the card, and then what they answered
-        is_repeatable=True,
-        addresses=frozenset({QUESTION, OPTIONS}),
     )
     opener = open_with(tool)
     return lambda opening: (
@@ -87,14 +97,14 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def ask(wanted: Questions, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Raises `InvalidParameter`."""
+    """Ask the user. Raises `InvalidParameter`."""
     answered = invocation.answers.get("question")
     if answered is not None:
         given: Mapping[str, object] = answered.answer or {}
         return plain_result(invocation, answer_text(answered.asked, given))
     card = read_card(invocation.arguments)
     is_set = "seconds" in wanted.model_fields_set
-    asked = Interaction("", "question", card, wanted.seconds, is_time_set=is_set)
+    asked = InteractionRequest("", "question", card, wanted.seconds, is_time_set=is_set)
     return Pending(interactions=(asked,))
 
 

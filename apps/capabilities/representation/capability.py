@@ -1,36 +1,37 @@
-"""Attachments that the model adds to its answer by their addresses."""
+"""Attachments that the model adds to its answer by URL."""
 
 import mimetypes
 from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Capability, Key, Open, Opening
 from apps.capabilities.wrappers.file_references import bare
 from apps.capabilities.wrappers.internal import (
+    PlatformTool,
     internal_tool,
     open_with,
     parameters,
     plain_result,
     text_parameter,
 )
-from apps.capabilities.wrappers.texts import TITLE_CHARACTERS, one_line
+from apps.capabilities.wrappers.value_texts import TITLE_CHARACTERS, one_line
 from apps.errors import FileRefused, InvalidParameter
 from apps.manifest.manifest import Manifest
-from apps.workspace.egress.fetch import shown
-from apps.workspace.loading.loader import key_of, last_segment
-from apps.workspace.loading.places import Place, place_of
+from apps.workspace.egress.fetch import redact_url
+from apps.workspace.loading.file_locations import FileLocation, locate_file
+from apps.workspace.loading.loader import last_segment, url_key
 
 URL = "url"
 TITLE = "title"
 ANY_TYPE = "*/*"
-"""DIAL's type for a link that was not fetched."""
+"""DIAL uses this media type for a link that was not fetched."""
 MOST_ADDED = 50
-"""Attachments of one answer."""
+"""A tool can add up to this many attachments to one answer."""
 ADDED = Key[set[str]]("added_attachments")
-POSSIBLE = "Possible are paths of files (files/…), http(s) URLs and data: URIs."
+POSSIBLE = "Use paths of files (files/…), http(s) URLs or data: URIs."
 TOOL_NAME = "internal_representation_add_attachment"
 DESCRIPTION = (
     "Adds a file or a link to the attachments of your answer, where the user can open it. "
@@ -42,7 +43,7 @@ PARAMETERS = parameters(
             "The path of a file (files/…), a path relative to your own folder, an http(s) URL or a "
             "data: URI."
         ),
-        TITLE: text_parameter("What the user reads; without it, the name of the file."),
+        TITLE: text_parameter("The title for the user. The default is the name of the file."),
     },
     URL,
 )
@@ -52,62 +53,61 @@ def prepare(manifest: Manifest) -> Open | None:
     wanted = manifest.features.representation_tooling if manifest.features is not None else None
     if wanted is None or not wanted.add_attachment:
         return None
-    spec = (TOOL_NAME, DESCRIPTION, PARAMETERS)
-    addresses = frozenset({URL, TITLE})
-    return open_with(
-        internal_tool(
-            manifest,
-            spec,
-            add_attachment,
-            "Add attachment",
-            is_repeatable=True,
-            addresses=addresses,
-        )
+    declared = PlatformTool(
+        TOOL_NAME,
+        DESCRIPTION,
+        PARAMETERS,
+        "Add attachment",
+        "read-only",
+        addresses=frozenset({URL, TITLE}),
     )
+    return open_with(internal_tool(manifest, declared, add_attachment))
 
 
 async def add_attachment(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Raises `InvalidParameter`, and `ServiceFailed` when a file cannot be looked up."""
+    """Add the attachment. Raises `InvalidParameter`, and `ServiceFailed` if a file cannot be found."""
     added = opening.known.get_or_make(ADDED, set)
     place = read_place(str(invocation.arguments[URL]))
     title = one_line(str(invocation.arguments.get(TITLE) or ""), TITLE_CHARACTERS)
     attachment = await attachment_at(opening, place, title, invocation.messages)
-    key = key_of(attachment.url or "")
+    key = url_key(attachment.url or "")
     if key in added:
-        text = f"{attachment.title!r} is an attachment of the answer already."
+        text = f"{attachment.title!r} is already an attachment of the answer."
         return plain_result(invocation, text)
     if len(added) >= MOST_ADDED:
-        raise refusal(f"an answer has at most {MOST_ADDED} attachments of this kind.")
+        raise refusal(
+            f"the answer already has {MOST_ADDED} attachments of this kind, which is the limit."
+        )
     added.add(key)
-    result = plain_result(invocation, f"{attachment.title!r} is an attachment of the answer now.")
+    result = plain_result(invocation, f"{attachment.title!r} is now an attachment of the answer.")
     return replace(result, propagated=(attachment,))
 
 
-def read_place(given: str) -> Place:
-    """Raises `InvalidParameter`."""
+def read_place(given: str) -> FileLocation:
+    """Raises `InvalidParameter` if the URL cannot be attached."""
     try:
-        place = place_of(bare(given.strip()))
+        place = locate_file(bare(given.strip()))
     except FileRefused as error:
         raise refusal(str(error)) from error
     if place.kind == "unsupported":
-        raise refusal(f"{shown(given)!r} is nothing that can be attached. {POSSIBLE}")
+        raise refusal(f"{redact_url(given)!r} cannot be attached. {POSSIBLE}")
     if place.kind == "external" and has_userinfo(place.address):
-        raise refusal(f"the URL {shown(given)} has a name or a password in it; leave them out.")
+        raise refusal(f"the URL {redact_url(given)} contains a username or password; remove them.")
     return place
 
 
 def has_userinfo(url: str) -> bool:
     try:
-        # Browsers read a backslash as a slash, Python does not.
+        # Browsers read a backslash as a slash, and Python does not.
         return "@" in urlsplit(url.replace("\\", "/")).netloc or "@" in urlsplit(url).netloc
     except ValueError:
         return True
 
 
 async def attachment_at(
-    opening: Opening, place: Place, title: str, messages: Sequence[Message]
+    opening: Opening, place: FileLocation, title: str, messages: Sequence[ModelMessage]
 ) -> Attachment:
-    """A data: URI is stored as a file of the caller; a link is not fetched.
+    """Return the attachment. A data: URI is stored as a file of the caller; a link is not fetched.
 
     Raises `InvalidParameter`.
     """
@@ -124,13 +124,13 @@ async def attachment_at(
     return Attachment(info.content_type, title or last_segment(info.path), url=info.path)
 
 
-def link(url: str, title: str, messages: Sequence[Message]) -> Attachment:
-    """A link with the type and title of an attachment of the conversation with the same URL."""
+def link(url: str, title: str, messages: Sequence[ModelMessage]) -> Attachment:
+    """Return a link. If an attachment of the conversation has the same URL, use its type and title."""
     attached = (item for message in messages for item in message.attachments)
     same = (item for item in attached if url in (item.url, item.reference_url))
     known = next(same, Attachment(""))
     kind = known.type or mimetypes.guess_type(last_segment(url))[0] or ANY_TYPE
-    name = last_segment(url) if urlsplit(url).path.strip("/") else shown(url)
+    name = last_segment(url) if urlsplit(url).path.strip("/") else redact_url(url)
     return Attachment(kind, title or known.title or name, url=url, reference_url=url)
 
 

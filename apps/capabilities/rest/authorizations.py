@@ -1,10 +1,10 @@
-"""Credentials of a request; they replace values that parameters put in their place."""
+"""Adds the credentials to a request. They replace values of parameters in the same position."""
 
 from apps.accounts.caller import Caller
 from apps.capabilities.rest.requests import RequestDraft
 from apps.capabilities.wrappers.sign_in import person_token
 from apps.errors import ToolError
-from apps.manifest.authorizations import (
+from apps.manifest.toolsets.authorizations import (
     ApiKeyAuthorization,
     BasicAuthorization,
     BearerAuthorization,
@@ -14,8 +14,8 @@ from apps.manifest.authorizations import (
     RestOAuthAuthorization,
 )
 from apps.workspace.egress.headers import basic, header_name_problem, header_value_problem
-from apps.workspace.egress.tokens import find_tokens
-from apps.workspace.local.stored_secrets import reveal
+from apps.workspace.egress.oauth_tokens import find_tokens
+from apps.workspace.local.secrets.stored_secrets import reveal
 from apps.workspace.oauth.accounts import WantedAccount
 
 
@@ -26,9 +26,9 @@ async def authorize(
     url: str,
     refused_token: str = "",
 ) -> str:
-    """Add credentials for the address. Returns the token if there is one that can be renewed.
+    """Add credentials for the address, and return the token if there is one that can be renewed.
 
-    Raises `ToolError` when the credentials cannot be had.
+    Raises `ToolError` if there are no credentials.
     """
     match how:
         case BasicAuthorization():
@@ -49,7 +49,7 @@ async def authorize(
             draft.credentials.add(own)
         case ClientIdSecretAuthorization() | RestOAuthAuthorization():
             token = await renewable_token(how, caller, url, refused_token)
-            if token:  # else nobody is signed in, and the service says what it thinks of that
+            if token:  # otherwise nobody is signed in, and the service decides what to do
                 draft.headers["authorization"] = f"Bearer {token}"
                 draft.credentials.add(token)
             return token
@@ -64,19 +64,19 @@ async def renewable_token(
     url: str,
     refused: str,
 ) -> str:
-    """Raises `ToolError`."""
+    """Return a token that can be renewed, other than `refused`. Raises `ToolError`."""
     if isinstance(how, ClientIdSecretAuthorization):
         return await find_tokens(how).current(url, refused)
     return await person_token(WantedAccount(url, "", how), caller.bucket, refused)
 
 
 def own_token(caller: Caller) -> str:
-    if not caller.bearer or header_value_problem(caller.bearer):
+    if not caller.credentials.bearer or header_value_problem(caller.credentials.bearer):
         raise ToolError(
-            "This tool acts with the caller's own sign-in, and the request came without a bearer "
-            "token. Sign in, or send an Authorization header."
+            "This tool uses the caller's own sign-in, but the request has no bearer token. "
+            "Sign in, or send an Authorization header."
         )
-    return caller.bearer
+    return caller.credentials.bearer
 
 
 def add_key(draft: RequestDraft, how: ApiKeyAuthorization, key: str) -> None:
@@ -90,7 +90,7 @@ def add_key(draft: RequestDraft, how: ApiKeyAuthorization, key: str) -> None:
 
 
 def authorization_problem(how: RestAuthorization | None) -> str:
-    """Why credentials cannot be sent, "" if they can; the text does not contain them."""
+    """Return why credentials cannot be sent, "" if they can. The text does not contain them."""
     if isinstance(how, BearerAuthorization):
         return header_value_problem(how.token.text)
     if isinstance(how, ApiKeyAuthorization) and how.location == "header":

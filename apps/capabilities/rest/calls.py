@@ -1,4 +1,4 @@
-"""A call of an operation, from the arguments to the result."""
+"""Calls an operation, from the arguments to the result."""
 
 import asyncio
 import uuid
@@ -12,29 +12,31 @@ from apps.capabilities.registry import Key, Opening
 from apps.capabilities.rest.authorizations import authorize
 from apps.capabilities.rest.exchanges import ServiceResponse, exchange
 from apps.capabilities.rest.operations import Operation
-from apps.capabilities.rest.requests import RequestDraft, add_forwarded, fill
+from apps.capabilities.rest.requests import RequestDraft, add_forwarded, fill_draft
 from apps.capabilities.rest.response_text import (
     decode,
     error_block,
+    hide_in_body,
     response_block,
-    without_credentials,
 )
 from apps.capabilities.wrappers.attachments import keep_file
-from apps.capabilities.wrappers.fallbacks import ShownError
+from apps.capabilities.wrappers.failure_handling import ShownError
 from apps.capabilities.wrappers.sign_in import ask_person
-from apps.manifest.toolsets import is_credential_header
+from apps.manifest.kinds.rest import is_credential_header
 from apps.workspace.egress.headers import is_lasting
-from apps.workspace.local.stored_secrets import reveal
-from apps.workspace.media_types import matches, media_type
+from apps.workspace.local.secrets.stored_secrets import reveal
+from apps.workspace.media_types import matches_any, media_type
 
 UNAUTHORIZED = 401
 BINARY = "application/octet-stream"
 IDEMPOTENCY_KEY = "idempotency-key"
-"""The header by which a service knows a request that is sent again."""
+"""A service recognizes a repeated request by this header."""
 RUN = Key[uuid.UUID]("idempotency_keys")
 
 
-async def call(operation: Operation, opening: Opening, invocation: Invocation) -> ToolResult:
+async def call_service(
+    operation: Operation, opening: Opening, invocation: Invocation
+) -> ToolResult:
     """Raises `ToolError`, `InvalidParameter`, `ToolTimedOut`, `FileRefused`."""
     draft = RequestDraft(operation.method)
     url = operation.address.origin
@@ -43,9 +45,9 @@ async def call(operation: Operation, opening: Opening, invocation: Invocation) -
         draft.credentials |= {text} if is_credential_header(name, shared) else set()
     constants = {name: (await reveal(c, url)).text for name, c in operation.credentials.items()}
     draft.credentials |= set(constants.values())
-    fill(draft, operation, {**invocation.arguments, **constants})
+    fill_draft(draft, operation, {**invocation.arguments, **constants})
     token = await authorize(draft, operation.authorization, opening.caller, url)
-    add_forwarded(draft, opening.caller.headers, operation.forwarded)
+    add_forwarded(draft, opening.caller.client.headers, operation.forwarded)
     if operation.method != "GET":
         draft.headers.setdefault(IDEMPOTENCY_KEY, idempotency_key(opening, invocation))
     draft.headers |= {**tracing.headers(), **draft.headers}
@@ -58,14 +60,16 @@ async def call(operation: Operation, opening: Opening, invocation: Invocation) -
     if answer.status == UNAUTHORIZED and operation.account is not None:
         return await ask_person(operation.account, opening, invocation)
     body = await asyncio.to_thread(
-        without_credentials, answer.body, answer.content_type, draft.credentials
+        hide_in_body, answer.body, answer.content_type, draft.credentials
     )
     answer = replace(answer, body=body)
     return await result_of(operation, answer, opening, invocation.stage)
 
 
 def idempotency_key(opening: Opening, invocation: Invocation) -> str:
-    """The same for all attempts at a call: of this run, and of one that goes on in its place."""
+    """Return a key that is the same for all attempts at a call, in this run and in one that resumes
+    it.
+    """
     if invocation.ledger.is_kept:
         return invocation.ledger.idempotency_key(invocation.key)
     return str(uuid.uuid5(opening.known.get_or_make(RUN, uuid.uuid4), well_formed(invocation.id)))
@@ -74,19 +78,21 @@ def idempotency_key(opening: Opening, invocation: Invocation) -> str:
 async def result_of(
     operation: Operation, answer: ServiceResponse, opening: Opening, stage: Stage
 ) -> ToolResult:
-    """Raises `ToolError` for a status of failure, `FileRefused` when the body cannot be kept."""
+    """Return the result for the model. Raises `ToolError` for an error status, `FileRefused` if the
+    body cannot be stored.
+    """
     text = decode(answer.body, answer.content_type)
     if not 200 <= answer.status < 300:
         raise status_error(operation, answer, text or "")
     kind = media_type(answer.content_type) or ("text/plain" if text is not None else BINARY)
     if text is None:
-        content = f"The service answered with {len(answer.body)} bytes of {kind}, not with text."
+        content = f"The service returned {len(answer.body)} bytes of {kind}, which is not text."
         stage.write(f"> ##### Response:\n\n{content}\n")
     else:
-        content = text or f"The service answered {answer.status_line}, without a body."
+        content = text or f"The service returned {answer.status_line} without a body."
         stage.write(response_block(text, answer.content_type))
     wanted = operation.attachment
-    if not wanted.enabled or not answer.body or not matches(kind, wanted.content_types):
+    if not wanted.enabled or not answer.body or not matches_any(kind, wanted.content_types):
         return ToolResult(content, answer.content_type or kind)
     attachment = await keep_file(operation.function, answer.body, kind, opening)
     if not wanted.include_body_as_content:
@@ -95,10 +101,12 @@ async def result_of(
 
 
 def status_error(operation: Operation, answer: ServiceResponse, text: str) -> ShownError:
-    """The model is told the status alone: the body of an error is untrusted text."""
-    where = " and points to another address, which is not followed" if answer.location else ""
+    """Return the error for the model, with only the status, because the body of an error is
+    untrusted.
+    """
+    where = " and redirects to another address, which is not followed" if answer.location else ""
     return ShownError(
-        f"{operation.name}: the service answered {answer.status_line}{where}",
+        f"{operation.name}: the service returned {answer.status_line}{where}",
         error_block(answer.status_line, text),
         is_lasting=is_lasting(answer.status),
         retry_after=answer.retry_after,

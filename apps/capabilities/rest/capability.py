@@ -1,4 +1,4 @@
-"""Toolsets of the kind `rest-api`: each operation of an HTTP service becomes a tool."""
+"""Toolsets of the kind `rest-api`, which turn each operation of an HTTP service into a tool."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -7,56 +7,56 @@ from functools import partial
 
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
 from apps.capabilities.rest.authorizations import authorization_problem
-from apps.capabilities.rest.calls import call
+from apps.capabilities.rest.calls import call_service
 from apps.capabilities.rest.operations import (
     credentials_of,
     read_operation,
     read_url,
-    without_credentials,
+    visible_parameters,
 )
 from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, prepared_tool
-from apps.capabilities.wrappers.display import display_of, title_of
+from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
+from apps.capabilities.wrappers.display import display_of, tool_title
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.sign_in import with_sign_in
 from apps.errors import InitializationIssue
-from apps.manifest.authorizations import (
+from apps.manifest.kinds.rest import RestToolSet
+from apps.manifest.manifest import Manifest
+from apps.manifest.names import visible_name
+from apps.manifest.nodes import enabled_nodes
+from apps.manifest.problems import join_path
+from apps.manifest.toolsets.authorizations import (
     ClientIdSecretAuthorization,
     ForwardAuthTokenAuthorization,
     RestOAuthAuthorization,
     credentials_in,
 )
-from apps.manifest.manifest import Manifest
-from apps.manifest.names import visible_name
-from apps.manifest.nodes import enabled
-from apps.manifest.problems import join
-from apps.manifest.tools import RestTool, as_stated
-from apps.manifest.toolsets import RestToolSet
+from apps.manifest.toolsets.tools import RestTool, as_stated
 from apps.workspace.egress.headers import header_name_problem, header_value_problem
 from apps.workspace.loading.shared_loads import rules_of
-from apps.workspace.local.stored_secrets import Need, refusals
+from apps.workspace.local.secrets.stored_secrets import SecretNeed, unsendable_credentials
 
-NO_QUERY = "the paths of the tools follow it, so it has no query and no fragment."
+NO_QUERY = "it must not have a query or a fragment, because the paths of the tools follow it."
 REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
-"""Idempotent methods (RFC 9110, 9.2.2)."""
+"""These methods are idempotent (RFC 9110, 9.2.2)."""
 RISKS: Mapping[str, Risk] = {"GET": "read-only", "DELETE": "destructive"}
 
 
 def prepare(manifest: Manifest) -> Open | None:
-    """Read every REST toolset; what cannot be used becomes an issue and the rest goes on."""
+    """Prepare every REST toolset. Parts that cannot be used become issues."""
     tools: list[tuple[str, PreparedTool]] = []
     issues: list[InitializationIssue] = []
-    needs: list[Need] = []
-    for path, toolset in enabled(RestToolSet, manifest.tool_sets, "tool_sets"):
+    needs: list[SecretNeed] = []
+    for path, toolset in enabled_nodes(RestToolSet, manifest.tool_sets, "tool_sets"):
         try:
             check_shared(path, toolset)
         except InitializationIssue as issue:
             issues.append(issue)
             continue
         needs += needs_of_toolset(path, toolset)
-        for place, tool in enabled(RestTool, toolset.tools, f"{path}.tools"):
+        for place, tool in enabled_nodes(RestTool, toolset.tools, f"{path}.tools"):
             try:
                 prepared = prepare_tool(place, tool, toolset, manifest)
             except InitializationIssue as issue:
@@ -69,7 +69,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
     @asynccontextmanager
     async def open_rest(opening: Opening) -> AsyncIterator[Contribution]:
-        refused = await refusals(needs)
+        refused = await unsendable_credentials(needs)
         usable = (tool for place, tool in tools if not any(is_below(place, p) for p in refused))
         unusable = (InitializationIssue(f"{path}: {why}") for path, why in refused.items())
         bound = tuple(tool.bind(opening) for tool in usable)
@@ -79,44 +79,44 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def is_below(place: str, path: str) -> bool:
-    """Whether a tool needs the credential at a path: its own, or that of its toolset."""
+    """Return True if a tool needs the credential at a path, which is its own or its toolset's."""
     toolset, _, inside = path.partition(".")
     is_of_a_tool = inside.startswith("tools[")
     return path.startswith(f"{place}.") if is_of_a_tool else place.startswith(f"{toolset}.")
 
 
-def needs_of_toolset(path: str, toolset: RestToolSet) -> Iterator[Need]:
-    """Credentials that go to all services of the toolset, and to its token service."""
-    tools = enabled(RestTool, toolset.tools, f"{path}.tools")
+def needs_of_toolset(path: str, toolset: RestToolSet) -> Iterator[SecretNeed]:
+    """Yield the credentials that are sent to all services of the toolset, and to its token service."""
+    tools = enabled_nodes(RestTool, toolset.tools, f"{path}.tools")
     urls = tuple(toolset.address_of(tool.rest_api_method_info) for _, tool in tools)
     for name, value in toolset.headers.items():
-        yield Need(join(f"{path}.headers", name), value, urls)
+        yield SecretNeed(join_path(f"{path}.headers", name), value, urls)
     how = toolset.authorization
     if how is None or isinstance(how, ForwardAuthTokenAuthorization):
         return
     if isinstance(how, ClientIdSecretAuthorization | RestOAuthAuthorization):
         urls = (*urls, how.token_url)
     for name, credential in credentials_in(how):
-        yield Need(f"{path}.authorization.{name}", credential, urls)
+        yield SecretNeed(f"{path}.authorization.{name}", credential, urls)
 
 
-def needs_of_tool(path: str, tool: RestTool, toolset: RestToolSet) -> Iterator[Need]:
+def needs_of_tool(path: str, tool: RestTool, toolset: RestToolSet) -> Iterator[SecretNeed]:
     parameters = tool.open_ai_tool.function.parameters
     for name, credential in credentials_of(parameters).items():
-        place = join(f"{path}.open_ai_tool.function.parameters.properties", name)
+        place = join_path(f"{path}.open_ai_tool.function.parameters.properties", name)
         url = toolset.address_of(tool.rest_api_method_info)
-        yield Need(f"{place}.const", credential, (url,))
+        yield SecretNeed(f"{place}.const", credential, (url,))
 
 
 def check_shared(path: str, toolset: RestToolSet) -> None:
-    """Raises `InitializationIssue`."""
+    """Check the parts that all tools of a toolset share. Raises `InitializationIssue`."""
     if toolset.base_url:
         read_url(f"{path}.base_url", toolset.base_url)
         if not {"?", "#"}.isdisjoint(toolset.base_url):
             raise InitializationIssue(f"{path}.base_url: {NO_QUERY}")
     for name, value in toolset.headers.items():
         if problem := header_name_problem(name) or header_value_problem(value.text):
-            raise InitializationIssue(f"{join(f'{path}.headers', name)}: {problem}")
+            raise InitializationIssue(f"{join_path(f'{path}.headers', name)}: {problem}")
     how = toolset.authorization
     if problem := authorization_problem(how):
         raise InitializationIssue(f"{path}.authorization: {problem}")
@@ -132,11 +132,11 @@ def prepare_tool(
     """Raises `InitializationIssue`."""
     function = tool.open_ai_tool.function
     name = visible_name(toolset.name, function.name)
-    parameters = without_credentials(function.parameters)
+    parameters = visible_parameters(function.parameters)
     rules = rules_of(manifest)
     operation = read_operation(path, tool, toolset, name, rules)
-    title = title_of(toolset.name, function.name, f"Calling {function.name}")
-    wishes = Wishes(
+    title = tool_title(toolset.name, function.name, f"Calling {function.name}")
+    wishes = ToolOptions(
         read_arguments(parameters),
         display_of(manifest, title, tool=tool.display, parameters=parameters),
         rules.seconds,
@@ -149,7 +149,7 @@ def prepare_tool(
         approval=approval_rules(manifest, tool.approval, toolset.approval),
         risk=RISKS.get(operation.method, "changes"),
     )
-    prepared = prepared_tool(name, function.description, partial(call, operation), wishes)
+    prepared = prepared_tool(name, function.description, partial(call_service, operation), wishes)
     account = operation.account
     return with_sign_in(prepared, account) if account is not None else prepared
 

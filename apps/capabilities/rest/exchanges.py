@@ -1,4 +1,4 @@
-"""One HTTP exchange; errors become sentences for the model, without addresses."""
+"""Sends requests to services, and turns errors into sentences for the model, without addresses."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from urllib.parse import urljoin, urlsplit
 from apps.capabilities.rest.operations import Operation
 from apps.capabilities.rest.requests import RequestDraft
 from apps.errors import EgressRefused, ToolError, ToolTimedOut
-from apps.workspace.egress.bodies import BodyTooLarge, BodyUnreadable, read_body
+from apps.workspace.egress.bodies import BodyUnreadable, ResponseBodyTooLarge, read_body
 from apps.workspace.egress.clients import (
     CONNECT_SECONDS,
     ConnectError,
@@ -20,14 +20,14 @@ from apps.workspace.egress.clients import (
     TimeoutException,
     find_client,
 )
+from apps.workspace.egress.guard import unknown_host
 from apps.workspace.egress.headers import retry_after
-from apps.workspace.egress.unknown_hosts import unknown_host
 
 MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})
 MOVES_TO_GET = frozenset({301, 302, 303})
 MOST_ERROR_BYTES = 65_536
-"""Of the body of an error, which is shown in the stage alone."""
+"""The body of an error can be up to this many bytes. It is shown only in the stage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,9 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class ServiceResponse:
-    """`location` is the full target of a redirect; `retry_after` is in seconds."""
+    """Contains a response. `location` is the full target of a redirect; `retry_after` is in
+    seconds.
+    """
 
     status: int
     content_type: str
@@ -50,7 +52,7 @@ class ServiceResponse:
 
     @property
     def status_line(self) -> str:
-        """The number and its standard phrase, not the service's own."""
+        """Return the status with its standard phrase, not the service's own phrase."""
         try:
             return f"{self.status} {HTTPStatus(self.status).phrase}"
         except ValueError:
@@ -58,7 +60,7 @@ class ServiceResponse:
 
 
 async def exchange(operation: Operation, draft: RequestDraft) -> ServiceResponse:
-    """Send, following redirects that stay on the host. Raises `ToolError`, `ToolTimedOut`."""
+    """Send the request, and follow redirects on the same host. Raises `ToolError`, `ToolTimedOut`."""
     request = HttpRequest(
         draft.method,
         operation.address.url(draft.path, draft.query),
@@ -70,8 +72,8 @@ async def exchange(operation: Operation, draft: RequestDraft) -> ServiceResponse
             answer = await send(operation, request)
             if not answer.location or origin(answer.location) != origin(request.url):
                 return answer
-            request = redirected(request, answer)
-    raise ToolError(f"{operation.name}: the service redirects without end.")
+            request = redirect_request(request, answer)
+    raise ToolError(f"{operation.name}: the service redirected too often.")
 
 
 async def send(operation: Operation, request: HttpRequest) -> ServiceResponse:
@@ -97,7 +99,7 @@ async def content_of(response: Response, most: int) -> bytes:
         return await read_body(response, most)
     try:
         return await read_body(response, min(most, MOST_ERROR_BYTES))
-    except (BodyTooLarge, BodyUnreadable):
+    except (ResponseBodyTooLarge, BodyUnreadable):
         return b""
 
 
@@ -111,7 +113,7 @@ def redirect_target(response: Response, url: str) -> str:
         return ""
 
 
-def redirected(request: HttpRequest, answer: ServiceResponse) -> HttpRequest:
+def redirect_request(request: HttpRequest, answer: ServiceResponse) -> HttpRequest:
     if answer.status in KEEPS_METHOD or request.method == "GET":
         return replace(request, url=answer.location)
     headers = [pair for pair in request.headers if pair[0] != b"content-type"]
@@ -145,13 +147,16 @@ def errors_for_model(operation: Operation) -> Iterator[None]:
 
 def error_reason(error: Exception) -> str:
     match error:
-        case BodyTooLarge():
-            return f"the answer is larger than {error.limit} bytes. Ask for less at once."
+        case ResponseBodyTooLarge():
+            return (
+                f"the response is too large; the limit is {error.limit} bytes. Request less "
+                "at once."
+            )
         case BodyUnreadable():
             return str(error)
         case ConnectError():
             return unknown_host(error) or "the service could not be reached."
         case InvalidURL():
-            return "the arguments do not make a usable address."
+            return "the arguments do not form a valid address."
         case _:
-            return "the service broke off the answer."
+            return "the service disconnected before the end of its response."

@@ -1,27 +1,27 @@
-"""Operations of services: what a manifest says of one, checked once, for all its requests."""
+"""Operations of services: their declaration in a manifest, checked once for all requests."""
 
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from apps.capabilities.rest.addresses import Address, read_address
-from apps.capabilities.wrappers.texts import as_text
+from apps.capabilities.rest.url_templates import ToolAddress, read_address
+from apps.capabilities.wrappers.value_texts import value_text
 from apps.errors import InitializationIssue
-from apps.manifest.attachments import ResponseAsAttachment
-from apps.manifest.authorizations import RestAuthorization, RestOAuthAuthorization
-from apps.manifest.names import localized
-from apps.manifest.rest_parameters import (
+from apps.manifest.kinds.rest import RestToolSet
+from apps.manifest.names import localize_text
+from apps.manifest.secrets import Credential
+from apps.manifest.toolsets.attachments import ResponseAsAttachment
+from apps.manifest.toolsets.authorizations import RestAuthorization, RestOAuthAuthorization
+from apps.manifest.toolsets.rest_parameters import (
     ParameterPlace,
     RestConstParameter,
     RestFunctionParameters,
     RestParameter,
 )
-from apps.manifest.secrets import Credential
-from apps.manifest.tools import RestTool
-from apps.manifest.toolsets import RestToolSet
+from apps.manifest.toolsets.tools import RestTool
 from apps.workspace.egress.headers import header_name_problem, header_value_problem
 from apps.workspace.egress.urls import AddressInvalid
-from apps.workspace.loading.shared_loads import Rules
+from apps.workspace.loading.shared_loads import LoadingRules
 from apps.workspace.oauth.accounts import WantedAccount
 
 logger = logging.getLogger(__name__)
@@ -29,18 +29,19 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of a service; `name` is the model's name for it, `function` the operator's.
+    """Describes an operation of a service. `name` is the model's name for it, `function` the
+    operator's.
 
-    `places`: parameter name → its place in the request. `credentials`: parameter name → constant,
-    which the model and stages are not told of. `headers` are sent with every tool of the toolset,
-    `forwarded` names headers of the caller that are passed on; both in lower case. `account` is the
-    one that each person signs in with, None where that is not wanted.
+    `places` maps parameter names to their places in the request. `credentials` maps parameter names
+    to constants that are hidden from the model and from stages. `headers` are sent with every tool
+    of the toolset; `forwarded` names headers of the caller that are forwarded. Both are in lower
+    case. `account` describes the users' own sign-in, None if there is none.
     """
 
     name: str
     function: str
     method: str
-    address: Address
+    address: ToolAddress
     places: Mapping[str, ParameterPlace]
     authorization: RestAuthorization | None
     attachment: ResponseAsAttachment
@@ -60,7 +61,7 @@ class Operation:
 
 
 def read_operation(
-    path: str, tool: RestTool, toolset: RestToolSet, name: str, rules: Rules
+    path: str, tool: RestTool, toolset: RestToolSet, name: str, rules: LoadingRules
 ) -> Operation:
     function, method = tool.open_ai_tool.function, tool.rest_api_method_info
     url = toolset.address_of(method)
@@ -69,8 +70,8 @@ def read_operation(
     wanted = tool.response_as_attachment or toolset.response_as_attachment
     if wanted is None:
         logger.warning(
-            "Tool %s: response_as_attachment is not set, so answers are not kept as files; "
-            'write {"enabled": false} if that is meant',
+            "Tool %s: response_as_attachment is not set, so responses are not stored as files; "
+            'set {"enabled": false} to confirm that',
             name,
         )
     return Operation(
@@ -85,7 +86,7 @@ def read_operation(
         most_bytes=rules.limit,
         headers={name.lower(): value for name, value in toolset.headers.items()},
         credentials=credentials_of(function.parameters),
-        toolset=localized(toolset.name),
+        toolset=localize_text(toolset.name),
         forwarded=frozenset(name.lower() for name in toolset.forward_headers or ()),
     )
 
@@ -98,8 +99,8 @@ def credentials_of(parameters: RestFunctionParameters) -> dict[str, Credential]:
     }
 
 
-def without_credentials(parameters: RestFunctionParameters) -> RestFunctionParameters:
-    """The parameters that models and stages are told of."""
+def visible_parameters(parameters: RestFunctionParameters) -> RestFunctionParameters:
+    """Return the parameters that models and stages may see."""
     hidden = credentials_of(parameters)
     if not hidden:
         return parameters
@@ -108,15 +109,17 @@ def without_credentials(parameters: RestFunctionParameters) -> RestFunctionParam
     return parameters.model_copy(update={"properties": shown, "required": required or None})
 
 
-def read_url(path: str, url: str) -> Address:
+def read_url(path: str, url: str) -> ToolAddress:
     try:
         return read_address(url)
     except AddressInvalid as error:
         raise InitializationIssue(f"{path}: {error}") from error
 
 
-def check_parameters(path: str, parameters: RestFunctionParameters, address: Address) -> None:
-    """Every placeholder is filled, and every header can be sent. Raises `InitializationIssue`."""
+def check_parameters(path: str, parameters: RestFunctionParameters, address: ToolAddress) -> None:
+    """Check that every placeholder has a parameter and every header can be sent. Raises
+    `InitializationIssue`.
+    """
     places = (parameter.parameter_info for parameter in parameters.properties.values())
     filled = {place.key for place in places if place.type == "url"}
     for name, parameter in parameters.properties.items():
@@ -124,21 +127,21 @@ def check_parameters(path: str, parameters: RestFunctionParameters, address: Add
             raise InitializationIssue(f"{path}.properties.{name}: {problem}")
     if missing := sorted(address.placeholders - filled):
         raise InitializationIssue(
-            f"{path}: no parameter of type url has the key {missing[0]!r}, "
-            "which stands in the address."
+            f"{path}: the address contains {missing[0]!r}, but there is no parameter of type "
+            "url with this key."
         )
 
 
 def parameter_problem(parameter: RestParameter) -> str:
-    """Why no call could send the parameter, "" if one can."""
+    """Return why no call could send the parameter, "" if one can."""
     place = parameter.parameter_info
     constant = parameter.const if isinstance(parameter, RestConstParameter) else None
     if isinstance(constant, Credential):
         named = header_name_problem(place.key) if place.type == "header" else ""
         return named or header_value_problem(constant.text)
     if place.type == "header":
-        return header_name_problem(place.key) or header_value_problem(as_text(constant))
+        return header_name_problem(place.key) or header_value_problem(value_text(constant))
     if place.type == "url" and isinstance(parameter, RestConstParameter):
         is_text = isinstance(constant, str | int | float) and constant not in {"", ".", ".."}
-        return "" if is_text else "a constant in an address has to be text or a number."
+        return "" if is_text else "a constant in an address must be a string or a number."
     return ""

@@ -1,4 +1,4 @@
-"""The request of an operation: which fields it has, and how arguments fill it."""
+"""Builds the request of an operation from its arguments."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from apps.capabilities.rest.addresses import path_values
 from apps.capabilities.rest.operations import Operation
-from apps.capabilities.wrappers.texts import as_text
+from apps.capabilities.rest.url_templates import path_values
+from apps.capabilities.wrappers.value_texts import value_text
 from apps.errors import InvalidParameter
-from apps.manifest.rest_parameters import ParameterPlace
+from apps.manifest.toolsets.rest_parameters import ParameterPlace
 from apps.workspace.egress.headers import header_name_problem, header_value_problem
 
 ACCEPT = (
@@ -21,9 +21,9 @@ ACCEPT = (
 
 @dataclass(slots=True)
 class RequestDraft:
-    """A request while it is put together; header names are in lower case.
+    """Represents a request while it is being built. Header names are in lower case.
 
-    `credentials` are the texts in it that are hidden where the response repeats them.
+    `credentials` are texts in it that are hidden if the response repeats them.
     """
 
     method: str
@@ -34,7 +34,7 @@ class RequestDraft:
     credentials: set[str] = field(default_factory=set, repr=False)
 
     def content(self) -> bytes | None:
-        """JSON; `POST` and `PUT` have a body even without fields."""
+        """Return the body as JSON. `POST` and `PUT` have a body even without fields."""
         if self.body or self.method in {"POST", "PUT"}:
             return msgspec.json.encode(self.body)
         return None
@@ -49,8 +49,8 @@ class RequestDraft:
         ]
 
 
-def fill(draft: RequestDraft, operation: Operation, arguments: Mapping[str, Any]) -> None:
-    """Put the arguments into the draft; None is left out. Raises `InvalidParameter`."""
+def fill_draft(draft: RequestDraft, operation: Operation, arguments: Mapping[str, Any]) -> None:
+    """Put the arguments into the draft, without those that are None. Raises `InvalidParameter`."""
     in_path = {place.key: name for name, place in operation.places.items() if place.type == "url"}
     draft.path = path_values(operation.address, arguments, in_path)
     for name, place in operation.places.items():
@@ -62,22 +62,26 @@ def fill(draft: RequestDraft, operation: Operation, arguments: Mapping[str, Any]
 def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any) -> None:
     match place.type:
         case "query":
-            # A list is joined by commas unless it is to be JSON; an object always is JSON.
+            # A list is joined by commas unless it must be JSON. An object is always JSON.
             is_joined = isinstance(value, list) and place.encoding == "text"
-            draft.query[place.key] = ",".join(map(as_text, value)) if is_joined else as_text(value)
+            draft.query[place.key] = (
+                ",".join(map(value_text, value)) if is_joined else value_text(value)
+            )
         case "header":
-            text = as_text(value).strip()
+            text = value_text(value).strip()
             if problem := header_value_problem(text):
                 raise InvalidParameter(name, problem)
             draft.headers[place.key.lower()] = text
         case _:
-            # As in the reference backend, `text` means JSON text inside the JSON.
+            # DIAL's own implementation also reads `text` as JSON text inside the JSON.
             is_text = isinstance(value, dict | list) and place.encoding == "text"
-            draft.body[place.key] = as_text(value) if is_text else value
+            draft.body[place.key] = value_text(value) if is_text else value
 
 
 def add_forwarded(draft: RequestDraft, headers: Mapping[str, str], wanted: Collection[str]) -> None:
-    """Pass on the caller's `wanted` headers (names in lower case) that nothing else has set."""
+    """Pass on the caller's `wanted` headers (names in lower case), unless something else has set
+    them.
+    """
     for name, value in headers.items():
         if name.lower() not in wanted or header_name_problem(name) or header_value_problem(value):
             continue

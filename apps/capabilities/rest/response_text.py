@@ -8,8 +8,13 @@ from collections.abc import Collection
 from io import StringIO
 from itertools import islice
 
-from apps.capabilities.wrappers.redaction import hidden, needles
-from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, fenced, one_line, shortened
+from apps.capabilities.wrappers.redaction import hide_credentials, needles
+from apps.capabilities.wrappers.value_texts import (
+    STAGE_CHARACTERS,
+    fence_code,
+    one_line,
+    shorten_text,
+)
 from apps.documents.encodings import best_encoding
 from apps.documents.formats import MARKS
 from apps.workspace.media_types import media_type
@@ -24,14 +29,14 @@ MOST_COLUMNS = 20
 CELL_CHARACTERS = 200
 
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta"})
-"""HTML elements without an end tag."""
+"""These HTML elements have no end tag."""
 
 _between_tags = re.compile(r">\s*<")
 _opened_tag = re.compile(r"<([^\s<>/?!]+)")
 
 
 def decode(body: bytes, content_type: str) -> str | None:
-    """The text, None for binary content; undecodable bytes become U+FFFD."""
+    """Return the text, None for binary content. Bytes that cannot be decoded become U+FFFD."""
     encoding = charset(body, content_type)
     if not encoding.startswith(("utf-16", "utf-32")) and b"\0" in body[:8192]:
         return None
@@ -44,25 +49,29 @@ def decode(body: bytes, content_type: str) -> str | None:
         return body.decode("utf-8", "replace")
 
 
-def without_credentials(body: bytes, content_type: str, credentials: Collection[str]) -> bytes:
-    """Hide them in the text; in other bodies, and behind a wrong charset, as UTF-8 and UTF-16."""
+def hide_in_body(body: bytes, content_type: str, credentials: Collection[str]) -> bytes:
+    """Return the body with hidden credentials. Bytes that are not text, or have a wrong charset,
+    are searched as UTF-8 and UTF-16.
+    """
     wanted = needles(credentials)
     text = decode(body, content_type)
-    if text is not None and (shown := hidden(text, wanted)) != text:
+    if text is not None and (shown := hide_credentials(text, wanted)) != text:
         try:
             body = shown.encode(charset(body, content_type), "replace")
-        except (LookupError, UnicodeError):  # as in `decode`
+        except (LookupError, UnicodeError):  # the same as in `decode`
             body = shown.encode()
     written = {
         one.encode(encoding, "replace").decode("latin-1")
         for one in wanted.texts
         for encoding in ("utf-8", "utf-16-le", "utf-16-be")
     }
-    return hidden(body.decode("latin-1"), needles(written)).encode("latin-1")
+    return hide_credentials(body.decode("latin-1"), needles(written)).encode("latin-1")
 
 
 def charset(body: bytes, content_type: str) -> str:
-    """From the byte order mark, else the header, else the declaration in the text, else the text."""
+    """Return the charset of the byte order mark, else of the header, else of the text's
+    declaration.
+    """
     for mark, name in MARKS.items():
         if body.startswith(mark):
             return name
@@ -75,7 +84,7 @@ def charset(body: bytes, content_type: str) -> str:
 
 
 def codec_name(name: str) -> str:
-    """Python's name of the charset, "" for an unknown one."""
+    """Return Python's name of the charset, "" for an unknown one."""
     try:
         return codecs.lookup(name).name
     except LookupError:
@@ -83,16 +92,16 @@ def codec_name(name: str) -> str:
 
 
 def response_block(text: str, content_type: str) -> str:
-    return f"> ##### Response:\n\n{formatted(text, content_type)}\n"
+    return f"> ##### Response:\n\n{format_text(text, content_type)}\n"
 
 
 def error_block(status_line: str, text: str) -> str:
-    body = fenced(shortened(text, STAGE_CHARACTERS), "text") if text else NOTHING
+    body = fence_code(shorten_text(text, STAGE_CHARACTERS), "text") if text else NOTHING
     return f"> ##### Status Code:\n\n{status_line}\n\n> ##### Response:\n\n{body}\n"
 
 
-def formatted(text: str, content_type: str) -> str:
-    """Markdown; text that cannot be parsed is shown unchanged."""
+def format_text(text: str, content_type: str) -> str:
+    """Return the text as Markdown. Text that cannot be parsed is shown unchanged."""
     if not text:
         return NOTHING
     language = media_type(content_type).rpartition("/")[2]
@@ -106,12 +115,12 @@ def formatted(text: str, content_type: str) -> str:
         text = indented_markup(text, VOID)
     elif language in {"", "plain"}:
         language = "text"
-    return fenced(shortened(text, STAGE_CHARACTERS), language)
+    return fence_code(shorten_text(text, STAGE_CHARACTERS), language)
 
 
 def indented_json(text: str) -> str:
     if len(text) > STAGE_CHARACTERS:
-        return text  # most of it is not shown
+        return text  # only the beginning is shown
     try:
         return json.dumps(json.loads(text), indent=4, ensure_ascii=False)
     except (ValueError, RecursionError):
@@ -119,8 +128,8 @@ def indented_json(text: str) -> str:
 
 
 def indented_markup(text: str, unclosed: Collection[str] = ()) -> str:
-    """Tags on lines of their own; elements in `unclosed` have no end tag."""
-    # Not parsed: entities in an untrusted document must not be expanded.
+    """Return the markup with tags on lines of their own. Elements in `unclosed` have no end tag."""
+    # It is not parsed, because entities in an untrusted document must not be expanded.
     if len(text) > STAGE_CHARACTERS:
         return text
     depth, lines = 0, []
@@ -134,7 +143,7 @@ def indented_markup(text: str, unclosed: Collection[str] = ()) -> str:
 
 
 def table(text: str) -> str:
-    """CSV as a Markdown table; "" when it is no table."""
+    """Return CSV as a Markdown table, "" if the text is not a table."""
     try:
         rows = list(islice(csv.reader(StringIO(text)), MOST_ROWS + 2))
     except csv.Error:

@@ -1,4 +1,4 @@
-"""What a model writes about times, as the fields of a schedule."""
+"""Converts the arguments that a model writes into the fields of a schedule."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, time
@@ -14,8 +14,8 @@ WAKE_AT = "wakeAtISO"
 REPEAT = "repeatIntervalMinutes"
 
 
-def fields_of(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
-    """The fields that the arguments set. Raises `InvalidParameter`."""
+def schedule_fields(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
+    """Return the fields that the arguments set. Raises `InvalidParameter`."""
     zone = given.get("timezone") or time_zone
     return {
         field: read(argument, given[argument], zone)
@@ -25,32 +25,32 @@ def fields_of(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
 
 
 def read_moment(argument: str, written: str, zone: str) -> datetime:
-    """A time without an offset is on the clocks of the zone. Raises `InvalidParameter`."""
+    """Return the time. Without an offset, it is in the time zone `zone`. Raises `InvalidParameter`."""
     try:
         return read_datetime(written, zone_of(zone or "UTC"))
-    except (ValueError, LookupError, OSError):  # also of the zone
+    except (ValueError, LookupError, OSError):  # also raised for the zone
         problem = (
-            f"{written[:50]!r} is not a time from 1900 to 2199. "
-            "Write one such as 2026-11-24T17:30:00+01:00."
+            f"{written[:50]!r} is not a time from 1900 to 2199. Use a format such as "
+            "2026-11-24T17:30:00+01:00."
         )
         raise InvalidParameter(argument, problem) from None
 
 
 def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:
-    """Raises `InvalidParameter`."""
+    """Return the interval in seconds. Raises `InvalidParameter`."""
     if not 1 <= minutes <= 366 * 24 * 60:
-        raise InvalidParameter(argument, "write at least 1 minute, and at most a year.")
+        raise InvalidParameter(argument, "must be between 1 minute and a year.")
     return round(minutes * 60)
 
 
 def read_hour(argument: str, written: str, zone: str) -> time | None:
-    """None for "", which takes the hours away. Raises `InvalidParameter`."""
+    """Return the time of day, None for "", which removes the hours. Raises `InvalidParameter`."""
     if not written.strip():
         return None
     try:
         return time.fromisoformat(written.strip()).replace(tzinfo=None)
     except ValueError:
-        raise InvalidParameter(argument, "write an hour such as 22:00.") from None
+        raise InvalidParameter(argument, "use a time such as 22:00.") from None
 
 
 def read_version(argument: str, number: int, zone: str) -> int | None:
@@ -75,19 +75,19 @@ READERS: Mapping[str, tuple[str, Callable[[str, Any, str], Any]]] = {
     "budgetTokens": ("budget_tokens", as_written),
     "version": ("pinned_version", read_version),
 }
-"""By argument: the field of a schedule that it sets, and what reads it."""
+"""Maps each argument to the field of a schedule that it sets, and to the function that reads it."""
 ARGUMENTS = {field: argument for argument, (field, _) in reversed(list(READERS.items()))}
 
 
-def read_id(written: str) -> UUID | None:
+def read_schedule_id(written: str) -> UUID | None:
     try:
         return UUID(written.strip())
     except ValueError:
         return None
 
 
-def listed(row: Schedule) -> dict[str, Any]:
-    """A schedule as the model reads it."""
+def list_schedule(row: Schedule) -> dict[str, Any]:
+    """Return a schedule as the model reads it."""
     return {
         "taskId": str(row.pk),
         "name": row.name,

@@ -1,7 +1,7 @@
-"""Skills: instructions that the model reads when a task calls for them.
+"""Skills: instructions that the model reads when a task needs them.
 
-The predefined ones are offered to every application, which adds those of its manifest; users can
-pick more for a question.
+Every application offers the predefined skills and the skills of its manifest. Users can add more to
+a question.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -12,9 +12,14 @@ from itertools import chain
 from django.conf import settings
 
 from apps.agent.injection import Injection, inject, without_pairs
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.capabilities.registry import Capability, Contribution, HistoryStep, Open, Opening
-from apps.capabilities.skills.collection import TOOL_NAME, Collection, merged, predefined
+from apps.capabilities.skills.collection import (
+    TOOL_NAME,
+    SkillCollection,
+    merge_collections,
+    predefined_skills,
+)
 from apps.capabilities.skills.picks import (
     NOTHING,
     Picks,
@@ -25,13 +30,13 @@ from apps.capabilities.skills.picks import (
     without_picks,
 )
 from apps.capabilities.skills.read_tool import SKILLS, read_tool
-from apps.capabilities.skills.stored import Fetched, SkillAddress, fetch_all
+from apps.capabilities.skills.stored_skills import FetchedSkills, SkillAddress, fetch_all
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
 
 FILE_PARAMETERS = "tool-call-file-parameter-formatting"
-"""The predefined skill that every conversation begins with, since any tool may take a file."""
+"""Every conversation begins with this predefined skill, because any tool may accept a file."""
 
 
 def prepare(manifest: Manifest) -> Open:
@@ -42,15 +47,17 @@ def prepare(manifest: Manifest) -> Open:
     tool = read_tool(manifest)
 
     def open_skills(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
-        picks = picks_in(opening.messages) if settings.ENABLE_PREVIEW_FEATURES else NOTHING
-        own = predefined(opening.skills)
+        picks = (
+            picks_in(opening.conversation.messages) if settings.ENABLE_PREVIEW_FEATURES else NOTHING
+        )
+        own = predefined_skills(opening.predefined.skills)
         if configured or picks.picks:
             return open_more(opening, own, picks)
         return nullcontext(contribution(opening, tool, own, own, (), picks.issues))
 
     @asynccontextmanager
     async def open_more(
-        opening: Opening, own: Collection, picks: Picks
+        opening: Opening, own: SkillCollection, picks: Picks
     ) -> AsyncIterator[Contribution]:
         addresses = (*picks.addresses, *configured.values())
         fetched = await fetch_all(opening.workspace, addresses)
@@ -72,17 +79,20 @@ def prepare(manifest: Manifest) -> Open:
 def contribution(
     opening: Opening,
     tool: PreparedTool,
-    own: Collection,
-    collection: Collection,
+    own: SkillCollection,
+    collection: SkillCollection,
     steps: tuple[HistoryStep, ...],
     issues: Sequence[InitializationIssue],
 ) -> Contribution:
-    """`own` are the predefined skills, `collection` all that there are."""
+    """Return the contribution. `own` are the predefined skills, `collection` all skills."""
     opening.known[SKILLS] = collection
     skill = own.skills.get(FILE_PARAMETERS)
     first = (partial(begin_with, injection_of(skill.name, skill.full_text)),) if skill else ()
-    last = (without_picks,) if any(message.extra for message in opening.messages) else ()
-    # Also without a skill that can be read: steps add calls of the tool to the conversation.
+    last = (
+        (without_picks,) if any(message.extra for message in opening.conversation.messages) else ()
+    )
+    # Contribute even if no skill can be read, because the steps add calls of the tool to the
+    # conversation.
     is_needed = bool(collection.skills or steps)
     return Contribution(
         tools=(tool.bind(opening),) if is_needed else (),
@@ -97,22 +107,27 @@ def contribution(
 
 
 def merged_collection(
-    own: Collection, picks: Picks, configured: Mapping[str, SkillAddress], fetched: Fetched
-) -> Collection:
-    """Picked skills, the newest first; predefined ones; the manifest's prompts, then its folders."""
+    own: SkillCollection,
+    picks: Picks,
+    configured: Mapping[str, SkillAddress],
+    fetched: FetchedSkills,
+) -> SkillCollection:
+    """Merge the user's skills, newest first; the predefined ones; the manifest's prompts; and its
+    folders.
+    """
     prompts = (a for a in configured.values() if a.kind == "dial-prompt")
     folders = (a for a in configured.values() if a.kind == "dial-skill")
     found = fetched.skills
     chosen = [found[address] for address in picks.addresses if address in found]
     others = dict.fromkeys(a for a in chain(prompts, folders) if a not in picks.addresses)
     added = [found[address] for address in others if address in found]
-    return merged(chain(chosen, own.skills.values(), added))
+    return merge_collections(chain(chosen, own.skills.values(), added))
 
 
 def refusal_issues(
-    configured: Mapping[str, SkillAddress], fetched: Fetched
+    configured: Mapping[str, SkillAddress], fetched: FetchedSkills
 ) -> Iterator[InitializationIssue]:
-    """One for each skill of the manifest that cannot be loaded, once for each address."""
+    """Yield one issue for each skill of the manifest that cannot be loaded."""
     seen: set[SkillAddress] = set()
     for place, address in configured.items():
         refusal = fetched.refusals.get(address)
@@ -123,16 +138,16 @@ def refusal_issues(
 
 @lru_cache(maxsize=8)
 def injection_of(name: str, text: str) -> Injection:
-    """Cached: the same for all conversations."""
+    """Return the injection. It is cached, because it is the same for all conversations."""
     return Injection(TOOL_NAME, {"skill_name": name}, text, "refresh_if_changed")
 
 
-async def begin_with(read: Injection, messages: Sequence[Message]) -> Sequence[Message]:
+async def begin_with(read: Injection, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
     return inject(messages, read)
 
 
-def tidy(messages: Sequence[Message]) -> Sequence[Message]:
-    # Each request injects the skills again, in the same places.
+def tidy(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    # Each request injects the skills again in the same positions.
     return without_pairs(messages, TOOL_NAME)
 
 

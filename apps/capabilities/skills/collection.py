@@ -1,4 +1,4 @@
-"""The skills of one run, and the texts in which the model reads of them."""
+"""The skills of one run, and the texts in which the model reads about them."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,25 +7,25 @@ from html import escape
 
 from apps.agent.tools import Toolbox
 from apps.errors import FileMissing, InitializationIssue
-from apps.manifest.skill_document import InstalledSkill
+from apps.manifest.markdown.skill_document import InstalledSkill
 
 TOOL_NAME = "internal_skills_read_skill"
 SECTION = "Skill loading"
 HOW_TO = (
-    "Skills are instructions for certain tasks. When a task fits the description of one of these, "
-    f"read it with `{TOOL_NAME}` before you begin, and follow it."
+    "Skills are instructions for certain tasks. When a task matches the description of one of "
+    f"these, read it with `{TOOL_NAME}` before you begin, and follow it."
 )
 
 ReadFile = Callable[[str], Awaitable[str]]
-"""The text of one of the files that are listed. Raises `QuickAppError`."""
+"""Returns the text of one of the listed files. Raises `QuickAppError` if it cannot be read."""
 
 
 @dataclass(frozen=True)
 class Skill:
-    """`text` is its document, `files` are the paths of its other files.
+    """Represents a skill. `text` is its document, `files` are the paths of its other files.
 
-    `origin` is for messages to the operator; `problem` is why not all files are listed, "" if all
-    are.
+    `origin` is for messages to the operator. `problem` is the reason why not all files are listed,
+    "" if they are.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Skill:
     required_tools: tuple[str, ...] = ()
 
     def is_usable(self, tools: Iterable[str]) -> bool:
-        """Return whether `tools` has all tools that the skill requires, with or without a prefix."""
+        """Return True if `tools` has all tools that the skill requires, with or without a prefix."""
         endings = tuple(tools)
         return all(
             any(name == one or name.endswith(f"_{one}") for name in endings)
@@ -47,7 +47,7 @@ class Skill:
 
     @cached_property
     def full_text(self) -> str:
-        """The document and the list of files, as the model reads them."""
+        """Return the document and the list of files, as the model reads them."""
         lines = [f"  <file>{escape(path, quote=False)}</file>" for path in self.files]
         if self.problem:
             lines.append(f"  <note>{escape(self.problem, quote=False)}</note>")
@@ -58,8 +58,8 @@ class Skill:
 
 
 @dataclass(frozen=True)
-class Collection:
-    """Skills by name, and an issue for each that has the name of another one."""
+class SkillCollection:
+    """Contains skills by name, and an issue for each skill whose name another one already has."""
 
     skills: Mapping[str, Skill]
     issues: tuple[InitializationIssue, ...] = ()
@@ -69,43 +69,55 @@ class Collection:
         return any(skill.required_tools for skill in self.skills.values())
 
     def prompt_with(self, tools: Toolbox) -> str:
-        """The part of the system prompt that lists those for which there are the tools."""
-        names = {*tools.listed, *tools.hidden}  # tools that are found later are hidden
-        usable = {name: one for name, one in self.skills.items() if one.is_usable(names)}
-        return Collection(usable).prompt
+        """Return the part of the system prompt that lists the skills whose tools are available."""
+        names = {*tools.listed, *tools.hidden}  # tools that are found later are hidden now
+        return list_skills(
+            tuple(
+                (one.name, one.description) for one in self.skills.values() if one.is_usable(names)
+            )
+        )
 
     @cached_property
     def prompt(self) -> str:
-        """The part of the system prompt that lists all of them, "" for none."""
-        if not self.skills:
-            return ""
-        lines = [
-            f"  <skill>\n    <name>{escape(skill.name, quote=False)}</name>\n"
-            f"    <description>{escape(skill.description, quote=False)}</description>\n  </skill>"
-            for skill in self.skills.values()
-        ]
-        return "\n".join((HOW_TO, "", "<available_skills>", *lines, "</available_skills>"))
+        """Return the part of the system prompt that lists all skills, "" for none."""
+        return list_skills(tuple((one.name, one.description) for one in self.skills.values()))
 
 
-def merged(skills: Iterable[Skill]) -> Collection:
-    """The first of several skills with one name is kept."""
+@lru_cache(maxsize=64)
+def list_skills(skills: tuple[tuple[str, str], ...]) -> str:
+    """Return the part of the system prompt that lists skills by name and description, "" for none.
+
+    It is cached, because all requests to an application list the same skills.
+    """
+    if not skills:
+        return ""
+    lines = [
+        f"  <skill>\n    <name>{escape(name, quote=False)}</name>\n"
+        f"    <description>{escape(description, quote=False)}</description>\n  </skill>"
+        for name, description in skills
+    ]
+    return "\n".join((HOW_TO, "", "<available_skills>", *lines, "</available_skills>"))
+
+
+def merge_collections(skills: Iterable[Skill]) -> SkillCollection:
+    """Merge skills. The first of several with the same name is used."""
     kept: dict[str, Skill] = {}
     issues = []
     for skill in skills:
         winner = kept.setdefault(skill.name, skill)
         if winner is not skill:
             problem = (
-                f"The skill '{skill.name}' of {skill.origin} is left out: {winner.origin} has one "
-                "of this name, which goes first. Rename one of them."
+                f"The skill '{skill.name}' of {skill.origin} is left out: {winner.origin} has "
+                "a skill with the same name, which takes precedence. Rename one of them."
             )
             issues.append(InitializationIssue(problem, section=SECTION, is_hard=False))
-    return Collection(kept, tuple(issues))
+    return SkillCollection(kept, tuple(issues))
 
 
 @lru_cache(maxsize=8)
-def predefined(installed: tuple[InstalledSkill, ...]) -> Collection:
-    """Cached for each version of the predefined content."""
-    return merged(map(predefined_skill, installed))
+def predefined_skills(installed: tuple[InstalledSkill, ...]) -> SkillCollection:
+    """Return the predefined skills, cached for each version of the predefined content."""
+    return merge_collections(map(predefined_skill, installed))
 
 
 def predefined_skill(installed: InstalledSkill) -> Skill:
@@ -122,7 +134,7 @@ def predefined_skill(installed: InstalledSkill) -> Skill:
 
 
 async def read_installed(installed: InstalledSkill, path: str) -> str:
-    """Raises `FileMissing`."""
+    """Return the text of a file of a predefined skill. Raises `FileMissing`."""
     if path not in installed.files:
         raise FileMissing(f"The skill {installed.document.name} has no file {path!r}.")
     return installed.files[path]

@@ -1,4 +1,4 @@
-"""Skills that users pick for a question: `custom_content.skills` of their messages."""
+"""Skills that users add to a question: `custom_content.skills` of their messages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,18 +7,20 @@ from operator import attrgetter
 from django.conf import settings
 
 from apps.agent.injection import Injection, inject
-from apps.agent.messages import Message
-from apps.capabilities.skills.collection import SECTION, TOOL_NAME, Collection
-from apps.capabilities.skills.stored import Fetched, SkillAddress
+from apps.agent.messages import ModelMessage
+from apps.capabilities.skills.collection import SECTION, TOOL_NAME, SkillCollection
+from apps.capabilities.skills.stored_skills import FetchedSkills, SkillAddress
 from apps.errors import InitializationIssue
 
 KEY = "skills"
-"""In `custom_content`: a list of objects with a `url`, `skills/{bucket}/{path}`."""
+"""`custom_content` contains a list of objects with a `url`, `skills/{bucket}/{path}`, under this
+key.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """`question`: index among the user's messages."""
+    """Represents a skill that a user added. `question` is the index among the user's messages."""
 
     question: int
     address: SkillAddress
@@ -26,7 +28,9 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """The picks of a conversation, the newest question first, and issues of unusable ones."""
+    """Contains the added skills of a conversation, the newest question first, with issues about
+    unusable ones.
+    """
 
     picks: tuple[Pick, ...] = ()
     issues: tuple[InitializationIssue, ...] = ()
@@ -39,8 +43,8 @@ class Picks:
 NOTHING = Picks()
 
 
-def picks_in(messages: Sequence[Message]) -> Picks:
-    """At most `SKILL_INVOCATION_MAX_SKILLS` different skills."""
+def picks_in(messages: Sequence[ModelMessage]) -> Picks:
+    """Return up to `SKILL_INVOCATION_MAX_SKILLS` different skills."""
     if not any(KEY in message.extra for message in messages):
         return NOTHING
     questions = [message for message in messages if message.role == "user"]
@@ -56,15 +60,17 @@ def picks_in(messages: Sequence[Message]) -> Picks:
     most = settings.SKILL_INVOCATION_MAX_SKILLS
     distinct = list(dict.fromkeys(pick.address for pick in picks))
     if len(distinct) > most:
-        problem = f"{len(distinct)} skills were picked; only the newest {most} of them are used."
+        problem = (
+            f"{len(distinct)} skills were picked; the limit is {most}, so only the newest are used."
+        )
         issues.append(soft_issue(problem))
     used = frozenset(distinct[:most])
     kept = tuple(dict.fromkeys(pick for pick in picks if pick.address in used))
     return Picks(kept, tuple({issue.message: issue for issue in issues}.values()))
 
 
-def urls_of(message: Message) -> Iterator[str | None]:
-    """None for each invalid entry."""
+def urls_of(message: ModelMessage) -> Iterator[str | None]:
+    """Yield the URLs of a message, None for each invalid entry."""
     written = message.extra.get(KEY)
     if written is None:
         return
@@ -76,32 +82,36 @@ def urls_of(message: Message) -> Iterator[str | None]:
         yield url if isinstance(url, str) and url.strip() else None
 
 
-def pick_issues(picks: Picks, fetched: Fetched) -> Iterator[InitializationIssue]:
+def pick_issues(picks: Picks, fetched: FetchedSkills) -> Iterator[InitializationIssue]:
     for address in picks.addresses:
         if refusal := fetched.refusals.get(address):
             yield soft_issue(f"The picked skill '{address.name}' could not be loaded: {refusal}")
 
 
 async def with_picks(
-    picks: Picks, fetched: Fetched, offered: Collection, messages: Sequence[Message]
-) -> Sequence[Message]:
-    """Each picked skill, as if the model had read it right after its question."""
+    picks: Picks, fetched: FetchedSkills, offered: SkillCollection, messages: Sequence[ModelMessage]
+) -> Sequence[ModelMessage]:
+    """Return the messages with each added skill, as if the model had read it right after the
+    question.
+    """
     places = [place for place, message in enumerate(messages) if message.role == "user"]
     ordered = sorted(picks.picks, key=attrgetter("question"))
-    for pick in reversed(ordered):  # from the end, so that the places before it stay
+    for pick in reversed(ordered):  # from the end, so that earlier positions do not change
         read = injection(pick, fetched, offered)
         messages = inject(messages, read, places[pick.question] + 1)
     return messages
 
 
-def injection(pick: Pick, fetched: Fetched, offered: Collection) -> Injection:
+def injection(pick: Pick, fetched: FetchedSkills, offered: SkillCollection) -> Injection:
     skill = fetched.skills.get(pick.address)
     name = skill.name if skill is not None else pick.address.name
     if skill is None:
         refusal = fetched.outage or fetched.refusals[pick.address]
         content = f"Error: The skill '{name}' could not be loaded: {refusal}"
     elif offered.skills[name] is not skill:
-        content = f"Error: Another skill of the name '{name}' was picked later, and is used."
+        content = (
+            f"Error: Another skill with the name '{name}' was picked later and is used instead."
+        )
     else:
         content = skill.full_text
     identity = f"{pick.question} {pick.address.url}"
@@ -109,7 +119,7 @@ def injection(pick: Pick, fetched: Fetched, offered: Collection) -> Injection:
     return Injection(TOOL_NAME, arguments, content, "refresh_if_changed", identity=identity)
 
 
-async def without_picks(messages: Sequence[Message]) -> Sequence[Message]:
+async def without_picks(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
     if not any(KEY in message.extra for message in messages):
         return messages
     return [

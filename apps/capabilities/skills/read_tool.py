@@ -4,50 +4,61 @@ from dataclasses import replace
 
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
 from apps.capabilities.registry import Key, Opening
-from apps.capabilities.skills.collection import TOOL_NAME, Collection, Skill
+from apps.capabilities.skills.collection import TOOL_NAME, Skill, SkillCollection
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
+    PlatformTool,
     internal_tool,
     parameters,
     show_result,
     text_parameter,
 )
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, fenced, one_line, shortened
+from apps.capabilities.wrappers.value_texts import (
+    STAGE_CHARACTERS,
+    fence_code,
+    one_line,
+    shorten_text,
+)
 from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
 
 NAME = "skill_name"
 PATH = "file_path"
-SKILLS = Key[Collection]("skills")
-"""Of the run."""
+SKILLS = Key[SkillCollection]("skills")
+"""The run stores its skills under this key."""
 MOST_NAMED = 30
-"""Names of skills or files in an error message."""
+"""An error message names up to this many skills or files."""
 PARAMETERS = parameters(
     {
         NAME: text_parameter("The name of a skill, as it is listed.", display=IN_TITLE),
         PATH: text_parameter(
-            "A file of the skill, as its <skill_files> lists it. Without it: the instructions of "
-            "the skill."
+            "A file of the skill, as its <skill_files> lists it. Omit it to read the "
+            "instructions of the skill."
         ),
     }
 )
 DESCRIPTION = (
-    "Reads a skill: its instructions and which files it has, or one of these files. "
-    "Read a skill before you do what it is for."
+    "Reads a skill: its instructions and the list of its files, or one of these files. Read a "
+    "skill before you do a task that it describes."
 )
 
 
 def read_tool(manifest: Manifest) -> PreparedTool:
     tool = internal_tool(
         manifest,
-        (TOOL_NAME, DESCRIPTION, PARAMETERS),
+        PlatformTool(
+            TOOL_NAME,
+            DESCRIPTION,
+            PARAMETERS,
+            "Reading Skill:",
+            "read-only",
+            addresses=frozenset({NAME, PATH}),
+        ),
         read_skill,
-        "Reading Skill:",
-        is_repeatable=True,
-        addresses=frozenset({NAME, PATH}),
     )
-    # Required for the model alone: `find_skill` has a better message for a call without a name.
+    # The schema requires it only for the model, because `find_skill` has a better message for a
+    # missing name.
     schema = {**tool.spec.parameters, "required": [NAME]}
     return replace(tool, spec=ToolSpec(TOOL_NAME, DESCRIPTION, schema))
 
@@ -57,13 +68,13 @@ async def read_skill(opening: Opening, invocation: Invocation) -> ToolResult:
     skill = find_skill(opening.known[SKILLS], invocation.arguments.get(NAME))
     path = str(invocation.arguments.get(PATH) or "").strip()
     text = await read_file(skill, path) if path else skill.full_text
-    shown = fenced(shortened(text, STAGE_CHARACTERS), "" if path else "markdown")
+    shown = fence_code(shorten_text(text, STAGE_CHARACTERS), "" if path else "markdown")
     show_result(invocation, shown)
     return ToolResult(text)
 
 
-def find_skill(collection: Collection, name: object) -> Skill:
-    """Raises `ToolError`."""
+def find_skill(collection: SkillCollection, name: object) -> Skill:
+    """Raises `ToolError` if the name is missing or unknown."""
     wanted = str(name or "").strip()
     if not wanted:
         raise ToolError(f"Missing required parameter: {NAME}")
@@ -74,7 +85,7 @@ def find_skill(collection: Collection, name: object) -> Skill:
 
 
 async def read_file(skill: Skill, path: str) -> str:
-    """Raises `ToolError`, `QuickAppError`."""
+    """Raises `ToolError` if the skill has no such file, and `QuickAppError` if it cannot be read."""
     if not skill.files:
         note = f" {skill.problem}" if skill.problem else ""
         raise ToolError(f"Skill '{skill.name}' has no bundled files.{note}")

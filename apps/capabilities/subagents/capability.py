@@ -1,4 +1,4 @@
-"""Sub-agents: the model hands a task to one, which works on it with some of the tools."""
+"""Sub-agents: the model delegates a task to one, which works on it with some of the tools."""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ from apps.capabilities.registry import (
     Delegation,
     Open,
     Opening,
-    Prepared,
+    PreparedCapabilities,
 )
-from apps.capabilities.subagents.delegation import HelperCall
-from apps.capabilities.subagents.helper_manifest import manifest_of
+from apps.capabilities.subagents.delegation import SubagentCall
 from apps.capabilities.subagents.relay import Relay
+from apps.capabilities.subagents.subagent_manifest import manifest_of
 from apps.capabilities.subagents.task_tool import (
     TOOL_NAME,
     SubagentTask,
@@ -26,17 +26,17 @@ from apps.capabilities.subagents.task_tool import (
     read_task,
     task_arguments,
 )
-from apps.capabilities.subagents.types import Offer, SubagentType, offer_of
+from apps.capabilities.subagents.types import OfferedTypes, SubagentType, offer_of
 from apps.capabilities.wrappers.approval_rules import approval_rules
-from apps.capabilities.wrappers.composition import Wishes, prepared_tool
+from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
 
 WAITING_SECONDS = 3600
-"""The longest wait for a turn."""
+"""A task waits up to this many seconds to start."""
 MOST_PREPARED = 32
-"""Selections of a sub-agent and its toolsets that are cached."""
+"""Up to this many selections of a sub-agent and its toolsets are cached."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -48,7 +48,7 @@ def prepare(manifest: Manifest) -> Open | None:
         return None
     limit = float(settings.SUBAGENT_TIMEOUT_SECONDS)
     seconds = min(wanted.timeout_seconds or limit, limit)
-    tool = make_tool(Subagents(manifest, offer, seconds))
+    tool = make_tool(SubagentTools(manifest, offer, seconds))
 
     def open_subagents(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
         return nullcontext(Contribution((tool.bind(opening),), issues=offer.issues))
@@ -57,22 +57,22 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Subagents:
-    """The sub-agents of an application, prepared once for each selection of toolsets.
+class SubagentTools:
+    """Provides the sub-agents of an application, prepared once for each selection of toolsets.
 
     `seconds` is the time limit of one task.
     """
 
     manifest: Manifest
-    offer: Offer
+    offer: OfferedTypes
     seconds: float
-    known: dict[tuple[str, frozenset[str] | None], tuple[Manifest, Prepared]] = field(
+    known: dict[tuple[str, frozenset[str] | None], tuple[Manifest, PreparedCapabilities]] = field(
         default_factory=dict
     )
 
     def prepared_for(
         self, chosen: SubagentType, toolsets: frozenset[str] | None
-    ) -> tuple[Manifest, Prepared]:
+    ) -> tuple[Manifest, PreparedCapabilities]:
         key = chosen.name, toolsets
         if key not in self.known:
             while len(self.known) >= MOST_PREPARED:
@@ -88,7 +88,7 @@ class Subagents:
         shows_stages = features is None or features.stage_display.propagate_sub_stages
         relay = Relay(invocation, shows_stages)
         manifest, prepared = self.prepared_for(task.type, toolsets_for(task))
-        call = HelperCall(TOOL_NAME, self.seconds, relay)
+        call = SubagentCall(TOOL_NAME, self.seconds, relay)
         try:
             text = await call.answer(opening, Delegation(manifest, prepared, task.prompt))
         except BaseException:
@@ -106,18 +106,18 @@ def toolsets_for(task: SubagentTask) -> frozenset[str] | None:
     if task.type.has_lost_all:
         raise ToolError(
             f"None of the toolsets of the sub-agent {task.type.name!r} is available, so it was "
-            "not started. Do without it."
+            "not started. Continue without it."
         )
     return task.type.tool_sets
 
 
-def make_tool(subagents: Subagents) -> PreparedTool:
+def make_tool(subagents: SubagentTools) -> PreparedTool:
     manifest, offer = subagents.manifest, subagents.offer
-    wishes = Wishes(
+    wishes = ToolOptions(
         task_arguments(offer),
         display_for(manifest),
         WAITING_SECONDS + subagents.seconds,
-        is_repeatable=True,  # its steps are recorded
+        is_repeatable=True,  # its own steps are recorded
         approval=approval_rules(manifest).unasked,
         risk="read-only",
     )

@@ -1,49 +1,93 @@
-"""A task in the hands of a helper: its run, within a turn and a time, and what fails in it."""
+"""Runs a task of a sub-agent within limits of time and concurrency, handles its errors, and stops
+it.
+"""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from apps.agent.ledger import within
+from django.conf import settings
+
+from apps.agent.ledger import ledger_within
 from apps.capabilities.registry import Delegation, Opening
 from apps.capabilities.subagents.relay import Relay
-from apps.capabilities.subagents.turns import turn
-from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
+from apps.capabilities.wrappers.value_texts import ERROR_CHARACTERS, shorten_text
 from apps.errors import ModelFailed, QuickAppError, ToolError, ToolTimedOut
+from apps.workspace.egress.per_loop import loop_object
+
+T = TypeVar("T")
 
 HEADING = "> #### Response:\n"
-NO_ANSWER = "The helper ended without an answer. Try again, or do without it."
+NO_ANSWER = "The sub-agent ended without an answer. Try again, or continue without it."
 
 
 @dataclass(frozen=True, slots=True)
-class HelperCall:
-    """A call of `tool` that hands a task to a helper; `seconds` is the helper's time."""
+class SubagentCall:
+    """Represents a call of `tool` that delegates a task to a sub-agent; `seconds` is its time
+    limit.
+    """
 
     tool: str
     seconds: float
     relay: Relay
 
     async def answer(self, opening: Opening, delegation: Delegation) -> str | None:
-        """The text that the helper ends with; None if it waits for a person.
+        """Return the sub-agent's final text, None if it waits for a user.
 
-        Time is counted from when its turn has come. Raises `ToolError`, `ToolTimedOut`.
+        The time limit starts when the task does. Raises `ToolError`, `ToolTimedOut`.
         """
         invocation = self.relay.invocation
         async with turn():
             invocation.stage.write(HEADING)
             with errors_for_model(self.tool, self.seconds):
                 async with asyncio.timeout(self.seconds):
-                    ledger = within(invocation.ledger, invocation.key)
+                    ledger = ledger_within(invocation.ledger, invocation.key)
                     text = await opening.delegate(delegation, self.relay, ledger)
                 if text == "":
                     raise ToolError(NO_ANSWER)
                 return text
 
 
+class Turns:
+    """Limits the tasks that one process works on at the same time. Tasks start in order of arrival."""
+
+    def __init__(self, count: int) -> None:
+        self.semaphore = asyncio.Semaphore(count)
+
+    async def aclose(self) -> None:
+        """Do nothing. Waiting tasks belong to runs, which end by themselves."""
+
+
+# This is set inside a task. The task's application may call others that also have tasks. If these
+# nested tasks waited for the process limit, a task could wait for its own end.
+_within: ContextVar[Turns | None] = ContextVar("turns", default=None)
+_depth: ContextVar[int] = ContextVar("depth of sub-agents", default=0)
+
+
+def depth() -> int:
+    """Return the depth of nesting: 0 outside every task, 1 within one, 2 within a task of a task."""
+    return _depth.get()
+
+
+@asynccontextmanager
+async def turn() -> AsyncIterator[None]:
+    most = settings.SUBAGENT_MAX_CONCURRENT_SPAWNS
+    turns = _within.get() or loop_object(Turns, lambda: Turns(most))
+    async with turns.semaphore:
+        token, deeper = _within.set(Turns(1)), _depth.set(_depth.get() + 1)
+        try:
+            yield
+        finally:
+            _depth.reset(deeper)
+            _within.reset(token)
+
+
 @contextmanager
 def errors_for_model(tool: str, seconds: float) -> Iterator[None]:
-    """Turn errors of a helper into `ToolError` and `ToolTimedOut`."""
+    """Turn errors of a sub-agent into `ToolError` and `ToolTimedOut`."""
     try:
         yield
     except ToolError:
@@ -52,4 +96,28 @@ def errors_for_model(tool: str, seconds: float) -> Iterator[None]:
         raise ToolTimedOut(tool, seconds) from error
     except QuickAppError as error:
         text = error.display if isinstance(error, ModelFailed) and error.display else str(error)
-        raise ToolError(f"{tool}: {shortened(text, ERROR_CHARACTERS)}") from error
+        raise ToolError(f"{tool}: {shorten_text(text, ERROR_CHARACTERS)}") from error
+
+
+class SubagentStopped(ToolError):
+    """Raised if a user stopped the sub-agent, and nothing else of the answer."""
+
+
+async def unless_stopped(work: Coroutine[Any, Any, T], wish: asyncio.Event, told: str) -> T:
+    """Return the result of the work, which is cancelled when `wish` is set. The work has ended on
+    return.
+
+    Raises `SubagentStopped` with the text `told`.
+    """
+    task, waiting = asyncio.create_task(work), asyncio.create_task(wish.wait())
+    try:
+        await asyncio.wait((task, waiting), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+    finally:
+        waiting.cancel()
+        task.cancel()
+        await asyncio.wait((task,))  # release its resources before anything else continues
+        if not task.cancelled():
+            task.exception()  # retrieve an error of the cancellation, which changes nothing
+    raise SubagentStopped(told)

@@ -1,4 +1,4 @@
-"""The events of a helper: shown in the stage of its task, or kept for its result."""
+"""The events of a sub-agent, which are shown in the stage of its task or collected for its result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,8 +9,6 @@ from apps.agent.events import (
     AttachmentAdded,
     Event,
     Finished,
-    HelperBegan,
-    HelperEnded,
     InteractionRequested,
     ModelUsage,
     Noticed,
@@ -23,6 +21,8 @@ from apps.agent.events import (
     StageOpened,
     StageRenamed,
     StateSaved,
+    SubagentEnded,
+    SubagentStarted,
     TextDelta,
     TodoChanged,
     ToolCallsRequested,
@@ -34,7 +34,9 @@ from apps.agent.tools import Invocation, ToolResult
 
 @dataclass(slots=True)
 class Relay:
-    """The `emit` of a helper. Its stages, if shown, are below the stage of the task."""
+    """Receives the events of a sub-agent as its `emit`. Its stages, if shown, are below the stage
+    of the task.
+    """
 
     invocation: Invocation
     shows_stages: bool
@@ -57,9 +59,9 @@ class Relay:
                 self.annotations += annotations
             case Noticed(notice_id, text):
                 self.invocation.emit(Noticed(f"{self.invocation.id}-{notice_id}", text))
-            case InteractionRequested() | HelperEnded():
+            case InteractionRequested() | SubagentEnded():
                 self.invocation.emit(event)
-            case HelperBegan(_, stage_id):
+            case SubagentStarted(_, stage_id):
                 own = f"{self.invocation.id}-{stage_id}"
                 self.invocation.emit(replace(event, stage_id=own))
             case AttachmentAdded(attachment):
@@ -69,12 +71,12 @@ class Relay:
             case Finished(_, usage) | Spent(usage):
                 self.usage = usage.per_model
             case StateSaved() | ToolCallsRequested() | TodoChanged():
-                pass  # a helper has no next request, no tools of the client, and no list
+                pass  # a sub-agent has no next request, no client tools and no to-do list
             case _:
                 assert_never(event)
 
     def result(self, text: str) -> ToolResult:
-        """The helper's last words, with what its answer had beside the text."""
+        """Return the sub-agent's final text, with the other parts of its answer."""
         attachments = tuple(dict.fromkeys(self.attachments))
         return ToolResult(
             text,
@@ -87,7 +89,7 @@ class Relay:
     def below(
         self, event: StageOpened | StageRenamed | StageDelta | StageAttachment | StageClosed
     ) -> Event:
-        """The event with ids that are unique among all helpers."""
+        """Return the event with IDs that are unique among all sub-agents."""
         task = self.invocation.id
         named = replace(event, stage_id=f"{task}-{event.stage_id}")
         if not isinstance(named, StageOpened):

@@ -1,14 +1,19 @@
-"""The tool `internal_task`: what the model reads of it, its arguments, and its stage."""
+"""The tool `internal_task`: its description, its arguments, and its stage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from apps.capabilities.subagents.types import Offer, SubagentType
+from apps.capabilities.subagents.types import OfferedTypes, SubagentType
 from apps.capabilities.wrappers.arguments import Arguments
 from apps.capabilities.wrappers.display import Display, stage_level, visibility
-from apps.capabilities.wrappers.parameter_schemas import unchanged
-from apps.capabilities.wrappers.texts import VALUE_CHARACTERS, as_text, one_line, shortened
+from apps.capabilities.wrappers.parameter_schemas import keep_value
+from apps.capabilities.wrappers.value_texts import (
+    VALUE_CHARACTERS,
+    one_line,
+    shorten_text,
+    value_text,
+)
 from apps.errors import InvalidParameter
 from apps.json_schemas.checks import SchemaCheck
 from apps.manifest.manifest import Manifest
@@ -18,13 +23,12 @@ STAGE = "Subagent"
 DESCRIPTION_CHARACTERS = 300
 NAME_CHARACTERS = 60
 
-DESCRIPTION = """\
-Hands a task to a sub-agent that works on it by itself and reports back. The sub-agent knows nothing \
-of this conversation, so write everything it needs into the prompt: what is to be done, what is \
-known already, and what the report must contain. Tasks that do not depend on each other can be \
+DESCRIPTION = """Hands a task to a sub-agent that works on it by itself and reports back. The sub-agent knows \
+nothing of this conversation, so write everything it needs into the prompt: what to do, what is \
+already known, and what the report must contain. Tasks that do not depend on each other can be \
 handed out at the same time, one call for each. Sub-agents:
 {types}"""
-PROMPT_TOLD = "The task, with everything that the sub-agent has to know."
+PROMPT_TOLD = "The task, with everything that the sub-agent needs to know."
 TYPE_TOLD = "The sub-agent that works on the task."
 TOOL_SETS_TOLD = """\
 Only for general-purpose, where it is required: the toolsets that the sub-agent may use, [] for \
@@ -34,14 +38,14 @@ none. Give it only those that the task needs. Omit it for other sub-agents. Tool
 
 @dataclass(frozen=True, slots=True)
 class SubagentTask:
-    """A checked call. `tool_sets` are those that the model chose, None where it has no choice."""
+    """Represents a validated call. `tool_sets` are the model's choice, None if it has no choice."""
 
     type: SubagentType
     prompt: str
     tool_sets: frozenset[str] | None = None
 
 
-def description_of(offer: Offer) -> str:
+def description_of(offer: OfferedTypes) -> str:
     lines = (line_of(one.name, one.description) for one in offer.types.values())
     return DESCRIPTION.format(types="\n".join(lines))
 
@@ -51,8 +55,10 @@ def line_of(name: str, description: str) -> str:
     return f"- {name}{f': {text}' if text else ''}"
 
 
-def task_arguments(offer: Offer) -> Arguments:
-    """The schema for the model; `read_task` checks names, so that an error can list the valid ones."""
+def task_arguments(offer: OfferedTypes) -> Arguments:
+    """Return the schema for the model. `read_task` checks names, so that an error can list the
+    valid ones.
+    """
     text = {"type": "string"}
     required = ["subagent_type", "prompt"]
     kind = {**text, "enum": list(offer.types), "description": TYPE_TOLD}
@@ -74,19 +80,19 @@ def task_arguments(offer: Offer) -> Arguments:
         "properties": {"subagent_type": text, "prompt": text},
         "required": required,
     }
-    return Arguments(schema, SchemaCheck.of(loose), {}, unchanged)
+    return Arguments(schema, SchemaCheck.of(loose), {}, keep_value)
 
 
-def read_task(arguments: Mapping[str, object], offer: Offer) -> SubagentTask:
-    """Raises `InvalidParameter`."""
+def read_task(arguments: Mapping[str, object], offer: OfferedTypes) -> SubagentTask:
+    """Raises `InvalidParameter` if the task is empty, or if the sub-agent or a toolset is unknown."""
     name, prompt = str(arguments["subagent_type"]), str(arguments["prompt"])
     chosen = offer.types.get(name)
     if chosen is None:
         valid = ", ".join(offer.types)
-        problem = f"there is no sub-agent {one_line(name, NAME_CHARACTERS)!r}. Valid are: {valid}."
+        problem = f"unknown sub-agent {one_line(name, NAME_CHARACTERS)!r}. Valid: {valid}."
         raise InvalidParameter("subagent_type", problem)
     if not prompt.strip():
-        raise InvalidParameter("prompt", "it says nothing. Describe the task.")
+        raise InvalidParameter("prompt", "it is empty. Describe the task.")
     given = arguments.get("tool_sets")
     if chosen.chooses_toolsets:
         return SubagentTask(chosen, prompt, read_toolsets(given, offer))
@@ -95,32 +101,32 @@ def read_task(arguments: Mapping[str, object], offer: Offer) -> SubagentTask:
     return SubagentTask(chosen, prompt)
 
 
-def read_toolsets(given: object, offer: Offer) -> frozenset[str]:
-    """Raises `InvalidParameter`."""
-    valid = f"Valid are: {', '.join(offer.toolsets) or 'none'}; [] for no toolset."
+def read_toolsets(given: object, offer: OfferedTypes) -> frozenset[str]:
+    """Raises `InvalidParameter` unless the value is a list of known toolsets."""
+    valid = f"Valid toolsets: {', '.join(offer.toolsets) or 'none'}; [] for no toolset."
     if given is None:
         raise InvalidParameter("tool_sets", f"it is required but missing. {valid}")
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise InvalidParameter("tool_sets", f"it must be a list of strings. {valid}")
     if unknown := [name for name in given if name not in offer.toolsets]:
         names = ", ".join(repr(one_line(name, NAME_CHARACTERS)) for name in unknown[:10])
-        raise InvalidParameter("tool_sets", f"there is no toolset {names}. {valid}")
+        raise InvalidParameter("tool_sets", f"unknown toolset {names}. {valid}")
     return frozenset(given)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskDisplay(Display):
-    """The stage of a task: the sub-agent, the task, and the toolsets that the call names."""
+    """Shows the stage of a task: the sub-agent, the task, and the toolsets that the call names."""
 
     def request(self, arguments: Mapping[str, Any]) -> str:
-        name = one_line(as_text(arguments.get("subagent_type")))
-        prompt = shortened(as_text(arguments.get("prompt")), VALUE_CHARACTERS)
+        name = one_line(value_text(arguments.get("subagent_type")))
+        prompt = shorten_text(value_text(arguments.get("prompt")), VALUE_CHARACTERS)
         text = f"**Subagent:** {name}\n\n**Task:** {prompt}\n\n"
         toolsets = arguments.get("tool_sets")
         if toolsets is None:
             return text
         named = toolsets if isinstance(toolsets, list) else [toolsets]
-        names = one_line(", ".join(map(as_text, named)), VALUE_CHARACTERS)
+        names = one_line(", ".join(map(value_text, named)), VALUE_CHARACTERS)
         return f"{text}**Tools:** {names or 'none'}\n\n"
 
 

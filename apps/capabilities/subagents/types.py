@@ -4,20 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from apps.capabilities.subagents.helper_manifest import PROMPT, HelperKind, descriptions
+from apps.capabilities.subagents.subagent_manifest import PROMPT, SubagentKind, descriptions
 from apps.errors import InitializationIssue
+from apps.manifest.features.subagents import GENERAL_PURPOSE, GeneralPurpose, Subagent, Subagents
 from apps.manifest.manifest import Manifest
-from apps.manifest.subagents import GENERAL_PURPOSE, GeneralPurpose, Subagent, Subagents
 
-PURPOSE = "Works on any task, with the toolsets that you choose for it in tool_sets."
+PURPOSE = "Works on any task, with the toolsets that you choose in tool_sets."
 
 
 @dataclass(frozen=True, slots=True)
 class SubagentType:
-    """`tool_sets` is None for all of the application's.
+    """Describes a type of sub-agent. `tool_sets` is None for all toolsets of the application.
 
-    `chooses_toolsets`: the model chooses the toolsets with each call. `has_lost_all`: its manifest
-    names toolsets and none of them exists.
+    `chooses_toolsets` means that the model chooses the toolsets with each call. `has_lost_all`
+    means that its manifest names toolsets and none of them exists.
     """
 
     name: str
@@ -29,13 +29,15 @@ class SubagentType:
     chooses_toolsets: bool = False
     has_lost_all: bool = False
 
-    def kind_with(self, toolsets: frozenset[str] | None) -> HelperKind:
-        return HelperKind(self.prompt, toolsets, self.deployment_id, self.max_iterations)
+    def kind_with(self, toolsets: frozenset[str] | None) -> SubagentKind:
+        return SubagentKind(self.prompt, toolsets, self.deployment_id, self.max_iterations)
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """Types and toolset descriptions by name, in the order in which the model reads them."""
+class OfferedTypes:
+    """Contains the types and the toolset descriptions by name, in the order in which the model
+    reads them.
+    """
 
     types: Mapping[str, SubagentType]
     toolsets: Mapping[str, str]
@@ -43,21 +45,21 @@ class Offer:
 
     @property
     def has_choice(self) -> bool:
-        """True if the model chooses the toolsets of at least one sub-agent."""
+        """Return True if the model chooses the toolsets of at least one sub-agent."""
         return any(one.chooses_toolsets for one in self.types.values())
 
 
-def offer_of(manifest: Manifest, wanted: Subagents) -> Offer:
+def offer_of(manifest: Manifest, wanted: Subagents) -> OfferedTypes:
     toolsets = descriptions(manifest)
     types: list[SubagentType] = []
     issues: list[InitializationIssue] = []
     if wanted.general_purpose is not None:
         types.append(general_purpose(wanted.general_purpose))
     for index, subagent in enumerate(wanted.types):
-        types.append(declared(subagent, toolsets))
+        types.append(declared_type(subagent, toolsets))
         issues += issues_of(subagent, index, tuple(toolsets))
     by_name = MappingProxyType({one.name: one for one in types})
-    return Offer(by_name, toolsets, tuple(issues))
+    return OfferedTypes(by_name, toolsets, tuple(issues))
 
 
 def general_purpose(wanted: GeneralPurpose) -> SubagentType:
@@ -71,7 +73,7 @@ def general_purpose(wanted: GeneralPurpose) -> SubagentType:
     )
 
 
-def declared(subagent: Subagent, toolsets: Mapping[str, str]) -> SubagentType:
+def declared_type(subagent: Subagent, toolsets: Mapping[str, str]) -> SubagentType:
     named = subagent.tool_sets
     found = None if named is None else frozenset(name for name in named if name in toolsets)
     return SubagentType(
@@ -89,8 +91,8 @@ def issues_of(subagent: Subagent, index: int, toolsets: Sequence[str]) -> list[I
     there_are = f"there are: {', '.join(toolsets)}" if toolsets else "there are none"
     return [
         InitializationIssue(
-            f"features.subagents.types[{index}].tool_sets: there is no enabled toolset {name!r} "
-            f"({there_are}), so the sub-agent {subagent.name!r} does not have it."
+            f"features.subagents.types[{index}].tool_sets: there is no enabled toolset "
+            f"{name!r} ({there_are}), so the sub-agent {subagent.name!r} does not have it."
         )
         for name in dict.fromkeys(subagent.tool_sets or ())
         if name not in toolsets

@@ -1,31 +1,41 @@
-"""The last word: a tool whose text is the end of the answer, so that no model is asked again."""
+"""A tool whose text ends the answer, so that the model is not called again."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.wrappers.internal import internal_tool, parameters, text_parameter
+from apps.capabilities.wrappers.internal import (
+    PlatformTool,
+    internal_tool,
+    parameters,
+    text_parameter,
+)
 from apps.errors import InvalidParameter
 from apps.manifest.manifest import Manifest
 
 TOOL_NAME = "summary"
-DESCRIPTION = """\
-Ends your work on this question: the text is shown to the person as the answer, and you are not asked \
-again. Use it once everything is done, with the whole answer."""
+DESCRIPTION = """Ends your work on this question: the text is shown to the user as the answer, and you are not \
+called again. Use it once everything is done, with the whole answer."""
 PARAMETERS = parameters({"text": text_parameter("The answer, in Markdown.")}, "text")
-GIVEN = "The text was given to the person as the answer."
+GIVEN = "The text was shown to the user as the answer."
 
 
 def prepare(manifest: Manifest) -> Open | None:
     wanted = manifest.features.summary if manifest.features is not None else None
     if wanted is None or not wanted.enabled:
         return None
-    spec = (TOOL_NAME, DESCRIPTION, PARAMETERS)
-    # No stage at the usual level: the answer shows the same text.
-    tool = internal_tool(manifest, spec, sum_up, "Answer", is_system=True, is_repeatable=True)
+    declared = PlatformTool(
+        TOOL_NAME,
+        DESCRIPTION,
+        PARAMETERS,
+        "Answer",
+        "read-only",
+        is_system=True,  # no stage at the default level, because the answer shows the same text
+    )
+    tool = internal_tool(manifest, declared, sum_up)
 
     def open_summary(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
         return nullcontext(Contribution((tool.bind(opening),), tidying=(without_summary,)))
@@ -34,22 +44,24 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def sum_up(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Raises `InvalidParameter`."""
+    """End the answer with the text. Raises `InvalidParameter`."""
     text = str(invocation.arguments["text"]).strip()
     if not text:
-        raise InvalidParameter("text", "it says nothing. Write the answer.")
+        raise InvalidParameter("text", "it is empty. Write the answer.")
     return ToolResult(GIVEN, "text/plain", ends_turn=True, answer=text)
 
 
-def without_summary(messages: Sequence[Message]) -> Sequence[Message]:
-    """The conversation without the calls and their results: the answer says the same."""
+def without_summary(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    """Return the conversation without the calls and their results, because the answer has the same
+    text.
+    """
     gone = {call.id for m in messages for call in m.tool_calls if call.name == TOOL_NAME}
     if not gone:
         return messages
     return [left for message in messages if (left := without_calls(message, gone)) is not None]
 
 
-def without_calls(message: Message, gone: set[str]) -> Message | None:
+def without_calls(message: ModelMessage, gone: set[str]) -> ModelMessage | None:
     if message.tool_call_id in gone:
         return None
     if not any(call.id in gone for call in message.tool_calls):

@@ -1,4 +1,4 @@
-"""Tools with which the model looks at what is around it: the team of the person, and the places."""
+"""Tools that describe the user's surroundings: their team, and the pages of the product."""
 
 import json
 from collections.abc import Mapping
@@ -6,24 +6,34 @@ from contextlib import nullcontext
 
 from channels.db import database_sync_to_async
 
-from apps.accounts.team_members import described
+from apps.accounts.team_members import describe_team
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
-from apps.capabilities.wrappers.internal import internal_tool, parameters, plain_result
+from apps.capabilities.wrappers.internal import (
+    PlatformTool,
+    internal_tool,
+    parameters,
+    plain_result,
+)
 from apps.capabilities.wrappers.prepared import Work
-from apps.manifest.client_tools import INSPECT_TEAM, LIST_MODULES, LIST_PLACES, OF_THE_SERVER
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
+from apps.manifest.toolsets.client_tools import (
+    INSPECT_TEAM,
+    LIST_MODULES,
+    LIST_PLACES,
+    OF_THE_SERVER,
+)
 
 TEAM_DESCRIPTION = (
-    "Tells in which team the user works now: its name, its members, its administrators and who "
-    "may read its conversations."
+    "Returns the team in which the user works now: its name, its members, its administrators, "
+    "and who may read its conversations."
 )
 PLACES_DESCRIPTION = (
-    "Lists the places of the product that the user can chat from, by name and title. Use it before "
+    "Lists the parts of the product from which the user can chat, by name and title. Use it before "
     "you tell the user where something can be done."
 )
-NO_TEAM = "The user works in no team now."
+NO_TEAM = "The user does not work in a team now."
 PART = "tool_sets.internal."
 
 
@@ -31,7 +41,7 @@ def prepare(manifest: Manifest) -> Open | None:
     wanted = {part.name for part in parts_in_use(manifest)}
     tools = [
         internal_tool(
-            manifest, (name, description, parameters({})), work, title, is_repeatable=True
+            manifest, PlatformTool(name, description, parameters({}), title, "read-only"), work
         )
         for name, (description, work, title) in TOOLS.items()
         if PART + name in wanted
@@ -45,13 +55,13 @@ async def inspect_team(opening: Opening, invocation: Invocation) -> ToolResult:
     caller = opening.caller
     if caller.team is None or caller.person is None:
         return plain_result(invocation, NO_TEAM)
-    found = await database_sync_to_async(described)(caller.team, caller.person)
+    found = await database_sync_to_async(describe_team)(caller.team, caller.person)
     told = NO_TEAM if found is None else json.dumps(found, ensure_ascii=False, indent=2)
     return plain_result(invocation, told)
 
 
 async def list_places(opening: Opening, invocation: Invocation) -> ToolResult:
-    places = [{"name": one.slug, "title": one.title} for one in opening.places.values()]
+    places = [{"name": one.slug, "title": one.title} for one in opening.predefined.places.values()]
     return plain_result(invocation, json.dumps(places, ensure_ascii=False, indent=2))
 
 
@@ -60,6 +70,6 @@ TOOLS: Mapping[str, tuple[str, Work, str]] = {
     LIST_PLACES: (PLACES_DESCRIPTION, list_places, "List the places"),
     LIST_MODULES: (PLACES_DESCRIPTION, list_places, "List the places"),
 }
-"""By name: what the model is told, what is done, and the title that people see."""
+"""Maps each tool's name to its description for the model, its function, and its title for users."""
 
 surroundings = Capability("surroundings", frozenset(PART + name for name in OF_THE_SERVER), prepare)

@@ -1,11 +1,12 @@
-"""The tool that reads the Web, for applications that may fetch external URLs."""
+"""The tool that reads web pages, for applications that may fetch external URLs."""
 
 from django.conf import settings
 
 from apps.capabilities.registry import Capability, Open
 from apps.capabilities.web.fetch import SAVE_PATH, URL, Fetch
 from apps.capabilities.wrappers.internal import (
-    configured,
+    PlatformTool,
+    field_or_setting,
     internal_tool,
     open_with,
     parameters,
@@ -18,17 +19,19 @@ from apps.workspace.loading.shared_loads import rules_of
 
 TOOL_NAME = "internal_web_fetch"
 DESCRIPTION = (
-    "Fetches a page or a file from the Web by its URL. Text comes back at once, pages as Markdown. "
-    "With save_path, a file of any type is kept in your own folder instead."
+    "Fetches a page or a file from the Web by its URL. Returns text at once, pages as Markdown. "
+    "With save_path, it saves a file of any type in your own folder instead."
 )
 GRACE_SECONDS = 1.0
-"""After the loader's own time-out, whose message is better than that of the wrapper."""
+"""The wrapper waits this many seconds longer than the loader's own timeout, whose message is
+better.
+"""
 PARAMETERS = parameters(
     {
         URL: text_parameter("The http(s) URL."),
         SAVE_PATH: text_parameter(
-            "Where to keep it: a path relative to your own folder, such as pages/report.pdf. "
-            "An existing file is not replaced."
+            "The path to save it at, relative to your own folder, such as pages/report.pdf. An "
+            "existing file is not replaced."
         ),
     },
     URL,
@@ -44,17 +47,21 @@ def prepare(manifest: Manifest) -> Open | None:
             f"features.web_fetch: the tool '{TOOL_NAME}' is left out. {BARRIERS[wish]}"
         )
     size = settings.TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD
-    most_bytes = int(configured(wanted, "max_inline_size", size))
+    most_bytes = int(field_or_setting(wanted, "max_inline_size", size))
 
     return open_with(
         internal_tool(
             manifest,
-            (TOOL_NAME, DESCRIPTION, PARAMETERS),
+            PlatformTool(
+                TOOL_NAME,
+                DESCRIPTION,
+                PARAMETERS,
+                "Fetch from the Web",
+                "read-only",
+                addresses=frozenset({URL, SAVE_PATH}),
+            ),
             lambda opening, invocation: Fetch(opening, most_bytes).answer(invocation),
-            "Fetch from the Web",
             seconds=rules_of(manifest).seconds + GRACE_SECONDS,
-            is_repeatable=True,
-            addresses=frozenset({URL, SAVE_PATH}),
         )
     )
 

@@ -1,4 +1,4 @@
-"""One call of the tool: a page or a file of the Web, shown to the model or saved as a file."""
+"""A call of the tool: a page or file of the Web, shown to the model or saved as a file."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -7,26 +7,26 @@ from functools import partial
 from apps.agent.messages import Attachment
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Key, Opening
-from apps.capabilities.web.page_text import NotText, block, text_of, to_markdown
+from apps.capabilities.web.page_text import NotText, block, read_page_text, to_markdown
 from apps.capabilities.wrappers.file_references import bare
 from apps.capabilities.wrappers.internal import show_result
-from apps.capabilities.wrappers.texts import STAGE_CHARACTERS, shortened
+from apps.capabilities.wrappers.value_texts import STAGE_CHARACTERS, shorten_text
 from apps.documents.formats import PAGES
 from apps.errors import FileChanged, FileRefused, InvalidParameter
-from apps.workspace.egress.fetch import shown
+from apps.workspace.egress.fetch import redact_url
+from apps.workspace.loading.file_locations import home_path_problem, locate_file
 from apps.workspace.loading.files import Loaded
-from apps.workspace.loading.loader import key_of, last_segment
-from apps.workspace.loading.places import home_path_problem, place_of
+from apps.workspace.loading.loader import last_segment, url_key
 from apps.workspace.loading.shared_loads import SingleFlightCache
 
 URL = "url"
 SAVE_PATH = "save_path"
 PREVIEW_BYTES = 1_000
 KEPT_CHARACTERS = 4_000_000
-"""Of all pages of one run that are kept as text for further calls."""
+"""One run caches pages of up to this many characters of text in total for further calls."""
 CONVERSIONS_AT_ONCE = 2
 CONVERSION_SECONDS = 20.0
-"""Of wall-clock time."""
+"""One conversion can take up to this many seconds of wall-clock time."""
 
 LANGUAGES = {
     "application/json": "json",
@@ -43,20 +43,22 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """One call; results are smaller than `most_bytes`."""
+    """Represents one call, whose results are smaller than `most_bytes`."""
 
     opening: Opening
     most_bytes: int
 
     async def answer(self, invocation: Invocation) -> ToolResult:
-        """Raises `InvalidParameter`, and `ServiceFailed` when a file cannot be kept."""
+        """Return the result. Raises `InvalidParameter`, and `ServiceFailed` if a file cannot be
+        stored.
+        """
         url = external_url(str(invocation.arguments[URL]))
         path = invocation.arguments.get(SAVE_PATH)
         if path is None:
             result = ToolResult(await self.show(url))
         else:
             result = await self.keep(url, str(path))
-        show_result(invocation, shortened(result.content, STAGE_CHARACTERS))
+        show_result(invocation, shorten_text(result.content, STAGE_CHARACTERS))
         return result
 
     async def show(self, url: str) -> str:
@@ -65,12 +67,12 @@ class Fetch:
             text = await self.read(url, file)
         except NotText:
             raise refusal(
-                f"the content ({described(file)}) is not text, so it cannot be shown. "
-                f"Set {SAVE_PATH} to keep it as a file."
+                f"the content ({describe_file(file)}) is not text, so it cannot be shown. Set "
+                f"{SAVE_PATH} to save it as a file."
             ) from None
         notice = (
-            f"The content is too large to be shown as a whole: {described(file)}. "
-            f"This is its beginning; call again with {SAVE_PATH} to keep all of it as a file."
+            f"The content is too large to be shown as a whole: {describe_file(file)}. "
+            f"This is its beginning; call again with {SAVE_PATH} to save all of it as a file."
         )
         return block(text, LANGUAGES.get(file.type, ""), self.most_bytes, notice)
 
@@ -84,16 +86,16 @@ class Fetch:
                 place, file.content, file.type, is_new=True
             )
         except FileChanged as error:
-            text = f"there is already a file {path!r}; choose another name."
+            text = f"the file {path!r} already exists; choose another name."
             raise InvalidParameter(SAVE_PATH, text) from error
         except FileRefused as error:
             raise InvalidParameter(SAVE_PATH, str(error)) from error
         attachment = Attachment(file.type, last_segment(info.path), url=info.path)
-        text = f"Saved as {path} ({described(file)}).{await self.preview(url, file)}"
+        text = f"Saved as {path} ({describe_file(file)}).{await self.preview(url, file)}"
         return ToolResult(text, attachments=(attachment,))
 
     async def preview(self, url: str, file: Loaded) -> str:
-        """The beginning of a text file, "" for a binary file."""
+        """Return the beginning of a text file, "" for a binary file."""
         try:
             text = await self.read(url, file)
         except NotText:
@@ -102,17 +104,17 @@ class Fetch:
         return f"\n\n{excerpt}"
 
     async def load(self, url: str) -> Loaded:
-        """Raises `InvalidParameter`."""
+        """Raises `InvalidParameter` if the file cannot be loaded."""
         try:
             return await self.opening.loader.load(url)
         except FileRefused as error:
             raise refusal(str(error)) from error
 
     async def read(self, url: str, file: Loaded) -> str:
-        """The text of a file, pages as Markdown. Raises `NotText`."""
+        """Return the text of a file, pages as Markdown. Raises `NotText`."""
         readings = self.opening.known.get_or_make(READINGS, Readings)
         read = partial(readings.read, url, file, self.opening.caller.bucket)
-        return await readings.texts.get(key_of(url), read)
+        return await readings.texts.get(url_key(url), read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,8 @@ class Readings:
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONVERSIONS_AT_ONCE))
 
     async def read(self, url: str, file: Loaded, owner: str) -> str:
-        """Raises `NotText`."""
-        text = text_of(file)
+        """Raises `NotText` if the file is binary."""
+        text = read_page_text(file)
         if file.type not in PAGES:
             return text
         async with self.turns:
@@ -135,17 +137,17 @@ READINGS = Key[Readings]("web_pages")
 
 
 def external_url(given: str) -> str:
-    """Raises `InvalidParameter`."""
+    """Return the URL if it is external. Raises `InvalidParameter`."""
     try:
-        place = place_of(bare(given.strip()))
+        place = locate_file(bare(given.strip()))
     except FileRefused as error:
         raise refusal(str(error)) from error
     if place.kind == "stored":
-        raise refusal(f"{shown(given)} is already in DIAL storage, so there is nothing to fetch.")
-    if place.kind != "external":
         raise refusal(
-            f"{shown(given)!r} is nothing that can be fetched. Possible are http(s) URLs."
+            f"{redact_url(given)} is already in DIAL storage, so there is nothing to fetch."
         )
+    if place.kind != "external":
+        raise refusal(f"{redact_url(given)!r} cannot be fetched. Use an http(s) URL.")
     return place.address
 
 
@@ -153,6 +155,6 @@ def refusal(problem: str) -> InvalidParameter:
     return InvalidParameter(URL, problem)
 
 
-def described(file: Loaded) -> str:
+def describe_file(file: Loaded) -> str:
     count = len(file.content)
     return f"{file.type or 'unknown type'}, {'1 byte' if count == 1 else f'{count:,} bytes'}"

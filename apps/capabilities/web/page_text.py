@@ -1,15 +1,15 @@
-"""The text of what was fetched: decoded, pages as Markdown, and cut to the room of a result."""
+"""The text of a fetched file: decoded, with pages as Markdown, and cut to the size of a result."""
 
 import codecs
 import logging
 import re
 from dataclasses import replace
 
-from apps.capabilities.wrappers.texts import fenced
+from apps.capabilities.wrappers.value_texts import fence_code
 from apps.documents.encodings import best_encoding
 from apps.documents.formats import MARKS, PAGES, UNTOLD
 from apps.documents.html import HEAVY, without_element
-from apps.documents.pages import Unreadable
+from apps.documents.paged_text import UnreadableDocument
 from apps.documents.reader import html_to_markdown
 from apps.workspace.loading.files import Loaded, document_bounds
 
@@ -23,26 +23,26 @@ TEXTS = frozenset({
     "application/xml", "application/yaml", "image/svg+xml", "message/rfc822",
 })  # fmt: skip
 NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
-"""Python's text codecs that are no encodings of pages."""
+"""These text codecs of Python are not encodings of web pages."""
 SIGNATURES = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x1f\x8b")
-"""Of binary files, whatever type the server says."""
+"""Binary files begin with these bytes, whatever type the server reports."""
 UNREADABLE_SHARE = 10
-"""A file of which more than one in ten characters cannot be decoded is binary."""
+"""A file is binary if more than one in this many characters cannot be decoded."""
 HEAD_BYTES = 1_024
-"""Where a page declares its encoding (HTML, 13.2.3.2)."""
+"""A page can declare its encoding in this many first bytes (HTML, 13.2.3.2)."""
 
 _meta = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 
 
 class NotText(Exception):
-    """The file is binary."""
+    """Raised if the file is binary."""
 
 
-def text_of(file: Loaded) -> str:
-    """Lines end with a newline. Raises `NotText`."""
+def read_page_text(file: Loaded) -> str:
+    """Return the text with newlines as line ends. Raises `NotText`."""
     if not may_be_text(file.type) or file.content.startswith(SIGNATURES):
         raise NotText
-    text = decoded(file)
+    text = decode_file(file)
     if "\0" in text or text.count("\ufffd") * UNREADABLE_SHARE > len(text):
         raise NotText
     return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -57,8 +57,8 @@ def may_be_text(media_type: str) -> bool:
     )
 
 
-def decoded(file: Loaded) -> str:
-    """Undecodable bytes become U+FFFD."""
+def decode_file(file: Loaded) -> str:
+    """Decode the file. Bytes that cannot be decoded become U+FFFD."""
     for mark, charset in MARKS.items():
         if file.content.startswith(mark):
             return file.content.decode(charset, "replace")
@@ -80,11 +80,13 @@ def is_charset(name: str) -> bool:
 
 
 async def to_markdown(page: str, url: str, seconds: float, owner: str) -> str:
-    """The page's source without scripts and styles, where it cannot be converted."""
+    """Return the page as Markdown. If it cannot be converted, return its source without scripts and
+    styles.
+    """
     bounds = replace(document_bounds(owner), seconds=seconds)
     try:
         return await html_to_markdown(page, url.partition("?")[0], bounds=bounds)
-    except Unreadable as error:
+    except UnreadableDocument as error:
         logger.warning("A page could not be converted to Markdown: %s", error)
     for name in HEAVY:
         page = without_element(page, name)
@@ -92,21 +94,21 @@ async def to_markdown(page: str, url: str, seconds: float, owner: str) -> str:
 
 
 def block(text: str, language: str, most_bytes: int, notice: str) -> str:
-    """The text in a code block of less than `most_bytes` of UTF-8.
+    """Return the text in a code block of less than `most_bytes` of UTF-8.
 
-    Of a longer text, the notice and its first lines.
+    A longer text is replaced by the notice and its first lines.
     """
-    whole = fenced(text, language)
+    whole = fence_code(text, language)
     if byte_count(whole) < most_bytes:
         return whole
     lead = f"{notice}\n\n"
     room = most_bytes - 1 - byte_count(lead) - (byte_count(whole) - byte_count(text))
     head = first_lines(text, room)
-    return f"{lead}{fenced(head, language)}" if head else clipped_bytes(notice, most_bytes - 1)
+    return f"{lead}{fence_code(head, language)}" if head else clipped_bytes(notice, most_bytes - 1)
 
 
 def first_lines(text: str, most_bytes: int) -> str:
-    """Whole lines, or a part of the first line; "" where there is no room."""
+    """Return whole lines, or a part of the first line, "" if there is no room."""
     head = clipped_bytes(text, most_bytes)
     lines, newline, _ = head.rpartition("\n")
     return lines if newline and lines.strip() else head

@@ -1,10 +1,10 @@
-"""Calls that wait until a person has approved them.
+"""Calls that wait until a user has approved them.
 
 The card of such a call gets this JSON: `title`, the call in words; `name` of the tool; `arguments`
-as the model wrote them; `editable`, the JSON Schemas of those that the person may change; `risk`;
-`always`, the scopes in which the person may spare the question from then on; `four_eyes`, whether
-somebody else has to answer; `private`, where only the person may read the arguments; and `because`,
-a sentence, where it is asked because of what the conversation has read.
+as the model wrote them; `editable`, the JSON Schemas of the arguments that the user may change;
+`risk`; `always`, the scopes in which the user can choose not to be asked again; `four_eyes`, true
+if another user has to answer; `private`, true if only the user may read the arguments; and
+`because`, a sentence, if the reason is a source that the conversation has read.
 
 The answer is `{"outcome": "approved" | "denied" | "timeout"}`, with changed `arguments` or a
 `reason`.
@@ -12,54 +12,72 @@ The answer is `{"outcome": "approved" | "denied" | "timeout"}`, with changed `ar
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from apps.accounts.buckets import personal, place_of
+from msgspec import structs
+
+from apps.accounts.buckets import owner_ids, personal
 from apps.accounts.caller import Caller
-from apps.agent.ledger import Consent, Interaction, InteractionKind
+from apps.agent.ledger import Consent, InteractionKind, InteractionRequest
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, Decision
 from apps.capabilities.wrappers.arguments import Arguments
 from apps.capabilities.wrappers.display import Display
-from apps.capabilities.wrappers.prepared import PreparedTool, unannounced
-from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
+from apps.capabilities.wrappers.numbered_cards import NumberedCard
+from apps.capabilities.wrappers.prepared import PreparedTool, announce_nothing
+from apps.capabilities.wrappers.value_texts import (
+    ERROR_CHARACTERS,
+    VALUE_CHARACTERS,
+    fence_code,
+    one_line,
+    shorten_text,
+)
 from apps.errors import NotApproved
 from apps.manifest.names import sanitize
 
 Risk = Literal["read-only", "changes", "destructive"]
 
 FORBIDDEN = (
-    "Error: this call is not allowed here, whoever asks for it. Do not repeat it; go on without it "
-    "and say what was left out."
+    "Error: this call is not allowed here. Do not repeat it. Continue without it, and mention "
+    "what you left out."
 )
 TIMED_OUT = (
-    "Error: nobody approved this call in time, so it was not made. Say so; do not repeat it unless "
-    "you are asked to."
+    "Error: nobody approved this call in time, so it was not made. Tell the user, and do not "
+    "repeat it unless they ask you to."
 )
-DENIED = "Error: the person did not approve this call, so it was not made. Do not repeat it."
+DENIED = "Error: the user did not approve this call, so it was not made. Do not repeat it."
 NOBODY_ELSE = (
-    "Error: this call has to be approved by somebody else than the person who asks, and nobody else "
-    "can be asked here, so it was not made. Do not repeat it; say what was left out."
+    "Error: this call needs the approval of another user, which is impossible here, so it was "
+    "not made. Do not repeat it, and mention what you left out."
 )
-UNCHANGEABLE = "Error: the answer changes arguments that may not be changed, so nothing was done."
+UNCHANGEABLE = (
+    "Error: the answer changes arguments that may not be changed, so the call was not made."
+)
 
-APPROVED: Mapping[InteractionKind, Interaction] = {
-    "approval": Interaction(
+APPROVED: Mapping[InteractionKind, InteractionRequest] = {
+    "approval": InteractionRequest(
         "", "approval", {}, answer={"outcome": "approved"}, answered_by="operator"
     )
 }
-"""The answers of a call that an operator makes, or has written down."""
+"""A call that an operator makes or has configured has these answers. It needs no approval."""
+
+APPROVE, DENY = 1, 2
+RISKS = {"destructive": "It may destroy something.", "changes": "It changes something."}
+WHY_CHARACTERS = 300
+ADVICE = "Answer with a number. Any other answer denies the call."
 
 
 def with_approval(
     tool: PreparedTool, rules: ApprovalRules, arguments: Arguments, display: Display, risk: Risk
 ) -> PreparedTool:
-    """Make only calls that the rules or a person allow. The stage of a call opens after that.
+    """Return a tool whose calls are made only if the rules or a user allow them.
 
-    What the conversation has read counts as it is when the call begins.
+    The stage of a call opens after the approval. The conversation's sources are checked when the
+    call begins.
     """
     is_guarded = risk != "read-only" and rules.after_untrusted == "confirm"
 
@@ -68,79 +86,85 @@ def with_approval(
         written = tool.full_name
         decision = rules.judge(name, with_defaults(arguments, given), full_name=written)
         if decision == "deny":
-            return refused(FORBIDDEN)
+            return refusal_result(FORBIDDEN)
         answered = invocation.answers.get("approval")
         if answered is not None:
-            return await decided(tool, rules, opening, invocation, answered)
+            return await apply_decision(tool, rules, opening, invocation, answered)
         because = opening.taint.reason if is_guarded else ""
         consent = invocation.ledger.consent(name)
         if written and consent is None:
-            # What the person decided about the name without a hash may be about another tool.
+            # A decision about a name without its hash may be about another tool.
             plain = invocation.ledger.consent(sanitize(written))
             consent = "confirm" if plain == "confirm" else None
         if not because and not has_to_ask(rules, decision, consent):
             return await tool.work(opening, invocation)
         if rules.nearest("four_eyes") and not invocation.ledger.is_kept:
-            return refused(NOBODY_ELSE)
-        title = display.title(given, opening.caller.locale)
+            return refusal_result(NOBODY_ELSE)
+        title = display.title(given, opening.caller.client.locale)
         asked = card(rules, arguments, title, name, given, risk, because)
         asked |= {"private": True} if tool.is_private else {}
         seconds, is_set = rules.nearest("seconds"), rules.sets("seconds")
-        waiting = Interaction("", "approval", asked, seconds, is_time_set=is_set)
+        waiting = InteractionRequest("", "approval", asked, seconds, is_time_set=is_set)
         return Pending(interactions=(waiting,))
 
-    early = tool.announce if rules.mode != "confirm" and not is_guarded else unannounced
+    early = tool.announce if rules.mode != "confirm" and not is_guarded else announce_nothing
     return replace(tool, work=work, announce=early)
 
 
 def has_to_ask(rules: ApprovalRules, decision: Decision, consent: Consent | None) -> bool:
-    """Whether the rules or the person want a question, whatever the conversation has read."""
+    """Return True if the rules or the user require a question, whatever the conversation has read."""
     if decision == "allow":
         return consent == "confirm" and rules.asks
     return consent != "always" or not rules.always or bool(rules.nearest("four_eyes"))
 
 
-async def decided(
+async def apply_decision(
     tool: PreparedTool,
     rules: ApprovalRules,
     opening: Opening,
     invocation: Invocation,
-    answered: Interaction,
+    answered: InteractionRequest,
 ) -> ToolResult:
-    """The result of a call that somebody decided about."""
+    """Return the result of a call about which a user has decided."""
     answer = answered.answer or {}
     if answer.get("outcome") == "timeout":
-        return refused(TIMED_OUT)
+        return refusal_result(TIMED_OUT)
     if answer.get("outcome") != "approved":
         reason = str(answer.get("reason") or "").strip()
-        told = f"{DENIED} They said: {shortened(reason, ERROR_CHARACTERS)}" if reason else DENIED
-        return refused(told)
+        told = (
+            f"{DENIED} Their reason: {shorten_text(reason, ERROR_CHARACTERS)}" if reason else DENIED
+        )
+        return refusal_result(told)
     if rules.nearest("four_eyes") and is_asker(opening.caller, answered.answered_by):
-        return refused(DENIED)
+        return refusal_result(DENIED)
     changed = answer.get("arguments") or {}
     if not isinstance(changed, Mapping) or changed.keys() - set(rules.nearest("editable")):
-        return refused(UNCHANGEABLE)
-    # The tool checks the arguments once more, and its rules hold for what the person wrote too.
+        return refusal_result(UNCHANGEABLE)
+    # The tool checks the arguments again, so that its rules also apply to the user's changes.
     approved = {**invocation.arguments, **changed}
     if changed and rules.judge(tool.spec.name, approved, full_name=tool.full_name) == "deny":
-        return refused(FORBIDDEN)
-    return await tool.work(opening, replace(invocation, arguments=approved))
+        return refusal_result(FORBIDDEN)
+    return await tool.work(opening, structs.replace(invocation, arguments=approved))
 
 
 def is_asker(caller: Caller, answered_by: str) -> bool:
-    """Return whether the person who asks has answered, in whichever team; also if nobody is known to have."""
+    """Return True if the user who asked has answered, in any team, or if the answering user is
+    unknown.
+    """
     if not answered_by or personal(answered_by) == personal(caller.bucket):
         return True
-    place = place_of(answered_by)
+    place = owner_ids(answered_by)
     return place is not None and place[0] == caller.principal
 
 
-def refused(text: str) -> ToolResult:
+def refusal_result(text: str) -> ToolResult:
     return ToolResult(text, failure=NotApproved(text))
 
 
 def with_defaults(arguments: Arguments, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments as the tool will see them: a rule must not be dodged by leaving one out."""
+    """Return the arguments as the tool will see them, so that leaving one out does not circumvent a
+    rule.
+    """
     return {**arguments.defaults, **{k: v for k, v in given.items() if v is not None}}
 
 
@@ -161,8 +185,33 @@ def card(
         "arguments": dict(given),
         "editable": editable,
         "risk": risk,
-        # It would not be spared while the conversation is as it is.
+        # While the conversation has read untrusted sources, this choice would have no effect.
         "always": [] if because else list(rules.always),
         "four_eyes": bool(rules.nearest("four_eyes")),
         **({"because": because} if because else {}),
     }
+
+
+def approval_card(asked: Mapping[str, Any]) -> NumberedCard:
+    """Return the card of a call as text, for users who answer with a message."""
+    arguments = shorten_text(
+        json.dumps(asked["arguments"], ensure_ascii=False, indent=1), VALUE_CHARACTERS
+    )
+    # In a code block, because parts of it come from the model and from what it has read.
+    because = one_line(asked.get("because", ""), WHY_CHARACTERS)
+    call = fence_code(
+        f"{one_line(asked['title'])}\n{asked['name']} {arguments}\n{because}".rstrip()
+    )
+    risk = RISKS.get(asked["risk"], "")
+    text = f"**Do you approve this call?** {risk}".rstrip()
+    return NumberedCard(f"{text}\n\n{call}", ("Approve", "Deny"), ADVICE)
+
+
+def approval_answer(asked: Mapping[str, Any], text: str, value: Any = None) -> dict[str, Any]:
+    """Return the answer that a message gives. It has a `reason` if the message is not an exact
+    choice.
+    """
+    chosen = approval_card(asked).chosen(text, value)
+    if chosen == (APPROVE,):
+        return {"outcome": "approved"}
+    return {"outcome": "denied"} if chosen == (DENY,) else {"outcome": "denied", "reason": text}

@@ -1,8 +1,8 @@
-"""Calls that wait for the approval of a person, and calls that are not made at all.
+"""The rules that decide which calls wait for a user's approval, and which are never made.
 
-Denied anywhere is denied; of the rest, allowed anywhere is made; else the nearest mode decides.
-Rules are bounded in time. One that takes too long counts as a match where it denies, and as none
-where it allows.
+A denial on any level takes precedence, then a permission on any level; otherwise the nearest mode
+decides. Rules have a time limit. If evaluating a rule exceeds it, a denying rule counts as a match
+and an allowing rule does not.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ import regex
 from django.conf import settings
 
 from apps.json_schemas.checks import SchemaCheck
-from apps.manifest.approvals import Approval, CallRules, Scope
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import sanitize
+from apps.manifest.toolsets.approvals import Approval, CallRules, Scope
 from apps.patterns import compile_pattern
 
 logger = logging.getLogger(__name__)
 
 DECISION_SECONDS = 0.1
-"""For all rules of one call: they are evaluated on the event loop, which everybody shares."""
+"""Evaluating all rules for one call can take up to this many seconds. They are evaluated on the
+event loop, which all requests share.
+"""
 
 SHORT = (",", ":")
 
@@ -36,7 +38,7 @@ Decision = Literal["allow", "deny", "confirm"]
 
 @dataclass(frozen=True)
 class Matcher:
-    """Compiled rules about calls."""
+    """Matches calls against compiled rules."""
 
     rules: CallRules
 
@@ -49,7 +51,9 @@ class Matcher:
         return tuple(SchemaCheck.of(schema) for schema in self.rules.arguments)
 
     def matches(self, texts: Sequence[str], arguments: Mapping[str, Any], deadline: float) -> bool:
-        """Raises `TimeoutError` past the deadline, and whatever a broken rule raises."""
+        """Return True if a rule matches the call. Raises `TimeoutError` past the deadline, and the
+        error of a broken rule.
+        """
         return any(
             pattern.search(text, timeout=left_until(deadline))
             for pattern in self.patterns
@@ -58,7 +62,7 @@ class Matcher:
 
 
 def left_until(deadline: float) -> float:
-    """Seconds above 0. Raises `TimeoutError`."""
+    """Return the seconds left, more than 0. Raises `TimeoutError`."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -67,13 +71,15 @@ def left_until(deadline: float) -> float:
 
 @dataclass(frozen=True)
 class ApprovalRules:
-    """What the tool, its toolset, the application and the installation say, the nearest first."""
+    """Contains the rules of the tool, its toolset, the application and the installation, nearest
+    first.
+    """
 
     levels: tuple[Approval, ...] = ()
     matchers: tuple[tuple[Matcher, Matcher], ...] = field(default=(), compare=False)
-    """Of each level, those that deny and those that allow."""
+    """Contains the denying and the allowing matchers of each level."""
     asks: bool = True
-    """False: no mode makes a call wait; what is denied stays denied."""
+    """False if no mode makes a call wait. Denied calls stay denied."""
 
     @classmethod
     def of(cls, *levels: Approval | None) -> ApprovalRules:
@@ -81,10 +87,10 @@ class ApprovalRules:
         return cls(given, tuple((Matcher(one.deny), Matcher(one.allow)) for one in given))
 
     def judge(self, tool: str, arguments: Mapping[str, Any], *, full_name: str = "") -> Decision:
-        """The decision about one call. `arguments` have their default values.
+        """Return the decision about one call. `arguments` have their default values.
 
-        Rules find a tool by its `full_name` too. What the name would be without a hash may be that
-        of another tool, so it is for rules that deny.
+        Rules also find a tool by its `full_name`. Without its hash, a name may belong to another
+        tool, so only denying rules match that form.
         """
         names = dict.fromkeys(filter(None, (tool, full_name)))
         texts = [call_text(name, arguments) for name in names] if self.has_patterns else []
@@ -92,12 +98,13 @@ class ApprovalRules:
         denied = [*texts, call_text(plain, arguments)] if plain not in names and texts else texts
         deadline = time.monotonic() + DECISION_SECONDS
         if any(
-            found(deny, denied, arguments, deadline, otherwise=True) for deny, _ in self.matchers
+            is_match(deny, denied, arguments, deadline, otherwise=True) for deny, _ in self.matchers
         ):
             return "deny"
         deadline = time.monotonic() + DECISION_SECONDS
         if any(
-            found(allow, texts, arguments, deadline, otherwise=False) for _, allow in self.matchers
+            is_match(allow, texts, arguments, deadline, otherwise=False)
+            for _, allow in self.matchers
         ):
             return "allow"
         return "confirm" if self.asks and self.mode == "confirm" else "allow"
@@ -120,14 +127,14 @@ class ApprovalRules:
         return next((one for one in stated if one is not None), "auto")
 
     def nearest(self, name: str) -> Any:
-        """The value of a field at the nearest level that sets it, else its default."""
+        """Return the value of a field at the nearest level that sets it, else its default."""
         for level in self.levels:
             if name in level.model_fields_set:
                 return getattr(level, name)
         return Approval.model_fields[name].get_default(call_default_factory=True)
 
     def sets(self, name: str) -> bool:
-        """Whether any level sets that field."""
+        """Return True if any level sets that field."""
         return any(name in level.model_fields_set for level in self.levels)
 
     @property
@@ -136,7 +143,7 @@ class ApprovalRules:
         return offered
 
 
-def found(
+def is_match(
     matcher: Matcher,
     texts: Sequence[str],
     arguments: Mapping[str, Any],
@@ -147,7 +154,7 @@ def found(
     try:
         return matcher.matches(texts, arguments, deadline)
     except Exception:
-        # A rule that cannot be evaluated never makes a call possible.
+        # A rule that cannot be evaluated never allows a call.
         logger.warning(
             "An approval rule could not be evaluated, so the call is %s",
             "denied" if otherwise else "not allowed by it",
@@ -157,20 +164,20 @@ def found(
 
 
 def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
-    """The text that patterns are searched in: compact JSON."""
-    # Unlike msgspec, `json` takes half characters, which models write.
+    """Return the text that patterns are matched against: compact JSON."""
+    # Unlike msgspec, `json` accepts lone surrogates, which models write.
     return json.dumps({"tool": tool, "arguments": arguments}, ensure_ascii=False, separators=SHORT)
 
 
 def approval_rules(manifest: Manifest, *nearer: Approval | None) -> ApprovalRules:
-    """The rules for a tool; `nearer` are its own and those of its toolset."""
+    """Return the rules for a tool; `nearer` are the rules of the tool and of its toolset."""
     features = manifest.features
     application = features.approval if features is not None else None
     return ApprovalRules.of(*nearer, application, installation())
 
 
 def installation() -> Approval:
-    """What holds where an application says nothing. The settings were checked at the start."""
+    """Return the defaults for applications that set no rules. The settings were checked at startup."""
     return Approval(
         mode=settings.APPROVAL_MODE, deny=CallRules(patterns=tuple(settings.APPROVAL_DENY))
     )

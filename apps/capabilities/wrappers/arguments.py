@@ -1,4 +1,4 @@
-"""Arguments as the model wrote them, made into arguments that a tool can trust."""
+"""Checks the arguments that the model wrote, so that a tool can trust them."""
 
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -8,25 +8,37 @@ from typing import Any
 
 import msgspec
 from jsonschema.exceptions import ValidationError
+from msgspec import structs
 
 from apps.agent.messages import ToolCall
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.file_references import resolve
-from apps.capabilities.wrappers.parameter_schemas import Inject, object_with_constants, schema_of
+from apps.capabilities.wrappers.file_references import load_references
+from apps.capabilities.wrappers.parameter_schemas import (
+    Inject,
+    object_with_constants,
+    parameters_schema,
+)
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, as_text, one_line, shortened
+from apps.capabilities.wrappers.value_texts import (
+    ERROR_CHARACTERS,
+    one_line,
+    shorten_text,
+    value_text,
+)
 from apps.errors import InvalidParameter, ToolError
 from apps.json_schemas.checks import CheckUnfinished, SchemaCheck
-from apps.manifest.parameters import FunctionParameters
-from apps.manifest.rest_parameters import RestFunctionParameters
+from apps.manifest.toolsets.parameters import FunctionParameters
+from apps.manifest.toolsets.rest_parameters import RestFunctionParameters
 
 MOST_VIOLATIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """`schema` is what the model is told; `defaults` are of parameters that it may leave out."""
+    """Describes the arguments of a tool. `schema` is sent to the model; `defaults` are the values
+    of optional parameters.
+    """
 
     schema: Mapping[str, Any]
     schema_check: SchemaCheck
@@ -35,15 +47,15 @@ class Arguments:
 
     @property
     def constants(self) -> Mapping[str, Any]:
-        """Sent with every call; the model cannot change them."""
+        """Return the arguments that are sent with every call and that the model cannot change."""
         constants: dict[str, Any] = self.inject({})
         return constants
 
     def check(self, given: Mapping[str, Any], unshown: Collection[str] = ()) -> dict[str, Any]:
-        """The arguments with defaults and constants. Raises `InvalidParameter`.
+        """Return the arguments with defaults and constants. Raises `InvalidParameter`.
 
-        Null for a parameter that may be left out means that it is left out. The message does not
-        repeat what the `unshown` hold.
+        Null for an optional parameter means that it is left out. The message does not repeat values
+        of the `unshown` arguments.
         """
         required = self.schema["required"]
         named = {k: v for k, v in given.items() if v is not None or k in required}
@@ -52,7 +64,7 @@ class Arguments:
             violations = self.schema_check.violations(named)
         except CheckUnfinished as error:
             raise ToolError(
-                f"The arguments were not checked: {error}. Send fewer or smaller ones."
+                f"The arguments could not be checked: {error}. Send fewer or smaller ones."
             ) from error
         if violations:
             raise refusal(sorted(violations, key=lambda each: each.json_path), unshown)
@@ -61,7 +73,9 @@ class Arguments:
 
 
 def with_integers(value: Any, schema: Any) -> Any:
-    """The value with whole numbers where the schema wants integers: JSON takes 5.0 for one."""
+    """Return the value with whole numbers where the schema requires integers, because JSON accepts
+    5.0 as one.
+    """
     if not isinstance(schema, Mapping):
         return value
     match value:
@@ -77,14 +91,14 @@ def with_integers(value: Any, schema: Any) -> Any:
 
 def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> Arguments:
     """Compile the parameters of a function, once for a manifest."""
-    schema = schema_of(parameters)
+    schema = parameters_schema(parameters)
     defaults = {
         name: parameter.default
         for name, parameter in parameters.properties.items()
         if parameter.default is not None and name in schema["properties"]
     }
     inject = partial(object_with_constants, parameters.properties)
-    # A manifest has limits of its own, and its parameters have neither patterns nor references.
+    # A manifest has its own limits, and its parameters have no patterns and no references.
     check = SchemaCheck.of(schema, most_values=sys.maxsize)
     return Arguments(schema, check, defaults, inject)
 
@@ -92,15 +106,16 @@ def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> A
 def with_arguments(
     tool: PreparedTool, arguments: Arguments, addresses: Collection[str] = ()
 ) -> PreparedTool:
-    """Pass only checked arguments to the tool, with the content of files in place of references.
+    """Return a tool that gets only checked arguments, with the content of files in place of
+    references.
 
-    Arguments in `addresses` take the address of a file. Raises `InvalidParameter`.
+    Arguments in `addresses` take the URL of a file. Raises `InvalidParameter`.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
-        resolved = await resolve(invocation.arguments, opening.loader, addresses)
+        resolved = await load_references(invocation.arguments, opening.loader, addresses)
         checked = arguments.check(resolved.arguments, resolved.loaded)
-        return await tool.work(opening, replace(invocation, arguments=checked))
+        return await tool.work(opening, structs.replace(invocation, arguments=checked))
 
     return replace(tool, work=work, constants=arguments.constants)
 
@@ -111,17 +126,17 @@ def refusal(
     found = dict.fromkeys(item for each in violations for item in problems(each, unshown))
     (path, text), *others = list(found)[:MOST_VIOLATIONS]
     lines = [text, *(f"Parameter {other} is invalid: {why}" for other, why in others)]
-    return InvalidParameter(path, shortened("\n".join(lines), ERROR_CHARACTERS))
+    return InvalidParameter(path, shorten_text("\n".join(lines), ERROR_CHARACTERS))
 
 
 def problems(
     violation: ValidationError, unshown: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """The path of each parameter that a violation is about, and the problem."""
+    """Yield the path of each parameter that a violation is about, and the problem."""
     path = place(violation.absolute_path)
     value: Any = violation.instance
     expected: Any = violation.validator_value
-    found = f"found {kind_of(value)} {one_line(as_text(value), 60)}".rstrip()
+    found = f"found {kind_of(value)} {one_line(value_text(value), 60)}".rstrip()
     if violation.absolute_path and violation.absolute_path[0] in unshown:
         found = f"found {kind_of(value)} from a file"
     match violation.validator:
@@ -130,21 +145,21 @@ def problems(
                 if name not in value:
                     yield place((*violation.absolute_path, name)), "it is required but missing."
         case "enum":
-            options = one_line(", ".join(map(as_text, expected)), 500)
+            options = one_line(", ".join(map(value_text, expected)), 500)
             yield path, f"expected one of {options}; {found}."
         case "additionalProperties" | "unevaluatedProperties" if expected is False:
             yield from unknown_names(violation, path)
         case _:
-            yield path, f"expected {as_text(expected)}; {found}."
+            yield path, f"expected {value_text(expected)}; {found}."
 
 
 def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, str]]:
-    """The names in an object that are not those of its schema, and the names that are."""
+    """Yield the names in an object that its schema lacks, with the names that the schema has."""
     schema: Any = violation.schema
     given: Any = violation.instance
     taken = schema.get("properties", {})
     names = one_line(", ".join(f"`{name}`" for name in taken), 500)
-    known = f"it takes {names}." if names else "it takes none."
+    known = f"the valid names are {names}." if names else "no names are valid."
     whole = f"a property of `{path}`" if path else "a parameter of this tool"
     for name in given:
         if name not in taken:
@@ -163,7 +178,7 @@ def kind_of(value: Any) -> str:
 
 
 def recorded_arguments(call: ToolCall) -> dict[str, Any]:
-    """The arguments of an earlier call, {} if they are no JSON object."""
+    """Return the arguments of an earlier call, {} if they are not a JSON object."""
     try:
         arguments = msgspec.json.decode(call.arguments or "{}")
     except (msgspec.DecodeError, UnicodeError, RecursionError):

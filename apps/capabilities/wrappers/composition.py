@@ -1,31 +1,32 @@
-"""Everything that is wished of every tool, in one order."""
+"""Applies all wrappers to a tool, in one order."""
 
 from dataclasses import dataclass, field, replace
 
-from apps.agent.tools import ToolSpec
+from apps.agent.tools import Invocation, Pending, ToolResult, ToolSpec
+from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.approval import Risk, with_approval
 from apps.capabilities.wrappers.approval_rules import ApprovalRules
 from apps.capabilities.wrappers.arguments import Arguments, with_arguments
 from apps.capabilities.wrappers.attachments import with_attachments
 from apps.capabilities.wrappers.display import Display
-from apps.capabilities.wrappers.fallbacks import with_fallback
+from apps.capabilities.wrappers.failure_handling import with_fallback
 from apps.capabilities.wrappers.limits import with_limit, with_timeout
 from apps.capabilities.wrappers.logs import with_log
 from apps.capabilities.wrappers.prepared import PreparedTool, Work
 from apps.capabilities.wrappers.retries import with_retries
 from apps.capabilities.wrappers.stages import with_stage
-from apps.capabilities.wrappers.untrusted import with_untrusted_results
-from apps.manifest.attachments import AttachmentFilter
-from apps.manifest.fallbacks import Fallback
+from apps.manifest.toolsets.attachments import AttachmentFilter
+from apps.manifest.toolsets.fallback_strategies import Fallback
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What a manifest wants of one tool beside its work; `seconds` is the time limit.
+class ToolOptions:
+    """Contains the options of one tool in a manifest. `seconds` is the timeout.
 
     References in arguments named in `addresses` are not loaded. A tool without `attachment` filters
-    its attachments itself, while they arrive. `is_repeatable`: two calls have the effect of one;
-    `is_untrusted`: others decide what results say. `is_private`, `full_name`: as of `Tool`.
+    its attachments itself, while they arrive. `is_repeatable` means that two calls have the effect
+    of one. `is_untrusted` means that third parties control the content of results. `is_private` and
+    `full_name` are as in `Tool`.
     """
 
     arguments: Arguments
@@ -43,14 +44,20 @@ class Wishes:
 
 
 def prepared_tool(
-    name: str, description: str, work: Work, wishes: Wishes, *, toolset: str = "", streams: str = ""
+    name: str,
+    description: str,
+    work: Work,
+    wishes: ToolOptions,
+    *,
+    toolset: str = "",
+    streams: str = "",
 ) -> PreparedTool:
     spec = ToolSpec(name, description, wishes.arguments.schema)
-    return wrapped(PreparedTool(spec, work, toolset, streams), wishes)
+    return wrap_tool(PreparedTool(spec, work, toolset, streams), wishes)
 
 
-def wrapped(tool: PreparedTool, wishes: Wishes) -> PreparedTool:
-    """Apply the wishes, the innermost first."""
+def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
+    """Apply the wrappers that the options require, the innermost first."""
     tool = with_retries(tool, wishes.fallback, wishes.seconds, is_repeatable=wishes.is_repeatable)
     tool = with_timeout(tool, wishes.seconds)
     tool = with_arguments(tool, wishes.arguments, wishes.addresses)
@@ -70,3 +77,19 @@ def wrapped(tool: PreparedTool, wishes: Wishes) -> PreparedTool:
         full_name=wishes.full_name,
     )
     return with_approval(tool, wishes.approval, wishes.arguments, wishes.display, wishes.risk)
+
+
+def with_untrusted_results(tool: PreparedTool) -> PreparedTool:
+    """Return a tool that taints the run with each result, including the result of a failed call."""
+
+    async def work(opening: Opening, invocation: Invocation) -> ToolResult:
+        result: ToolResult | None = None
+        try:
+            result = await tool.work(opening, invocation)
+            return result
+        finally:
+            # A call that waits for a user has no result yet.
+            if not isinstance(result, Pending):
+                opening.taint.add(f"results of {tool.spec.name}")
+
+    return replace(tool, work=work)

@@ -1,4 +1,4 @@
-"""What the stage of a tool call is called, and how its arguments are shown."""
+"""The title of a tool call's stage, and the display of its arguments."""
 
 import re
 from collections.abc import Mapping
@@ -8,19 +8,19 @@ from typing import Any, Literal
 from django.conf import settings
 
 from apps.agent.stages import FENCE
-from apps.capabilities.wrappers.texts import (
+from apps.capabilities.wrappers.value_texts import (
     VALUE_CHARACTERS,
-    as_text,
-    fenced,
+    fence_code,
     one_line,
     opened_fence,
-    shortened,
+    shorten_text,
+    value_text,
 )
 from apps.manifest.manifest import Manifest
-from apps.manifest.names import Localized, localized
-from apps.manifest.parameters import FunctionParameters, ParameterStage
-from apps.manifest.rest_parameters import RestFunctionParameters
-from apps.manifest.tools import ToolDisplay, ToolStage
+from apps.manifest.names import Localized, localize_text
+from apps.manifest.toolsets.parameters import FunctionParameters, ParameterStage
+from apps.manifest.toolsets.rest_parameters import RestFunctionParameters
+from apps.manifest.toolsets.tools import ToolDisplay, ToolStage
 
 Visibility = Literal["never", "failures", "always"]
 
@@ -32,7 +32,7 @@ _placeholder = re.compile(r"\{([^{}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """`name` is the title unless `stage` has one.
+    """Describes how a tool's calls are displayed. `name` is the title, unless `stage` has one.
 
     `parameters` are those with a display, in the order of the manifest.
     """
@@ -44,29 +44,33 @@ class Display:
 
     def title(self, arguments: Mapping[str, Any], locale: str) -> str:
         configured = self.stage.name if self.stage is not None and self.stage.show else None
-        title = filled(configured, arguments) if configured else localized(self.name, locale)
+        title = (
+            fill_template(configured, arguments) if configured else localize_text(self.name, locale)
+        )
         for name, shown in self.parameters.items():
             if shown.show_value_in_stage_title and arguments.get(name) is not None:
                 gap = "" if title[-1:].isspace() else " "
-                return f"{title}{gap}{one_line(as_text(arguments[name]))}".rstrip()
+                return f"{title}{gap}{one_line(value_text(arguments[name]))}".rstrip()
         return title
 
     def request(self, arguments: Mapping[str, Any]) -> str:
-        """The block with the arguments, or the configured body."""
+        """Return the block with the arguments, or the configured body."""
         if self.stage is not None and self.stage.body:
-            return f"{filled(self.stage.body, arguments)}\n\n"
+            return f"{fill_template(self.stage.body, arguments)}\n\n"
         return HEADING + self.entries(arguments)
 
     def beginning(self, locale: str) -> str:
-        """The part of the title that does not depend on the arguments."""
+        """Return the part of the title that does not depend on the arguments."""
         configured = self.stage.name if self.stage is not None and self.stage.show else None
         if not configured:
-            return localized(self.name, locale)
+            return localize_text(self.name, locale)
         first = _placeholder.search(configured)
         return configured[: first.start()] if first is not None else configured
 
     def lead(self, name: str) -> str:
-        """Precedes an argument that is shown while it arrives; "" for one that cannot be."""
+        """Return the text before an argument that is shown while it arrives, "" if it cannot be
+        shown so.
+        """
         shown = self.shown_as(name)
         is_itself = not shown.ignore and shown.replaced_value_info is None
         is_plain = is_itself and shown.format is not None
@@ -87,9 +91,9 @@ class Display:
             return ""
         text = shown.replaced_value_info
         if text is None:
-            text = shortened(as_text(value), VALUE_CHARACTERS)
+            text = shorten_text(value_text(value), VALUE_CHARACTERS)
         if shown.format is not None:
-            text = f"\n{fenced(text, shown.format)}\n"
+            text = f"\n{fence_code(text, shown.format)}\n"
         return f"{label(name, shown)}{text}{shown.suffix or ''}\n\r"
 
 
@@ -101,9 +105,9 @@ def label(name: str, shown: ParameterStage) -> str:
 PLAIN = ParameterStage()
 
 
-def title_of(toolset: Localized, tool: str, otherwise: str) -> Localized:
-    """The titles of toolset and tool together; `otherwise` for a toolset without a name."""
-    if not localized(toolset):
+def tool_title(toolset: Localized, tool: str, otherwise: str) -> Localized:
+    """Return the titles of toolset and tool together, or `otherwise` for a toolset without a name."""
+    if not localize_text(toolset):
         return otherwise
     if isinstance(toolset, str):
         return f"{toolset} · {tool}"
@@ -118,7 +122,7 @@ def display_of(
     parameters: FunctionParameters | RestFunctionParameters | None = None,
     system: bool = False,
 ) -> Display:
-    """The display of one tool; a `system` tool is shown at the level `debug` only."""
+    """Return the display of one tool. A `system` tool is shown at the level `debug` only."""
     stage = tool.stage if tool is not None else None
     configured = {
         key: parameter.display.stage
@@ -129,7 +133,9 @@ def display_of(
 
 
 def stage_level(manifest: Manifest) -> str:
-    """The installation's level wins over every application's."""
+    """Return the level of stages. The installation's level takes precedence over every
+    application's.
+    """
     if settings.DEFAULT_STAGE_DISPLAY_LEVEL:
         return str(settings.DEFAULT_STAGE_DISPLAY_LEVEL)
     return manifest.features.stage_display.level if manifest.features is not None else "info"
@@ -144,8 +150,8 @@ def visibility(level: str, stage: ToolStage | None, system: bool) -> Visibility:
     return "always"
 
 
-def filled(template: str, arguments: Mapping[str, Any]) -> str:
-    """The template with {argument} replaced; a missing argument leaves nothing."""
+def fill_template(template: str, arguments: Mapping[str, Any]) -> str:
+    """Return the template with each {argument} replaced, by nothing if it is missing."""
     return _placeholder.sub(
-        lambda match: shortened(as_text(arguments.get(match[1])), VALUE_CHARACTERS), template
+        lambda match: shorten_text(value_text(arguments.get(match[1])), VALUE_CHARACTERS), template
     )

@@ -1,11 +1,13 @@
-"""The embedder of a run, whose calls count as those of the run."""
+"""Finds the embedder of a run, whose calls count as calls of the run."""
 
 from apps.capabilities.registry import Opening
-from apps.workspace.embeddings.metered import metered
+from apps.workspace.embeddings.metered import meter_embedder
 from apps.workspace.embeddings.port import Embedder
 
 
 async def find_embedder(opening: Opening, deployment_id: str | None) -> Embedder:
-    """None for the installation's default. Raises as `Workspace.embedder`."""
+    """Return the embedder of a deployment, or of the installation's default for None. Raises what
+    `Workspace.embedder` raises.
+    """
     embedder = await opening.workspace.embedder(deployment_id)
-    return metered(embedder, deployment_id, opening.meter)
+    return meter_embedder(embedder, deployment_id, opening.meter)

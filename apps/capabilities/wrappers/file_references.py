@@ -1,7 +1,7 @@
 """Arguments that name a file instead of holding its content: `file:{prefix}::{path or URL}`.
 
-The model writes the name, the tool gets the content; neither the conversation nor the stage of
-the call ever holds more than the name.
+The model writes the name, the tool gets the content. The conversation and the stage of the call
+never contain more than the name.
 """
 
 import asyncio
@@ -19,7 +19,9 @@ MISSING_PREFIX = "Missing required file prefix (base64::, url::, text::)"
 INSTEAD = "Use base64:: or url:: instead"
 MOST_FILES = 50
 MOST_BYTES = 64 * 1024 * 1024
-"""Of all files of one call together, as they go into its arguments."""
+"""All files of one call can be up to this many bytes in total, because they become part of its
+arguments.
+"""
 
 _reference = re.compile(r"/*file:(?:(base64|text|url|data)::\s*)?(\S.*|)", re.IGNORECASE)
 _signatures = {
@@ -32,60 +34,64 @@ _signatures = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
-    """`prefix`: `base64`, `text`, `url` or `data`."""
+class FileReference:
+    """Represents a reference to a file. `prefix` is `base64`, `text`, `url` or `data`."""
 
     prefix: str
     url: str
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
-    """Arguments with the content of files; `loaded` are the names of those that hold any."""
+class ResolvedFiles:
+    """Contains the arguments with the content of files. `loaded` names the arguments with such
+    content.
+    """
 
     arguments: Mapping[str, Any]
     loaded: frozenset[str] = frozenset()
 
 
-def read_reference(text: str) -> Reference | None:
-    """None for other text. Raises `FileRefused` for an incomplete reference."""
+def read_reference(text: str) -> FileReference | None:
+    """Return the reference in a text, None for other text. Raises `FileRefused` for an incomplete
+    reference.
+    """
     found = _reference.fullmatch(text)
     if found is None:
         return None
     prefix, url = found[1], found[2].strip()
     if prefix is None:
         if not url:
-            return None  # "file:" alone, as prose may end
+            return None  # only "file:", with which a sentence may end
         raise FileRefused(MISSING_PREFIX)
     if not url:
-        raise FileRefused(f"The file reference {found[0]!r} names no file.")
-    return Reference(prefix.lower(), url)
+        raise FileRefused(f"The file reference {found[0]!r} contains no path.")
+    return FileReference(prefix.lower(), url)
 
 
 def bare(text: str) -> str:
-    """The address in a reference, and any other text as it is. Raises `FileRefused`."""
+    """Return the address in a reference, any other text unchanged. Raises `FileRefused`."""
     reference = read_reference(text)
     return text if reference is None else reference.url
 
 
-async def resolve(
+async def load_references(
     given: Mapping[str, Any], loader: Loader, addresses: Collection[str] = ()
-) -> Resolved:
-    """Load the files in arguments and in elements of lists, all at the same time.
+) -> ResolvedFiles:
+    """Load the files in arguments and in elements of lists concurrently.
 
-    Arguments named in `addresses` take the address of a file, so nothing is loaded for them.
-    Raises the first `InvalidParameter` once everything has ended.
+    Arguments named in `addresses` take the URL of a file, so nothing is loaded for them. Raises the
+    first `InvalidParameter` once all loads have ended.
     """
     work = ReferenceLoader(loader, frozenset(addresses))
     names = [name for name, value in given.items() if may_refer(value)]
     if not names:
-        return Resolved(given)
+        return ResolvedFiles(given)
     values = await all_of(work.argument(name, given[name]) for name in names)
-    return Resolved({**given, **dict(zip(names, values, strict=True))}, frozenset(work.loaded))
+    return ResolvedFiles({**given, **dict(zip(names, values, strict=True))}, frozenset(work.loaded))
 
 
 async def all_of(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Every result in order. Raises the first error once everything has ended."""
+    """Return all results in order. Raises the first error once all work has ended."""
     outcomes = await asyncio.gather(*work, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
@@ -116,7 +122,9 @@ class ReferenceLoader:
         )
 
     async def element(self, name: str, place: str, value: Any) -> Any:
-        """Raises `InvalidParameter`, which names the place and never the content of a file."""
+        """Return the element with its file loaded. Raises `InvalidParameter`, which names the
+        position and never the content of a file.
+        """
         try:
             reference = read_reference(value) if isinstance(value, str) else None
             if reference is None:
@@ -127,11 +135,11 @@ class ReferenceLoader:
         except QuickAppError as error:
             raise InvalidParameter(place, str(error)) from error
 
-    async def content(self, name: str, reference: Reference) -> str:
-        """Raises `QuickAppError`."""
+    async def content(self, name: str, reference: FileReference) -> str:
+        """Return the content of the file. Raises `QuickAppError`."""
         self.files += 1
         if self.files > MOST_FILES:
-            raise FileRefused(f"One call refers to at most {MOST_FILES} files.")
+            raise FileRefused(f"The call refers to too many files; the limit is {MOST_FILES}.")
         file = await self.loader.load(reference.url)
         is_text = reference.prefix == "text"
         content = decoded_text(file.content) if is_text else base64.b64encode(file.content).decode()
@@ -140,13 +148,15 @@ class ReferenceLoader:
         self.loaded.add(name)
         self.bytes += len(content)
         if self.bytes > MOST_BYTES:
-            problem = f"The files of one call have at most {MOST_BYTES:,} bytes together."
-            raise FileRefused(f"{problem} Use fewer of them at once.")
+            problem = (
+                f"The files of one call are too large; the limit is {MOST_BYTES:,} bytes in total."
+            )
+            raise FileRefused(f"{problem} Use fewer files at once.")
         return content
 
 
 def decoded_text(content: bytes) -> str:
-    """Without a byte order mark. Raises `FileRefused` for what is no text in UTF-8."""
+    """Decode UTF-8 without a byte order mark. Raises `FileRefused` for other content."""
     for kind, signatures in _signatures.items():
         if content.startswith(signatures):
             raise FileRefused(f"File appears to be binary ({kind}). {INSTEAD}")

@@ -1,6 +1,9 @@
-"""The platform's own tools: declared in code, with the manifest's time-out and stage level."""
+"""The platform's own tools, which are declared in code, with the manifest's timeout and stage
+level.
+"""
 
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
@@ -10,12 +13,13 @@ from apps.capabilities.registry import Contribution, Open
 from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, prepared_tool
+from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool, Work
-from apps.manifest.attachments import AttachmentFilter
 from apps.manifest.manifest import Manifest
-from apps.manifest.parameters import (
+from apps.manifest.names import Localized
+from apps.manifest.toolsets.attachments import AttachmentFilter
+from apps.manifest.toolsets.parameters import (
     FunctionParameters,
     Parameter,
     ParameterDisplay,
@@ -26,7 +30,7 @@ from apps.workspace.loading.shared_loads import rules_of
 
 EVERYTHING = AttachmentFilter()
 IN_TITLE = ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True))
-"""Shows the value of a parameter in the title of the stage."""
+"""A parameter with this display shows its value in the title of the stage."""
 
 
 def parameters(properties: dict[str, Parameter], *required: str) -> FunctionParameters:
@@ -37,45 +41,59 @@ def text_parameter(description: str, default: str | None = None, **fields: Any) 
     return SimpleParameter(type="string", description=description, default=default, **fields)
 
 
+@dataclass(frozen=True, slots=True)
+class PlatformTool:
+    """Declares a tool of the platform: its texts for models and users, and its risk.
+
+    A `read-only` tool can be repeated and needs no approval. References in arguments named in
+    `addresses` are not loaded. `streams` is the argument that is shown while it arrives, "" for
+    none. `is_system` tools are shown only in debugging; `is_private` is as in `Tool`.
+    """
+
+    name: str
+    description: str
+    parameters: FunctionParameters
+    title: Localized
+    risk: Risk
+    addresses: frozenset[str] = frozenset()
+    streams: str = ""
+    is_system: bool = False
+    is_private: bool = False
+
+
 def internal_tool(
     manifest: Manifest,
-    spec: tuple[str, str, FunctionParameters],
+    declared: PlatformTool,
     work: Work,
-    title: str,
     *,
     seconds: float | None = None,
-    streams: str = "",
-    is_system: bool = False,
-    is_repeatable: bool = False,
-    is_private: bool = False,
-    risk: Risk | None = None,
     attachment: AttachmentFilter = EVERYTHING,
-    addresses: frozenset[str] = frozenset(),
     approval: ApprovalRules | None = None,
 ) -> PreparedTool:
-    """A tool from (name, description, parameters). See `Wishes` for the other arguments.
-
-    `approval` is None for a tool about which the application has no rules of its own.
-    """
-    name, description, taken = spec
+    """Prepare a tool with its own timeout and approval rules, or the manifest's."""
     rules = approval_rules(manifest) if approval is None else approval
-    wishes = Wishes(
-        read_arguments(taken),
-        display_of(manifest, title, parameters=taken, system=is_system),
+    reads = declared.risk == "read-only"
+    wishes = ToolOptions(
+        read_arguments(declared.parameters),
+        display_of(
+            manifest, declared.title, parameters=declared.parameters, system=declared.is_system
+        ),
         seconds or rules_of(manifest).seconds,
         attachment,
-        is_repeatable=is_repeatable,
-        addresses=addresses,
-        # The platform's reading tools do nothing that anybody has to know of first.
-        approval=rules.unasked if is_repeatable else rules,
-        risk=risk or ("read-only" if is_repeatable else "changes"),
-        is_private=is_private,
+        is_repeatable=reads,
+        addresses=declared.addresses,
+        # The platform's reading tools do nothing that a user has to approve.
+        approval=rules.unasked if reads else rules,
+        risk=declared.risk,
+        is_private=declared.is_private,
     )
-    return prepared_tool(name, description, work, wishes, streams=streams)
+    return prepared_tool(
+        declared.name, declared.description, work, wishes, streams=declared.streams
+    )
 
 
 def open_with(tool: PreparedTool) -> Open:
-    """Opens a contribution of one tool."""
+    """Return a function that opens a contribution of one tool."""
     return lambda opening: nullcontext(Contribution((tool.bind(opening),)))
 
 
@@ -84,11 +102,11 @@ def show_result(invocation: Invocation, text: str) -> None:
 
 
 def plain_result(invocation: Invocation, text: str) -> ToolResult:
-    """Shows the text in the stage as well."""
+    """Return the text as the result, and show it in the stage."""
     show_result(invocation, text)
     return ToolResult(text, "text/plain")
 
 
-def configured(wanted: BaseModel, field: str, default: Any) -> Any:
-    """The value of a field that the manifest sets, else the installation's."""
+def field_or_setting(wanted: BaseModel, field: str, default: Any) -> Any:
+    """Return the value of a field that the manifest sets, else the installation's."""
     return getattr(wanted, field) if field in wanted.model_fields_set else default

@@ -1,41 +1,46 @@
-"""How long a tool may work, and how much of its result the model gets."""
+"""Limits the time of a tool, and the part of its result that the model gets."""
 
 from dataclasses import replace
 
-from django.conf import settings
-
-from apps.agent.context_fitter import KeepResult
+from apps.agent.context.fitter import KeepResult
 from apps.agent.time_limits import time_limit
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Key, Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import shortened
+from apps.capabilities.wrappers.value_texts import shorten_text
 from apps.errors import ToolTimedOut
 
+RESULT_CHARACTERS = 400_000
+"""A result can have up to this many characters, about 100,000 tokens. That is the whole context
+window of most models.
+"""
 WHOLE_RESULTS = Key[dict[str, str]]("whole_results")
-"""Texts that were cut, by the id of their call: kept only where a capability asked for them."""
+"""Maps the ID of a call to the full text of its result if it was cut, only if a capability requests
+these texts.
+"""
 
 KEEP_RESULT = Key[KeepResult]("keep_result")
-"""Where results go for which a request has no room any more: only where a capability keeps files."""
+"""Stores results that do not fit in a request, only if a capability stores files."""
 
 
 def with_limit(tool: PreparedTool) -> PreparedTool:
-    """Cut what the model gets at `TOOL_RESULT_CHARACTERS`, and say how much is missing."""
+    """Return a tool whose result for the model is cut at `RESULT_CHARACTERS`, with a note of how
+    much is missing.
+    """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         result = await tool.work(opening, invocation)
-        most = settings.TOOL_RESULT_CHARACTERS
-        if len(result.content) <= most:
+        if len(result.content) <= RESULT_CHARACTERS:
             return result
         if WHOLE_RESULTS in opening.known:
             opening.known[WHOLE_RESULTS][invocation.id] = result.content
-        return replace(result, content=shortened(result.content, most))
+        return replace(result, content=shorten_text(result.content, RESULT_CHARACTERS))
 
     return replace(tool, work=work)
 
 
 def with_timeout(tool: PreparedTool, seconds: float) -> PreparedTool:
-    """Raises `ToolTimedOut`, also for a time-out of the tool's own."""
+    """Return a tool with a timeout. Raises `ToolTimedOut`, also for a timeout inside the tool."""
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         try:

@@ -1,11 +1,13 @@
-"""One line and one span for each tool call: its name, its duration, its error, and no content."""
+"""Logs one line and one span for each tool call, with its name, duration and error, without
+content.
+"""
 
 import logging
 import time
 from dataclasses import replace
 
 from apps import tracing
-from apps.agent.records import record
+from apps.agent.records import log_event
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
@@ -33,16 +35,16 @@ def with_log(tool: PreparedTool) -> PreparedTool:
             raise
         seconds = time.monotonic() - started
         name, id = tool.spec.name, invocation.id
-        record(logger, "Tool call completed", name=name, id=id, duration=seconds)
+        log_event(logger, "Tool call completed", name=name, id=id, duration=seconds)
         return result
 
     return replace(tool, work=work)
 
 
 def log_failure(name: str, invocation: Invocation, seconds: float, error: BaseException) -> None:
-    """An unexpected error comes with its traceback."""
+    """Log a failure, with the traceback of an unexpected error."""
     is_expected = isinstance(error, ToolError | QuickAppError) or not isinstance(error, Exception)
-    record(
+    log_event(
         logger,
         "Tool call failed",
         level=logging.WARNING,

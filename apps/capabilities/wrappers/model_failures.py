@@ -1,16 +1,16 @@
-"""The failure of a model that a tool asked, as the failure of the tool."""
+"""Converts the failure of a model that a tool called into a failure of the tool."""
 
-from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
+from apps.capabilities.wrappers.value_texts import ERROR_CHARACTERS, shorten_text
 from apps.errors import ModelFailed, ToolError, ToolTimedOut
 
 
 def tool_error(name: str, seconds: float, error: ModelFailed, *, has_answered: bool) -> ToolError:
-    """`seconds` is the time that the tool called `name` gives its model."""
+    """Return the failure of the tool called `name`. `seconds` is its model's timeout."""
     if error.reason == "timeout":
         found: ToolError = ToolTimedOut(name, seconds)
     else:
         found = ToolError(
-            f"{name}: {shortened(error.display or str(error), ERROR_CHARACTERS)}",
+            f"{name}: {shorten_text(error.display or str(error), ERROR_CHARACTERS)}",
             is_lasting=not error.is_transient,
             retry_after=error.retry_after,
         )

@@ -1,4 +1,4 @@
-"""Cards as text with numbered choices, for people who answer with their next message."""
+"""Cards as text with numbered choices, for users who answer with their next message."""
 
 import re
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ _numbers = re.compile(r"[1-9][0-9]?(?:\s*,\s*[1-9][0-9]?)*")
 
 @dataclass(frozen=True, slots=True)
 class NumberedCard:
-    """`text` is Markdown and says what is asked; the `choices` have the numbers from 1 on.
+    """Represents a card. `text` is the question in Markdown; the `choices` are numbered from 1.
 
-    `several`: more than one can be chosen. `advice` says what else can be answered.
+    `several` means that more than one can be chosen. `advice` names other possible answers.
     """
 
     text: str
@@ -26,10 +26,10 @@ class NumberedCard:
         return "\n\n".join(part for part in (self.text, "\n".join(listed), self.advice) if part)
 
     def chosen(self, text: str, value: Any = None) -> tuple[int, ...]:
-        """The numbers that a message chooses, () if it is no exact choice.
+        """Return the numbers that a message chooses, () if it is not an exact choice.
 
-        `value` is that of the card's form; without one, the `text` has to be the numbers, with
-        commas between them, or the title of one choice.
+        `value` is the value of the card's form. Without one, the `text` must consist of numbers
+        separated by commas, or be the title of one choice.
         """
         found = self.numbers(text) if value is None else value
         numbers = found if isinstance(found, list) else [found]

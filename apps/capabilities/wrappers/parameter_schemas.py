@@ -1,23 +1,23 @@
-"""Parameters of a manifest: the JSON Schema that the model is told, and constants it never sees."""
+"""The parameters of a manifest: the JSON Schema for the model, and constants that it never sees."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from apps.manifest.parameters import (
+from apps.manifest.toolsets.parameters import (
     ArraySchema,
     ConstSchema,
     FunctionParameters,
     NestedSchema,
     ObjectSchema,
 )
-from apps.manifest.rest_parameters import RestFunctionParameters
+from apps.manifest.toolsets.rest_parameters import RestFunctionParameters
 
 Inject = Callable[[Any], Any]
-"""A value that matches its schema → the same with its constants."""
+"""Adds the constants to a value that matches its schema."""
 
 
-def schema_of(parameters: FunctionParameters | RestFunctionParameters) -> dict[str, Any]:
-    """A schema of type object; `required` names only what the model can see."""
+def parameters_schema(parameters: FunctionParameters | RestFunctionParameters) -> dict[str, Any]:
+    """Return a schema of type object, whose `required` names only what the model can see."""
     schema = object_schema(parameters.properties, parameters.required)
     for name, parameter in parameters.properties.items():
         if name in schema["properties"] and parameter.default is not None:
@@ -76,5 +76,5 @@ def with_constants(schema: NestedSchema, value: Any) -> Any:
             return value
 
 
-def unchanged(value: Any) -> Any:
+def keep_value(value: Any) -> Any:
     return value

@@ -10,30 +10,32 @@ from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.capabilities.registry import Opening
 
 Work = Callable[[Opening, Invocation], Coroutine[Any, Any, ToolResult]]
-"""As `CallTool`, for whichever run is handed to it."""
+"""Receives the run in addition to the argument of a `CallTool`."""
 
 Announce = Callable[[str], Announcement | None]
 
 
-def unannounced(locale: str) -> Announcement | None:
+def announce_nothing(locale: str) -> Announcement | None:
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTool:
-    """`toolset` is its place in the manifest, "" for none.
+    """Represents a tool that is prepared for a manifest and not yet bound to a run. `toolset` is
+    its path in the manifest, "" for none.
 
     `streams` names an argument that is shown while the model writes it, "" for none. `announce`
-    gives, for a locale, the opening of the stage before the arguments are complete. `constants` are
-    arguments of every call that the model is not told. `is_repeatable`: two calls have the effect
-    of one; `is_private`, `is_read_only`, `full_name`: as of `Tool`.
+    returns, for a locale, the early opening of the stage before the arguments are complete.
+    `constants` are arguments of every call that are hidden from the model. `is_repeatable` means
+    that two calls have the effect of one. `is_private`, `is_read_only` and `full_name` are as in
+    `Tool`.
     """
 
     spec: ToolSpec
     work: Work
     toolset: str = ""
     streams: str = ""
-    announce: Announce = unannounced
+    announce: Announce = announce_nothing
     constants: Mapping[str, Any] = field(default_factory=dict)
     is_repeatable: bool = False
     is_private: bool = False
@@ -41,7 +43,7 @@ class PreparedTool:
     full_name: str = ""
 
     def bind(self, opening: Opening) -> Tool:
-        announcement = self.announce(opening.caller.locale)
+        announcement = self.announce(opening.caller.client.locale)
         work = partial(self.work, opening)
         return Tool(
             self.spec,

@@ -1,7 +1,7 @@
-"""Credentials that a server repeats, in an error about a wrong key for example, are hidden.
+"""Hides credentials that a server repeats, for example in an error about a wrong key.
 
-Servers repeat them as JSON, in addresses and as HTML, each of which has several spellings for one
-character. So the text is also searched as it reads without its escapes.
+Servers repeat them as JSON, in URLs and as HTML. Each of these has several spellings for one
+character, so the text is also searched in its unescaped form.
 """
 
 import html
@@ -13,15 +13,19 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 SHORTEST = 6
-"""Characters: a shorter text stands in many answers by chance, and is no secret anyway."""
+"""A secret has at least this many characters. A shorter text occurs in many answers by chance."""
 SHOWN = "[hidden]"
 MOST_LAYERS = 2
-"""Escapes within escapes that are read: JSON in a text of JSON, HTML in one."""
+"""Up to this many layers of escapes are decoded, such as JSON or HTML in a JSON string."""
 
 MOST_KNOWN = 1024
-"""Escapes of one kind whose letters are remembered: most answers have few, and many times each."""
+"""Up to this many escapes of one kind are cached with their letters. Most answers have few
+different ones, many times each.
+"""
 SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "/": "/"}
-"""Escapes of JSON, without the backslash. A backslash counts as its own, in pairs."""
+"""Maps escapes of JSON, without the backslash, to their letters. A backslash is handled separately,
+in pairs.
+"""
 
 _ascii = r"u00[0-7][0-9a-fA-F]"
 _any = r"u[dD][89abAB][0-9a-fA-F]{2}\\{1,7}u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"
@@ -33,7 +37,9 @@ _html = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """Texts to hide, and how escapes are found and read that can be in one of them."""
+    """Contains the texts to hide, and the patterns that find and decode the escapes that can occur
+    in one of them.
+    """
 
     texts: frozenset[str] = field(repr=False)
     escapes: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]
@@ -41,14 +47,15 @@ class Needles:
 
 def needles(credentials: Collection[str]) -> Needles:
     long = [one for one in credentials if len(one) >= SHORTEST]
-    # Addresses also have a plus in place of a space.
+    # URLs may also have a plus in place of a space.
     texts = frozenset([*long, *(one.replace(" ", "+") for one in long)])
     json = (json_pattern("".join(texts)), from_json)
     return Needles(texts, (json, (_percent, from_percent), (_html, from_html)))
 
 
 def json_pattern(letters: str) -> re.Pattern[str]:
-    """Only escapes of these letters: a large answer has many others, as of quotation marks.
+    """Return a pattern for escapes of these letters only, because a large answer has many others,
+    such as quotation marks.
 
     JSON within JSON has more backslashes before the same escape.
     """
@@ -71,10 +78,10 @@ from_percent = lru_cache(MOST_KNOWN)(unquote)
 from_html = lru_cache(MOST_KNOWN)(html.unescape)
 
 
-def hidden(text: str, wanted: Needles) -> str:
+def hide_credentials(text: str, wanted: Needles) -> str:
     """Replace each credential in the text, in any spelling."""
     parts, end = [], 0
-    for start, stop in merged(sorted(places(text, wanted))):
+    for start, stop in merge_places(sorted(places(text, wanted))):
         parts += [text[end:start], SHOWN]
         end = stop
     return "".join([*parts, text[end:]])
@@ -89,13 +96,15 @@ def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tu
             start = text.find(needle, start + len(needle))
     for pattern, read in wanted.escapes if wanted.texts and layers else ():
         if pattern.search(text):
-            plain = Unescaped(text, pattern, read)
+            plain = UnescapedText(text, pattern, read)
             for start, stop in places(plain.text, wanted, layers - 1):
                 yield plain.place(start), plain.place(stop)
 
 
-class Unescaped:
-    """A text as it reads, and where the end of each escape is in it and in the escaped text."""
+class UnescapedText:
+    """Contains a text without its escapes. It stores the end of each escape, in this text and in
+    the escaped one.
+    """
 
     def __init__(self, escaped: str, pattern: re.Pattern[str], read: Callable[[str], str]) -> None:
         parts: list[str] = []
@@ -112,12 +121,12 @@ class Unescaped:
         self.text = "".join([*parts, escaped[end:]])
 
     def place(self, place: int) -> int:
-        """The same place in the escaped text."""
+        """Return the same position in the escaped text."""
         index = bisect_right(self.ends, place) - 1
         return place if index < 0 else self.escaped_ends[index] + place - self.ends[index]
 
 
-def merged(sorted_places: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def merge_places(sorted_places: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield the places with overlapping ones joined."""
     last: tuple[int, int] | None = None
     for start, stop in sorted_places:

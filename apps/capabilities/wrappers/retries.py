@@ -1,4 +1,4 @@
-"""A tool that is called again by itself where the manifest says so, before anybody is told."""
+"""Retries a tool automatically if the manifest asks for it, before a failure is reported."""
 
 import asyncio
 import logging
@@ -9,10 +9,10 @@ from dataclasses import replace
 from apps.agent.backoff import Backoff
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.fallbacks import is_triggered
+from apps.capabilities.wrappers.failure_handling import is_triggered
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import ToolError, ToolTimedOut
-from apps.manifest.fallbacks import AnyStrategy, Attempts, Continue, Fallback
+from apps.manifest.toolsets.fallback_strategies import AnyStrategy, Attempts, Continue, Fallback
 
 logger = logging.getLogger(__name__)
 
@@ -27,10 +27,10 @@ def with_retries(
     is_repeatable: bool,
     wait: Wait = asyncio.sleep,
 ) -> PreparedTool:
-    """All attempts share the `seconds` of the call. Raises the last `ToolError`.
+    """Return a tool with retries. All attempts share the `seconds` of the call. Raises the last
+    `ToolError`.
 
-    Only what `is_repeatable` (calling it twice does no more than calling it once) is called
-    again, unless the strategy says that it does not matter.
+    Without `is_repeatable`, calls are retried only if the strategy allows it explicitly.
     """
     if not any(isinstance(s, Continue) and s.retry is not None for s in fallback.strategies):
         return tool
@@ -58,10 +58,10 @@ def with_retries(
 
 
 def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts | None:
-    """The attempts of the first strategy that applies; None where it wants no other attempt.
+    """Return the attempts of the first strategy that applies, None if it wants no retry.
 
-    A time-out, and what would fail the same way again, has to be named by a trigger. What has
-    begun to answer is not asked again at all.
+    A trigger must name a timeout, and an error that would occur again, for them to be retried. A
+    call that has begun to answer is never retried.
     """
     if error.has_answered:
         return None
@@ -78,7 +78,7 @@ def tell(
     name: str, invocation: Invocation, attempt: int, attempts: int, error: ToolError, pause: float
 ) -> None:
     logger.warning(
-        "Tool call failed and is tried again: name=%s id=%r attempt=%d of %d error=%s pause=%.3f",
+        "Tool call failed and is retried: name=%s id=%r attempt=%d of %d error=%s pause=%.3f",
         name,
         invocation.id,
         attempt,

@@ -1,9 +1,11 @@
-"""The stage of a tool call: opened around the work, if its application shows it."""
+"""Opens the stage of a tool call around its work, if its application shows it."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
+
+from msgspec import structs
 
 from apps.agent.events import Emit, Event
 from apps.agent.stages import FENCE, MOST_CHARACTERS, Announcement, Stage, open_stage, silent
@@ -11,12 +13,12 @@ from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.capabilities.wrappers.texts import as_text, shortened
+from apps.capabilities.wrappers.value_texts import shorten_text, value_text
 from apps.errors import ToolError
 
 
 class DeferredEmit:
-    """Keeps events until `reveal` is called, and passes them on from then on."""
+    """Collects events until `reveal` is called, and passes them on from then on."""
 
     def __init__(self, emit: Emit) -> None:
         self.emit = emit
@@ -35,22 +37,23 @@ class DeferredEmit:
 
 
 class BrokenOff(Exception):
-    """Carries a result for the model out of the block of a stage, which is shown as failed."""
+    """Carries a result for the model out of the block of a stage, which is then shown as failed."""
 
     def __init__(self, result: ToolResult) -> None:
         self.result = result
 
 
 def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
-    """Show the call as the display says; the inner work finds the stage in its invocation.
+    """Return a tool whose calls are shown as the display defines. The inner work finds the stage in
+    its invocation.
 
-    A failure that became a result leaves the stage excused, but failed if part of the answer
-    stands in it: that must not look complete.
+    A failure that became a result leaves the stage excused. If the stage contains part of the
+    answer, it is failed instead, because it must not look complete.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         try:
-            with shown(display, opening, invocation) as visible:
+            with show_stage(tool.spec.name, display, opening, invocation) as visible:
                 result = await tool.work(opening, visible)
                 if isinstance(result.failure, ToolError) and result.failure.has_answered:
                     raise BrokenOff(result)
@@ -59,28 +62,30 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
         except BrokenOff as broken:
             return broken.result
 
-    # Clients choose the locale, so there may be any number of them.
+    # Clients choose the locale, so there may be any number of locales.
     announce = lru_cache(maxsize=16)(partial(announcement, display, tool.streams))
     return replace(tool, work=work, announce=announce)
 
 
 @contextmanager
-def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterator[Invocation]:
+def show_stage(
+    name: str, display: Display, opening: Opening, invocation: Invocation
+) -> Iterator[Invocation]:
     if display.visibility == "never":
-        yield replace(invocation, emit=silent, stage=Stage("", silent))
+        yield structs.replace(invocation, emit=silent, stage=Stage("", silent))
         return
     held = DeferredEmit(invocation.emit) if display.visibility == "failures" else None
     emit = held or invocation.emit
-    title = display.title(invocation.arguments, opening.caller.locale)
+    title = display.title(invocation.arguments, opening.caller.client.locale)
     try:
         with ExitStack() as closing:
             if invocation.early is None:
-                begun = open_stage(emit, invocation.id, title, is_timed=True)
+                begun = open_stage(emit, invocation.id, title, is_timed=True, tool=name)
             else:
-                begun = invocation.early.adopted(title)  # opened before the arguments were complete
+                begun = invocation.early.adopted(title)  # opened earlier
             stage = closing.enter_context(begun)
             stage.write(request(display, invocation))
-            yield replace(invocation, emit=emit, stage=stage)
+            yield structs.replace(invocation, emit=emit, stage=stage)
             if display.stage is not None and display.stage.defer_close and invocation.defer:
                 invocation.defer(stage, closing.pop_all())
     except BaseException:
@@ -90,12 +95,12 @@ def shown(display: Display, opening: Opening, invocation: Invocation) -> Iterato
 
 
 def request(display: Display, invocation: Invocation) -> str:
-    """The part of the arguments that the stage does not show yet."""
+    """Return the part of the arguments that the stage does not show yet."""
     early = invocation.early
     if early is None or not early.shown:
         return display.request(invocation.arguments)
     name, end = early.announcement.argument, f"\n{FENCE}\n"
-    value = shortened(as_text(invocation.arguments.get(name)), MOST_CHARACTERS)
+    value = shorten_text(value_text(invocation.arguments.get(name)), MOST_CHARACTERS)
     if FENCE in value or not value.startswith(early.shown):
         return f"{end}\n\r{display.request(invocation.arguments)}"
     rest, suffix = value[len(early.shown) :], display.shown_as(name).suffix or ""
@@ -104,7 +109,7 @@ def request(display: Display, invocation: Invocation) -> str:
 
 
 def announcement(display: Display, argument: str, locale: str) -> Announcement | None:
-    """The early opening of the stage; None when it may not be shown."""
+    """Return the early opening of the stage, None if it must not be shown."""
     title = display.beginning(locale)
     if display.visibility != "always" or not title:
         return None

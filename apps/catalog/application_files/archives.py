@@ -1,4 +1,4 @@
-"""Applications in zip files, which come from anybody: nothing is unpacked to a disk."""
+"""Reads ZIP files of applications from untrusted sources. They are never unpacked to a disk."""
 
 import stat
 import zipfile
@@ -12,13 +12,15 @@ from apps.catalog.application_files.folders import (
     MOST_BYTES,
     MOST_FILES,
     FilesRefused,
-    check_size,
+    check_file_size,
 )
 from apps.catalog.content.items import LARGEST_FILE
+from apps.documents.zip_names import NamesUnreadable, named_entries
+from apps.workspace.local.files.paths import clean_name, file_name_problem
 
 FOLDER = "application"
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in an archive, so that equal applications make equal archives."""
+"""Every file in an archive has this time, so that equal applications make equal archives."""
 MOST_ENTRIES = 5_000
 
 
@@ -33,84 +35,97 @@ def archive(files: Mapping[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
-def unpacked(content: bytes) -> dict[str, bytes]:
-    """Each file by its path. Raises `FilesRefused`."""
+def unpack_archive(content: bytes) -> dict[str, bytes]:
+    """Return the files of a ZIP by path. Raises `FilesRefused`."""
     try:
         with open_archive(BytesIO(content), MOST_ENTRIES) as zipped:
             return read_entries(zipped)
     except FilesRefused:
         raise
+    except NamesUnreadable as error:
+        raise FilesRefused(
+            "",
+            "the file names have an unknown encoding; create the ZIP file with UTF-8 names.",
+        ) from error
     except TooManyEntries as error:
-        raise FilesRefused("", f"the zip file has more than {MOST_ENTRIES:,} entries.") from error
+        raise FilesRefused(
+            "", f"the ZIP file has too many entries; the limit is {MOST_ENTRIES:,}."
+        ) from error
     except UNREADABLE as error:
-        raise FilesRefused("", f"this is no zip file that can be read ({error}).") from error
+        raise FilesRefused("", f"this is not a readable ZIP file ({error}).") from error
 
 
 def read_entries(zipped: zipfile.ZipFile) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     names: set[str] = set()
     left = MOST_BYTES
-    for entry in zipped.infolist():
-        name = entry.filename
+    for written, entry in named_entries(zipped):
+        name = clean_name(written)
         check_name(name)
-        check_entry(entry)
+        check_entry(name, entry)
         if entry.is_dir() or is_hidden(name):
             continue
         if name.casefold() in names:
-            raise FilesRefused(name, "is in the zip file twice.")
+            raise FilesRefused(name, "is in the ZIP file twice.")
         names.add(name.casefold())
         if len(files) == MOST_FILES:
-            raise FilesRefused("", f"the zip file has more than {MOST_FILES} files.")
-        # What the entry says of its size may be a lie: no more than the limit is unpacked.
+            raise FilesRefused("", f"the ZIP file has too many files; the limit is {MOST_FILES}.")
+        # The size in the entry may be false: unpack no more than the limit.
         with zipped.open(entry) as stream:
             unzipped = stream.read(min(LARGEST_FILE, left) + 1)
-        check_size(name, len(unzipped))
+        check_file_size(name, len(unzipped))
         if (left := left - len(unzipped)) < 0:
-            raise FilesRefused("", f"the files have more than {MOST_BYTES:,} bytes together.")
+            raise FilesRefused(
+                "", f"the files are too large; the limit is {MOST_BYTES:,} bytes in total."
+            )
         files[name] = unzipped
     return files
 
 
 def check_name(name: str) -> None:
-    """Raises `FilesRefused`."""
+    """Raise `FilesRefused` for a path outside the ZIP file."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name.split("/")[0]:
-        raise FilesRefused(name[:200], "leads out of the zip file.")
+        raise FilesRefused(name[:200], "is outside of the ZIP file.")
+    if problem := file_name_problem(name.removesuffix("/")):
+        raise FilesRefused(ascii(name[:200]), problem)
 
 
-def check_entry(entry: zipfile.ZipInfo) -> None:
-    """Raises `FilesRefused`."""
+def check_entry(name: str, entry: zipfile.ZipInfo) -> None:
+    """Raise `FilesRefused` for a link or an encrypted entry."""
     if stat.S_ISLNK(entry.external_attr >> 16):
-        raise FilesRefused(entry.filename, "is a link; put the file itself into the zip file.")
+        raise FilesRefused(name, "is a link; add the file itself to the ZIP file.")
     if entry.flag_bits & 1:
-        raise FilesRefused(entry.filename, "is encrypted; make the zip file without a password.")
-    check_size(entry.filename, entry.file_size)
+        raise FilesRefused(name, "is encrypted; create the ZIP file without a password.")
+    check_file_size(name, entry.file_size)
 
 
 def is_hidden(name: str) -> bool:
-    """Whether no part of an application: hidden files, and what macOS puts beside them."""
+    """Return True for files that do not belong to an application: hidden files and those added by
+    macOS.
+    """
     return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
 
 
 def applications_in(files: Mapping[str, bytes], name: str = "") -> dict[str, dict[str, bytes]]:
-    """The files of each application by its slug, from paths as `export_content` makes them.
+    """Return the files of each application by slug, from paths as `export_content` writes them.
 
-    The folder of a single application, or its files alone, will do; then the slug is the name of
-    the folder or `name`. Raises `FilesRefused`.
+    The folder or the files of a single application are accepted as well. Its slug is then the name
+    of the folder, or `name`. Raises `FilesRefused`.
     """
     holders = sorted(str(PurePosixPath(path).parent) for path in files if is_document(path))
     if not holders:
-        raise FilesRefused("", f"there is no {DOCUMENT_FILE} in the files.")
+        raise FilesRefused("", f"the files contain no {DOCUMENT_FILE}.")
     found: dict[str, dict[str, bytes]] = {}
     for holder in holders:
         slug = PurePosixPath(holder).name or name
         if slug in found:
-            raise FilesRefused(holder, f"an application {slug!r} is in the files already.")
+            raise FilesRefused(holder, f"the files contain the application {slug!r} twice.")
         found[slug] = {}
     for path, content in sorted(files.items()):
         above = [holder for holder in holders if PurePosixPath(path).is_relative_to(holder)]
         if len(above) != 1:
-            raise FilesRefused(path, f"is not in the folder of one {DOCUMENT_FILE}.")
+            raise FilesRefused(path, f"is not in a folder with a {DOCUMENT_FILE}.")
         beside = PurePosixPath(path).relative_to(above[0]).as_posix()
         found[PurePosixPath(above[0]).name or name][beside] = content
     return found

@@ -1,30 +1,31 @@
-"""The document of `application.yaml`: an application without its prompt, which is a file beside it.
+"""The document of `application.yaml`: an application without its prompt, which is in a separate
+file.
 
-Its order does not depend on the database, which may sort the keys of a manifest.
+The order of its keys does not depend on the database, which may sort those of a manifest.
 """
 
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from apps.catalog.application_files.yaml_text import YAMLTextInvalid, parse
-from apps.catalog.application_files.yaml_writer import write, written_into
+from apps.catalog.application_files.yaml_text import YAMLTextInvalid, parse_yaml_text
+from apps.catalog.application_files.yaml_writer import write_yaml, written_into
 from apps.manifest.manifest import Manifest
 from apps.manifest.shapes import visits
 
 DOCUMENT_FILE = "application.yaml"
 PROMPT_FILE = "prompt.md"
 DEFAULTS: Mapping[str, Any] = {"description": "", "icon": "", "public": False, "shared": True}
-"""What a file that leaves them out means."""
+"""Fields that a file omits have these values."""
 FIRST = ("type", "name", "title", "description", "icon")
-"""Keys that tell people what an object is."""
+"""These keys identify an object to users."""
 BYTE_ORDER_MARK = "\ufeff"
 
 
 def document_text(columns: Mapping[str, Any], source: str = "") -> tuple[str, str | None]:
-    """The texts of `application.yaml` and `prompt.md`, None for an application without a prompt.
+    """Return the text of `application.yaml` and that of `prompt.md`, or None without a prompt.
 
-    `columns` are named as in files. `source` is the text that the application was read from.
+    `columns` are named as in files. `source` is the text that the application was imported from.
     """
     manifest, prompt = without_prompt(columns["manifest"])
     written = source_document(source)
@@ -34,20 +35,20 @@ def document_text(columns: Mapping[str, Any], source: str = "") -> tuple[str, st
         if name in written or (name != "slug" and DEFAULTS.get(name) != value)
     }
     if written:
-        return written_into(source, {**document, "manifest": ordered(manifest)}), prompt
-    return write({**document, "manifest": ordered(manifest)}), prompt
+        return written_into(source, {**document, "manifest": order_fields(manifest)}), prompt
+    return write_yaml({**document, "manifest": order_fields(manifest)}), prompt
 
 
 def source_document(source: str) -> dict[str, Any]:
     try:
-        found = parse(source).value if source else None
+        found = parse_yaml_text(source).value if source else None
     except YAMLTextInvalid:
         return {}
     return found if isinstance(found, dict) else {}
 
 
-def ordered(manifest: Any) -> Any:
-    """The manifest with its fields as the models have them, and all other keys by name."""
+def order_fields(manifest: Any) -> Any:
+    """Return the manifest with its fields in the order of the models, and unknown keys by name."""
     if not isinstance(manifest, dict):
         return by_name(manifest, {})
     places = {
@@ -80,7 +81,7 @@ def by_name(value: Any, places: Mapping[int, Mapping[str, int]]) -> Any:
 
 
 def custom_prompt(manifest: Any) -> dict[str, Any] | None:
-    """The prompt that is written in a manifest, None if there is none."""
+    """Return the custom prompt of a manifest, or None if it has none."""
     orchestrator = manifest.get("orchestrator") if isinstance(manifest, dict) else None
     prompt = orchestrator.get("system_prompt") if isinstance(orchestrator, dict) else None
     is_custom = isinstance(prompt, dict) and prompt.get("type") == "custom"
@@ -88,7 +89,7 @@ def custom_prompt(manifest: Any) -> dict[str, Any] | None:
 
 
 def without_prompt(manifest: Any) -> tuple[Any, str | None]:
-    """The manifest and the content of `prompt.md`."""
+    """Return the manifest without its prompt, and the content of `prompt.md`."""
     content = (custom_prompt(manifest) or {}).get("content")
     if not isinstance(content, str) or not content or content.startswith(BYTE_ORDER_MARK):
         return manifest, None
@@ -98,7 +99,7 @@ def without_prompt(manifest: Any) -> tuple[Any, str | None]:
 
 
 def with_prompt(manifest: Any, text: str) -> Any:
-    """The manifest with the text of `prompt.md`. Raises ValueError."""
+    """Return the manifest with the text of `prompt.md` as its prompt. Raises ValueError."""
     changed = deepcopy(manifest)
     prompt = custom_prompt(changed)
     if prompt is None:
@@ -107,6 +108,6 @@ def with_prompt(manifest: Any, text: str) -> Any:
             "system_prompt: {type: custom, variables: {}} there."
         )
     if "content" in prompt:
-        raise ValueError(f"{DOCUMENT_FILE} has the prompt, too; take it out of one of them.")
+        raise ValueError(f"{DOCUMENT_FILE} also has a prompt; remove one of them.")
     prompt["content"] = text.removesuffix("\n")
     return changed

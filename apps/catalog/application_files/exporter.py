@@ -1,6 +1,7 @@
-"""An application as files, in the form that `import_content` reads."""
+"""Exports an application as files that `import_content` reads."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +11,22 @@ from apps.catalog.application_files.document import (
     by_name,
     document_text,
 )
-from apps.catalog.application_files.own_skills import SKILLS, own_skills_of
-from apps.catalog.application_files.parts import connected_cases, source_of
+from apps.catalog.application_files.file_kinds import APPLICATION
+from apps.catalog.application_files.parts import case_documents, source_of
 from apps.catalog.application_files.reader import CASES
-from apps.catalog.application_files.yaml_writer import write
-from apps.catalog.file_kinds import APPLICATION
+from apps.catalog.application_files.yaml_writer import write_yaml
 from apps.catalog.icons.images import ICON_FILES, image_of
 from apps.catalog.models import Application
+from apps.catalog.own_skills import SKILLS, own_skills_of
 from apps.catalog.slugs import slug_of
 from apps.catalog.versions.drafts import draft_of, with_draft
 from apps.manifest.credentials import credential_places
 
 
 class ExportRefused(Exception):
-    """Each problem is a line: `application/travel: place: why`."""
+    """Raised if an application cannot be exported. Each problem is a line: `application/travel:
+    place: why`.
+    """
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -33,27 +36,29 @@ class ExportRefused(Exception):
 def exported_files(
     application: Application, *, draft: bool = False, with_real_runs: bool = False
 ) -> dict[str, bytes]:
-    """The files of an application by their paths, `application/<slug>/…`.
+    """Return the files of an application by path, `application/<slug>/…`.
 
-    What is live, or its draft. Secrets stand in them by their names. Raises `ExportRefused` for
-    a credential that is none, and where there is nothing but a draft.
+    They are those of the live version, or of the draft with `draft`, and contain only the names of
+    secrets. Raises `ExportRefused` for a plain credential, and if there is only a draft.
     """
+    skills = None
     if draft:
-        application = with_draft(draft_of(application))
+        stored = draft_of(application)
+        application, skills = with_draft(stored), stored.skills
     elif application.live_number == 0:
-        message = "has nothing but a draft, which is exported only when that is asked for."
+        message = "has only a draft, which is exported only on request."
         raise ExportRefused([f"application/{application.slug}: {message}"])
     refuse_credentials(application)
     source = source_of(application)
     names = ("slug", "title", "description", "icon", "public", "shared", "manifest")
     columns = {name: getattr(application, APPLICATION.columns.get(name, name)) for name in names}
     if (image := image_of(application.icon)) is not None:
-        columns["icon"] = ""  # the file beside it says it
+        columns["icon"] = ""  # the icon is in a separate file
     document, prompt = document_text(columns, source.text if source is not None else "")
     texts = {DOCUMENT_FILE: document}
     if prompt is not None:
         texts[PROMPT_FILE] = prompt
-    for name, skill in own_skills_of(application).items():
+    for name, skill in own_skills_of(application, skills).items():
         texts |= {f"{SKILLS}/{name}/{path}": text for path, text in skill.items()}
     texts |= dict(case_texts(application, with_real_runs=with_real_runs))
     folder = f"{APPLICATION.name}/{application.slug}"
@@ -64,25 +69,29 @@ def exported_files(
 
 
 def refuse_credentials(application: Application) -> None:
-    """Raises `ExportRefused`."""
+    """Raise `ExportRefused` for a plain credential in the manifest."""
     plain = [
         place for place in credential_places(application.manifest) if place.kind != "reference"
     ]
     if plain:
         raise ExportRefused(
-            f"application/{application.slug}: manifest.{place.path}: is a credential in plain text, "
-            "which no file may hold; make it a secret first."
+            (
+                f"application/{application.slug}: manifest.{place.path}: is a plain "
+                "credential, which cannot be exported; replace it with a secret first."
+            )
             for place in plain
         )
 
 
 def case_texts(application: Application, *, with_real_runs: bool) -> Iterator[tuple[str, str]]:
-    room = connected_cases()
     taken: set[str] = set()
-    for document in room.documents(application, with_real_runs) if room is not None else ():
+    for document in chain.from_iterable(case_documents.call(application, with_real_runs)):
         name = free_name(slug_of(str(document.get("name", "")), 80) or "case", taken)
         taken.add(name)
-        yield f"{CASES}/{name}.yaml", write({key: by_name(document[key], {}) for key in document})
+        yield (
+            f"{CASES}/{name}.yaml",
+            write_yaml({key: by_name(document[key], {}) for key in document}),
+        )
 
 
 def free_name(name: str, taken: set[str]) -> str:
@@ -95,7 +104,7 @@ def free_name(name: str, taken: set[str]) -> str:
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files of applications, and remove what an earlier export left in their place."""
+    """Write the files of applications, and delete files of an earlier export that no longer exist."""
     for path, content in files.items():
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -107,7 +116,7 @@ def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
 
 
 def former_files(folder: Path) -> list[Path]:
-    """The files in a folder that exports write: not what people have put beside them."""
+    """Return the files in a folder that exports write. Files added by users are not included."""
     icons = (folder / name for name in sorted(ICON_FILES))
     found: list[Any] = [folder / PROMPT_FILE, *icons, *folder.glob(f"{CASES}/*.yaml")]
     return [path for path in (*found, *folder.glob(f"{SKILLS}/*/**/*")) if path.is_file()]

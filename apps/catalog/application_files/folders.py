@@ -1,4 +1,4 @@
-"""The files of a directory, read without following links out of it."""
+"""Reads the files of a directory without following links out of it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,20 +6,20 @@ from pathlib import Path
 from apps.catalog.content.items import LARGEST_FILE, reason
 
 MOST_FILES = 500
-"""Of one application; the skills of one can have 200 each."""
+"""One application can have up to this many files; each of its skills can have 200."""
 MOST_BYTES = 16 * 1024 * 1024
 DEEPEST_FOLDER = 8
 
 
 class FilesRefused(ValueError):
-    """`file` is the path of the file that is refused, "" for all of them together."""
+    """Raised if files are rejected. `file` is the path of the rejected file, or "" for all of them."""
 
     def __init__(self, file: str, message: str) -> None:
         super().__init__(f"{file}: {message}" if file else message)
 
 
 def read_folder(folder: Path, root: Path) -> dict[str, bytes]:
-    """Each file by its path below the folder. Links may lead anywhere in `root`.
+    """Return the files below the folder by path. Links may lead to any file in `root`.
 
     Raises `FilesRefused`.
     """
@@ -28,35 +28,39 @@ def read_folder(folder: Path, root: Path) -> dict[str, bytes]:
     for path in paths_below(folder, root.resolve()):
         name = path.relative_to(folder).as_posix()
         if len(files) == MOST_FILES:
-            raise FilesRefused("", f"there are more than {MOST_FILES} files.")
+            raise FilesRefused("", f"there are too many files; the limit is {MOST_FILES}.")
         try:
-            check_size(name, path.stat().st_size)
+            check_file_size(name, path.stat().st_size)
             content = path.read_bytes()
         except OSError as error:
             raise FilesRefused(name, reason(error)) from error
         size += len(content)
         if size > MOST_BYTES:
-            raise FilesRefused("", f"the files have more than {MOST_BYTES:,} bytes together.")
+            raise FilesRefused(
+                "", f"the files are too large; the limit is {MOST_BYTES:,} bytes in total."
+            )
         files[name] = content
     return files
 
 
-def check_size(name: str, size: int) -> None:
-    """Raises `FilesRefused`."""
+def check_file_size(name: str, size: int) -> None:
+    """Raise `FilesRefused` for a file above the size limit."""
     if size > LARGEST_FILE:
-        message = f"the file has {size:,} bytes; at most {LARGEST_FILE:,} are possible."
+        message = f"the file has {size:,} bytes; the limit is {LARGEST_FILE:,}."
         raise FilesRefused(name, message)
 
 
 def paths_below(folder: Path, root: Path, depth: int = 0) -> Iterator[Path]:
-    """The files of a folder in the order of their names, without hidden ones."""
+    """Yield the files of a folder, sorted by name, without hidden ones. Raises `FilesRefused`."""
     if depth > DEEPEST_FOLDER:
-        raise FilesRefused(folder.name, f"folders are nested deeper than {DEEPEST_FOLDER} levels.")
+        raise FilesRefused(
+            folder.name, f"folders are nested too deeply; the limit is {DEEPEST_FOLDER} levels."
+        )
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
         if path.is_symlink() and not path.resolve().is_relative_to(root):
-            raise FilesRefused(path.name, "is a link that leads out of the directory.")
+            raise FilesRefused(path.name, "is a link to a target outside of the directory.")
         if path.is_dir():
             yield from paths_below(path, root, depth + 1)
         else:

@@ -1,4 +1,6 @@
-"""What an application keeps beside its columns: the text that it was read from, and its own skills."""
+"""Parts of an application in addition to its columns: the text that it was imported from, and its
+own skills.
+"""
 
 from pathlib import Path
 
@@ -7,16 +9,18 @@ from django.db import models
 
 
 class ApplicationSource(models.Model):
-    """The `application.yaml` that an application was read from, whose comments an export keeps."""
+    """Stores the `application.yaml` that an application was imported from. Exports preserve its
+    comments.
+    """
 
     application = models.OneToOneField(
         "catalog.Application", on_delete=models.CASCADE, related_name="source", primary_key=True
     )
     text = models.TextField()
     directory = models.CharField(max_length=1000, blank=True, default="")
-    """The managed directory that the application belongs to; "" if it was imported only."""
+    """The managed directory of the application is "" if it was only imported."""
     digest = models.CharField(max_length=64, blank=True, default="")
-    """A hash of the files that were loaded from the managed directory."""
+    """Stores a hash of the files that were loaded from the managed directory."""
 
     class Meta:
         app_label = "catalog"
@@ -26,7 +30,7 @@ class ApplicationSource(models.Model):
 
 
 class ApplicationSkill(models.Model):
-    """A skill of one application. `files` are the texts beside its SKILL.md, by path."""
+    """Stores a skill of one application. `files` are the files next to its SKILL.md, by path."""
 
     application = models.ForeignKey(
         "catalog.Application", on_delete=models.CASCADE, related_name="skills"
@@ -49,7 +53,7 @@ class ApplicationSkill(models.Model):
 
 
 def managed_directory_of(number: int | None) -> str:
-    """The managed directory of the application with this id, "" if operators edit it."""
+    """Return the managed directory of the application with this ID, or "" if operators can edit it."""
     if number is None or not settings.CONTENT_PATHS:
         return ""
     rows = ApplicationSource.objects.filter(
@@ -59,11 +63,11 @@ def managed_directory_of(number: int | None) -> str:
 
 
 def managed_refusal(number: int | None) -> str:
-    """Why operators cannot edit the application with this id, or ""."""
+    """Return why operators cannot edit the application with this ID, or ""."""
     directory = managed_directory_of(number)
     if not directory:
         return ""
     return (
-        f"This application is kept in files, in {directory}. Change it there, or duplicate it and "
-        "edit the copy."
+        f"This application is managed by files in {directory}. Change it there, or duplicate "
+        "it and edit the copy."
     )

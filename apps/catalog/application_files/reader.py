@@ -1,4 +1,4 @@
-"""Reads an application from the files of its folder: `application.yaml` and what lies beside it."""
+"""Reads an application from the files of its folder: `application.yaml` and the files next to it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,38 +7,40 @@ from django.core.exceptions import ValidationError as DjangoValidationError
 from pydantic import ValidationError
 
 from apps.catalog.application_files.document import DOCUMENT_FILE, PROMPT_FILE, with_prompt
-from apps.catalog.application_files.own_skills import SKILLS, skill_problems
-from apps.catalog.application_files.yaml_text import YAMLDocument, YAMLTextInvalid, parse
-from apps.catalog.file_kinds import APPLICATION
-from apps.catalog.icons.images import ICON_FILES, image_name
-from apps.catalog.json_text import unstorable
-from apps.catalog.row_files import (
+from apps.catalog.application_files.file_kinds import APPLICATION
+from apps.catalog.application_files.row_files import (
     ApplicationParts,
     ContentFile,
     ContentInvalid,
     read_columns,
     shape_problems,
 )
-from apps.manifest.skill_files import SKILL_FILE
+from apps.catalog.application_files.yaml_text import YAMLDocument, YAMLTextInvalid, parse_yaml_text
+from apps.catalog.icons.images import ICON_FILES, image_name
+from apps.catalog.own_skills import SKILLS, skill_problems
+from apps.manifest.json_text import unstorable
+from apps.manifest.markdown.skill_files import SKILL_FILE
 
 CASES = "cases"
 BESIDE = frozenset({"README.md", "LICENSE", "LICENSE.md"})
-"""Files for people, which are no part of the application."""
+"""These files are for human readers and are not part of the application."""
 LARGEST_DOCUMENT = 1024 * 1024
-"""Bytes. YAML is read at some 400,000 bytes a second."""
+"""A document can be up to this many bytes. YAML is parsed at about 400,000 bytes a second."""
 
 
 def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:
-    """`files` are those of the folder, by their paths in it. Raises `ContentInvalid`."""
+    """Return the application in a folder. `files` are its files by path. Raises `ContentInvalid`."""
     folder = f"{APPLICATION.name}/{slug}"
     problems: list[str] = [f"{folder}/{line}" for line in stray_files(files)]
     texts = texts_of(folder, files, problems)
     file = f"{folder}/{DOCUMENT_FILE}"
-    document = parsed(file, texts[DOCUMENT_FILE])
+    document = parse_yaml(file, texts[DOCUMENT_FILE])
     key, fields = columns_of_document(file, document, slug)
     if key != slug:
         line = document.line("slug")
-        raise ContentInvalid((f"{file}: line {line}: slug: is {key!r}, its folder {slug!r}.",))
+        raise ContentInvalid(
+            ((f"{file}: line {line}: slug is {key!r}, but its folder is {slug!r}."),)
+        )
     if PROMPT_FILE in texts:
         try:
             fields["manifest"] = with_prompt(fields["manifest"], texts[PROMPT_FILE])
@@ -57,7 +59,7 @@ def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:
 
 def stray_files(files: Mapping[str, bytes]) -> Iterator[str]:
     if DOCUMENT_FILE not in files:
-        yield f"{DOCUMENT_FILE}: there is no such file."
+        yield f"{DOCUMENT_FILE}: the file does not exist."
     for path in files:
         if path in {DOCUMENT_FILE, PROMPT_FILE} or path in BESIDE or path in ICON_FILES:
             continue
@@ -66,19 +68,19 @@ def stray_files(files: Mapping[str, bytes]) -> Iterator[str]:
         is_case = folder == CASES and rest.endswith(".yaml") and "/" not in rest
         if not (is_skill or is_case):
             yield (
-                f"{path}: is no part of an application; possible are {DOCUMENT_FILE}, "
+                f"{path}: is not part of an application; allowed are {DOCUMENT_FILE}, "
                 f"{PROMPT_FILE}, an icon.svg, icon.png or icon.webp, "
-                f"{SKILLS}/<name>/{SKILL_FILE} with files beside it, and "
+                f"{SKILLS}/<name>/{SKILL_FILE} with files next to it, and "
                 f"{CASES}/<name>.yaml."
             )
 
 
 def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
-    """The name of the one picture in the files. Raises `ContentInvalid`."""
+    """Return the stored name of the only image in the files. Raises `ContentInvalid`."""
     file, *others = sorted(ICON_FILES & files.keys())
     if others or written:
         where = others[0] if others else DOCUMENT_FILE
-        raise ContentInvalid((f"{folder}/{file}: {where} has an icon, too; keep one of them.",))
+        raise ContentInvalid((f"{folder}/{file}: {where} also has an icon; remove one of them.",))
     try:
         name = image_name(files[file])
     except DjangoValidationError as error:
@@ -86,32 +88,32 @@ def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
     if not name.endswith(file.removeprefix("icon")):
         ending = name.rpartition(".")[2]
         raise ContentInvalid(
-            (f"{folder}/{file}: its content is of another type; call it icon.{ending}.",)
+            (f"{folder}/{file}: the content has another type; rename it to icon.{ending}.",)
         )
     return name
 
 
-def text_of(content: bytes) -> str:
-    """Raises ValueError."""
+def decode_text(content: bytes) -> str:
+    """Decode UTF-8. Raises ValueError, which names the line."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"line {line}: not UTF-8; save the file in this encoding.") from None
+        raise ValueError(f"line {line}: not UTF-8; save the file as UTF-8.") from None
     if found := next(unstorable(text), None):
         line = text.count("\n", 0, max(text.find("\0"), 0)) + 1
         raise ValueError(f"line {line}: {found[1]}")
     return text
 
 
-def parsed(file: str, text: str) -> YAMLDocument:
-    """Raises `ContentInvalid`."""
+def parse_yaml(file: str, text: str) -> YAMLDocument:
+    """Parse a YAML file. Raises `ContentInvalid`."""
     size = len(text.encode())
     if size > LARGEST_DOCUMENT:
-        said = f"the file has {size:,} bytes; at most {LARGEST_DOCUMENT:,} are possible."
+        said = f"the file has {size:,} bytes; the limit is {LARGEST_DOCUMENT:,}."
         raise ContentInvalid((f"{file}: {said}",))
     try:
-        document = parse(text)
+        document = parse_yaml_text(text)
     except YAMLTextInvalid as error:
         raise ContentInvalid((f"{file}: {error}",)) from None
     if not isinstance(document.value, dict):
@@ -120,7 +122,7 @@ def parsed(file: str, text: str) -> YAMLDocument:
 
 
 def columns_of_document(file: str, document: YAMLDocument, slug: str) -> tuple[str, dict[str, Any]]:
-    """Raises `ContentInvalid`."""
+    """Return the slug and the columns of a document. Raises `ContentInvalid`."""
     try:
         return read_columns(APPLICATION, document.value, slug)
     except ValidationError as error:
@@ -134,13 +136,13 @@ def line_in(document: YAMLDocument, problem: str) -> int:
 
 
 def texts_of(folder: str, files: Mapping[str, bytes], problems: list[str]) -> dict[str, str]:
-    """The files but for the icon. Raises `ContentInvalid`, with the `problems` that are known."""
+    """Return the text files by path. Raises `ContentInvalid`, which includes the `problems`."""
     texts: dict[str, str] = {}
     for path, content in files.items():
         if path in ICON_FILES:
             continue
         try:
-            texts[path] = text_of(content)
+            texts[path] = decode_text(content)
         except ValueError as error:
             problems.append(f"{folder}/{path}: {error}")
     if problems:

@@ -1,26 +1,37 @@
-"""What a new application can start from: an example, or files that somebody sends."""
+"""Starting points for a new application: an example, or uploaded files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from apps.catalog.application_files.archives import applications_in, unpacked
+from apps.catalog.actions import create
+from apps.catalog.actions.save_rules import Circumstances, check_row
+from apps.catalog.application_files.archives import applications_in, unpack_archive
 from apps.catalog.application_files.document import DOCUMENT_FILE
-from apps.catalog.application_files.folders import FilesRefused, check_size, read_folder
-from apps.catalog.application_files.reader import read_application, text_of
+from apps.catalog.application_files.file_kinds import APPLICATION
+from apps.catalog.application_files.folders import FilesRefused, check_file_size, read_folder
+from apps.catalog.application_files.reader import decode_text, read_application
+from apps.catalog.application_files.row_directories import application_folders
+from apps.catalog.application_files.row_files import (
+    ContentFile,
+    ContentInvalid,
+    read_content_file,
+    read_json,
+)
+from apps.catalog.application_files.row_import import (
+    case_problems_of,
+    save_parts,
+    validation_problems,
+)
 from apps.catalog.content.installed import directories
-from apps.catalog.extraction import extract, refusals
-from apps.catalog.file_kinds import APPLICATION
+from apps.catalog.extraction import extract, forbidden_credentials
 from apps.catalog.models import Application
-from apps.catalog.row_directories import application_folders
-from apps.catalog.row_files import ContentFile, ContentInvalid, read_file, read_json
-from apps.catalog.row_import import case_problems_of, save_parts, validation_problems
-from apps.catalog.versions.drafts import new_application
+from apps.catalog.versions.version_recorder import save_live
 
 EXAMPLES = Path(__file__).parent / "examples"
 ZIPPED = b"PK"
@@ -28,7 +39,7 @@ ZIPPED = b"PK"
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """`description` is one line."""
+    """Describes an example application. `description` is one line."""
 
     slug: str
     title: str
@@ -36,7 +47,7 @@ class Example:
 
 
 def examples() -> list[Example]:
-    """The examples of this product, then the applications of all layers of predefined content."""
+    """Return the built-in examples, then the applications of all layers of predefined content."""
     return [
         Example(item.key, str(item.fields["title"]), str(item.fields["description"]))
         for item in example_files(directories()).values()
@@ -47,16 +58,16 @@ def example_named(slug: str) -> ContentFile | None:
     return example_files(directories()).get(slug)
 
 
-@cache
+@lru_cache(maxsize=4)
 def example_files(layers: tuple[Path, ...]) -> dict[str, ContentFile]:
-    """By slug; those that cannot be read are left out, and are told by the import."""
+    """Return examples by slug. Unreadable ones are skipped; the import reports them."""
     found: dict[str, ContentFile] = {}
     for folder in sorted(EXAMPLES.iterdir()):
         found[folder.name] = read_application(folder.name, read_folder(folder, EXAMPLES))
     for layer in layers:
         for path in sorted((layer / APPLICATION.name).glob("*.json")):
             try:
-                item = read_file(APPLICATION, path)
+                item = read_content_file(APPLICATION, path)
             except ContentInvalid:
                 continue
             found[item.key] = item
@@ -68,11 +79,11 @@ def example_files(layers: tuple[Path, ...]) -> dict[str, ContentFile]:
     return found
 
 
-# --- Files that somebody sends ------------------------------------------------------------------
+# --- Uploaded files ------------------------------------------------------------------
 
 
 def application_from_files(files: Mapping[str, bytes], name: str = "") -> ContentFile:
-    """The one application in files by their paths; `name` is its slug if no folder says it.
+    """Return the only application in the files. `name` is its slug if no folder sets one.
 
     Raises `ContentInvalid`.
     """
@@ -82,13 +93,15 @@ def application_from_files(files: Mapping[str, bytes], name: str = "") -> Conten
         raise ContentInvalid((str(error),)) from error
     if len(found) > 1:
         names = ", ".join(sorted(found))
-        raise ContentInvalid((f"there are {len(found)} applications: {names}; send one.",))
+        raise ContentInvalid(
+            (f"the file contains {len(found)} applications: {names}. Send only one.",)
+        )
     [(slug, beside)] = found.items()
     return read_application(slug, beside)
 
 
 def application_from_upload(name: str, content: bytes) -> ContentFile:
-    """The application in a file: a zip, an `application.yaml` or a JSON file of today's form.
+    """Return the application in an upload: a ZIP, an `application.yaml` or a JSON file.
 
     Raises `ContentInvalid`.
     """
@@ -96,10 +109,10 @@ def application_from_upload(name: str, content: bytes) -> ContentFile:
     slug = path.stem if path.stem.replace("-", "").isalnum() else "application"
     try:
         if content.startswith(ZIPPED):
-            return application_from_files(unpacked(content), slug)
-        check_size(path.name, len(content))
+            return application_from_files(unpack_archive(content), slug)
+        check_file_size(path.name, len(content))
         if path.suffix.lower() == ".json":
-            return read_json(APPLICATION, path.name, slug, text_of(content))
+            return read_json(APPLICATION, path.name, slug, decode_text(content))
     except (FilesRefused, ValueError) as error:
         raise ContentInvalid((str(error),)) from error
     return application_from_files({DOCUMENT_FILE: content}, slug)
@@ -108,25 +121,24 @@ def application_from_upload(name: str, content: bytes) -> ContentFile:
 def new_from_file(
     item: ContentFile, user: Any, *, slug: str = "", as_draft: bool = False
 ) -> Application:
-    """A new application of the user's, with all that lies beside it in the files.
+    """Create an application of the user with all parts of the files.
 
-    `as_draft`: it answers nobody until it is published. Raises `ContentInvalid`; nothing is saved
-    then.
+    With `as_draft`, it has only a draft. Raises `ContentInvalid`, and then saves nothing.
     """
     item = replace(item, key=slug or item.key)
     row = Application(slug=item.key, owner=user, **item.fields)
-    row.secrets_may_be_missing = True  # another installation has the same ones
-    row.own_skills = item.parts.skills if item.parts is not None else {}
-    if refused := refusals(row.manifest, user):
+    skills = item.parts.skills if item.parts is not None else {}
+    if refused := forbidden_credentials(row.manifest, user):
         raise ContentInvalid(tuple(f"{item.file}: manifest.{one}" for one in refused))
     try:
         with transaction.atomic():
-            row.full_clean()
+            # Equal secrets may exist in another installation.
+            check_row(row, Circumstances(skills=skills, secrets_may_be_missing=True))
             if as_draft:
-                new_application(row, user)
+                create.execute(row, user)
             else:
                 row.manifest = extract(row.manifest, user=user).document
-                row.save()
+                save_live(row, skills=skills)
             save_parts(item, row)
             if problems := case_problems_of(item, row, overwrite=False):
                 raise ContentInvalid(tuple(problems))

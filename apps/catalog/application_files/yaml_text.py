@@ -1,7 +1,7 @@
-"""YAML that people write: read as JSON with the line of each place, written in one form.
+"""Reads hand-written YAML as JSON, with the line of each value.
 
-Only what JSON has can be read: no anchors, aliases, merge keys or tags, so that no short text
-becomes a large document.
+Only JSON values are accepted. Anchors, aliases, merge keys and tags are refused, so that a short
+text cannot expand into a large document.
 """
 
 import re
@@ -14,14 +14,14 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from apps.catalog.json_text import DEEPEST, unstorable
-from apps.manifest.problems import ROOT, join
+from apps.manifest.json_text import DEEPEST, unstorable
+from apps.manifest.problems import ROOT, join_path
 
 TAG = "tag:yaml.org,2002:"
 
 
 class YAMLTextInvalid(ValueError):
-    """`line` counts from 1; 0 when the place is not known."""
+    """Raised if the YAML is invalid. `line` counts from 1, or is 0 if unknown."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(f"line {line}: {message}" if line else message)
@@ -30,13 +30,13 @@ class YAMLTextInvalid(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class YAMLDocument:
-    """`lines` has the line of each key and list item, by path."""
+    """Contains a parsed document. `lines` has the line of each key and list item, by path."""
 
     value: Any
     lines: Mapping[str, int] = field(repr=False)
 
     def line(self, path: str) -> int:
-        """The line of the path, or of its nearest ancestor that is there."""
+        """Return the line of the path, or of its nearest existing ancestor."""
         return nearest_line(self.lines, path)
 
 
@@ -45,8 +45,8 @@ def nearest_line(lines: Mapping[str, int], path: str) -> int:
     return lines.get(max(above, key=len, default=""), 1)
 
 
-def parse(text: str) -> YAMLDocument:
-    """Raises `YAMLTextInvalid`."""
+def parse_yaml_text(text: str) -> YAMLDocument:
+    """Parse a YAML text. Raises `YAMLTextInvalid`."""
     lines: dict[str, int] = {}
     try:
         node = composer().compose(text)
@@ -56,7 +56,7 @@ def parse(text: str) -> YAMLDocument:
     except YAMLError as error:
         raise YAMLTextInvalid(f"not valid YAML: {str(error).splitlines()[0]}.") from None
     except RecursionError:
-        raise YAMLTextInvalid(f"nested deeper than {DEEPEST} levels.") from None
+        raise YAMLTextInvalid(f"nested too deeply; the limit is {DEEPEST} levels.") from None
     for path, message in unstorable(value):
         place = "" if path == ROOT else path
         raise YAMLTextInvalid(f"{path}: {message}", nearest_line(lines, place))
@@ -64,10 +64,10 @@ def parse(text: str) -> YAMLDocument:
 
 
 def composer() -> YAML:
-    """One for each text: it keeps the state of what it reads."""
+    """Return a new composer, because a composer holds the state of the text that it reads."""
     found = YAML(typ="rt", pure=True)
     found.preserve_quotes = True
-    found.width = 1_000_000  # lines stay as they were written
+    found.width = 1_000_000  # do not wrap lines
     found.representer.ignore_aliases = lambda data: True
     return found
 
@@ -83,23 +83,25 @@ def line_of(error: MarkedYAMLError) -> int:
 
 
 def value_of(node: Node, path: str, lines: dict[str, int]) -> Any:
-    """Raises `YAMLTextInvalid`."""
+    """Convert a node into a JSON value, and record lines. Raises `YAMLTextInvalid`."""
     line = node.start_mark.line + 1
     lines.setdefault(path, line)
     if node.anchor is not None:
         raise YAMLTextInvalid(
-            "anchors (&) and aliases (*) are not read; write the value out.", line
+            "anchors (&) and aliases (*) are not supported; repeat the value.", line
         )
     if isinstance(node, MappingNode) and is_plain(node, "map"):
         return mapping_of(node, path, lines)
     if isinstance(node, SequenceNode) and is_plain(node, "seq"):
-        return [value_of(one, join(path, index), lines) for index, one in enumerate(node.value)]
+        return [
+            value_of(one, join_path(path, index), lines) for index, one in enumerate(node.value)
+        ]
     if isinstance(node, ScalarNode) and str(node.tag) in SCALARS:
         try:
             return SCALARS[str(node.tag)](node.value)
         except ValueError:
-            raise YAMLTextInvalid(f"{node.value[:40]!r} is no JSON value.", line) from None
-    raise YAMLTextInvalid(f"the tag {node.tag!s} is not read; leave it out.", line)
+            raise YAMLTextInvalid(f"{node.value[:40]!r} is not a JSON value.", line) from None
+    raise YAMLTextInvalid(f"the tag {node.tag!s} is not supported; remove it.", line)
 
 
 def is_plain(node: Node, kind: str) -> bool:
@@ -111,10 +113,10 @@ def mapping_of(node: MappingNode, path: str, lines: dict[str, int]) -> dict[str,
     for key, member in node.value:
         line = key.start_mark.line + 1
         if not isinstance(key, ScalarNode) or str(key.tag) not in SCALARS or key.anchor is not None:
-            raise YAMLTextInvalid("a key has to be a text.", line)
+            raise YAMLTextInvalid("a key must be a string.", line)
         if key.value in found:
-            raise YAMLTextInvalid(f"the key {key.value!r} stands twice; remove one.", line)
-        place = join(path, key.value)
+            raise YAMLTextInvalid(f"the key {key.value!r} occurs twice; remove one.", line)
+        place = join_path(path, key.value)
         lines[place] = line
         found[key.value] = value_of(member, place, lines)
     return found

@@ -1,6 +1,6 @@
-"""Writes documents as YAML, in one form, or into a text that somebody has written.
+"""Writes documents as YAML, either from scratch or into an existing text.
 
-A text of people keeps its comments, quotes and order: only lines whose values have changed differ.
+A hand-written text keeps its comments, quotes and order: only lines with changed values change.
 """
 
 from collections.abc import Callable
@@ -11,42 +11,44 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
-from apps.catalog.application_files.yaml_text import YAMLTextInvalid, composer, parse
+from apps.catalog.application_files.yaml_text import YAMLTextInvalid, composer, parse_yaml_text
 from apps.catalog.history.differences import canonical, pairs, same
 
 INDENTED = (2, 4, 2)
-"""Columns of a mapping, of a sequence, and of the dash of its items."""
+"""Mappings, sequences, and the dashes of their items are indented by these numbers of columns."""
 
 
-def write(document: Any) -> str:
-    """A YAML text that reads as exactly this document."""
-    text = dumped(styled(document), INDENTED)
+def write_yaml(document: Any) -> str:
+    """Return a YAML text that parses to exactly this document."""
+    text = dump_tree(style_value(document), INDENTED)
     if reads_as(text, document):
         return text
-    return dumped(styled(document, quoted), INDENTED)  # a text that plain YAML cannot hold
+    return dump_tree(
+        style_value(document, quote_text), INDENTED
+    )  # for strings that plain YAML cannot represent
 
 
 def written_into(text: str, document: Any) -> str:
-    """The text with what differs in the document; the document written anew if that fails."""
+    """Return the text updated to the document. If that fails, return the document as new YAML."""
     if reads_as(text, document):
         return text
     try:
-        parse(text)
+        parse_yaml_text(text)
         tree = composer().load(text)
-        changed = dumped(merged(tree, document), indentation(text))
+        changed = dump_tree(merge_value(tree, document), indentation(text))
     except (YAMLTextInvalid, ValueError, TypeError, KeyError, AttributeError):
-        return write(document)
-    return changed if reads_as(changed, document) else write(document)
+        return write_yaml(document)
+    return changed if reads_as(changed, document) else write_yaml(document)
 
 
 def reads_as(text: str, document: Any) -> bool:
     try:
-        return canonical(parse(text).value) == canonical(document)
+        return canonical(parse_yaml_text(text).value) == canonical(document)
     except YAMLTextInvalid:
         return False
 
 
-def dumped(tree: Any, indented: tuple[int, int, int]) -> str:
+def dump_tree(tree: Any, indented: tuple[int, int, int]) -> str:
     yaml = composer()
     yaml.map_indent, yaml.sequence_indent, yaml.sequence_dash_offset = indented
     stream = StringIO()
@@ -55,7 +57,7 @@ def dumped(tree: Any, indented: tuple[int, int, int]) -> str:
 
 
 def readable(text: str) -> str:
-    """Texts of several lines as a block, where that keeps every character."""
+    """Return a text of several lines as a YAML block if that preserves every character."""
     lines = text.split("\n")
     is_block = len(lines) > 1 and text.strip() and all(line == line.rstrip() for line in lines)
     if not is_block or text.startswith((" ", "\n")):
@@ -64,58 +66,58 @@ def readable(text: str) -> str:
     return block
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     found: str = DoubleQuotedScalarString(text)
     return found
 
 
-def styled(value: Any, style: Callable[[str], str] = readable) -> Any:
-    """A tree of its own, so that equal parts of a document do not become aliases."""
+def style_value(value: Any, style: Callable[[str], str] = readable) -> Any:
+    """Return a copy as a YAML tree. Copies prevent aliases for equal parts of a document."""
     if isinstance(value, dict):
         return CommentedMap(
-            (quoted(key) if style is quoted else key, styled(member, style))
+            (quote_text(key) if style is quote_text else key, style_value(member, style))
             for key, member in value.items()
         )
     if isinstance(value, list):
-        return CommentedSeq(styled(item, style) for item in value)
+        return CommentedSeq(style_value(item, style) for item in value)
     return style(value) if isinstance(value, str) else value
 
 
-def merged(tree: Any, value: Any) -> Any:
-    """The tree changed to the value, its unchanged parts left as they are."""
+def merge_value(tree: Any, value: Any) -> Any:
+    """Update the tree to the value, without touching unchanged parts, and return it."""
     if isinstance(tree, CommentedMap) and isinstance(value, dict):
         for key in [key for key in tree if key not in value]:
             del tree[key]
         for key, member in value.items():
             if key not in tree:
-                tree[key] = styled(member)
-            elif (found := merged(tree[key], member)) is not tree[key]:
+                tree[key] = style_value(member)
+            elif (found := merge_value(tree[key], member)) is not tree[key]:
                 tree[key] = found
         return tree
     if isinstance(tree, CommentedSeq) and isinstance(value, list):
         return merged_list(tree, value)
-    return tree if same(plain(tree), value) else styled(value)
+    return tree if same(plain(tree), value) else style_value(value)
 
 
 def merged_list(tree: CommentedSeq, value: list[Any]) -> CommentedSeq:
     paired = pairs([plain(item) for item in tree], value)
     kept = [old for old, new in paired if old is not None and new is not None]
     if kept != sorted(kept):
-        return styled(value)  # type: ignore[no-any-return]  # comments stand at places, not items
+        return style_value(value)  # type: ignore[no-any-return]  # comments are tied to indices
     for index in sorted(set(range(len(tree))) - set(kept), reverse=True):
         del tree[index]
     for old, new in paired:
         if new is None:
             continue
         if old is None:
-            tree.insert(new, styled(value[new]))
-        elif (found := merged(tree[new], value[new])) is not tree[new]:
+            tree.insert(new, style_value(value[new]))
+        elif (found := merge_value(tree[new], value[new])) is not tree[new]:
             tree[new] = found
     return tree
 
 
 def plain(tree: Any) -> Any:
-    """JSON of a tree. Dates are the texts that they were written as."""
+    """Return a YAML tree as JSON values, with dates as they were written."""
     if isinstance(tree, dict):
         return {str(key): plain(member) for key, member in tree.items()}
     if isinstance(tree, list):
@@ -129,7 +131,7 @@ def plain(tree: Any) -> Any:
 
 
 def indentation(text: str) -> tuple[int, int, int]:
-    """How a text indents, as its first mapping and its first sequence in a mapping show."""
+    """Return the indentation of a text, measured at its first mapping and its first sequence."""
     node = composer().compose(text)
     mapping, sequence, dash = None, None, None
     waiting: list[Node] = [] if node is None else [node]

@@ -1,4 +1,4 @@
-"""Predefined agents: the usable ones with their toolsets, and mistakes in them."""
+"""Predefined agents: the usable ones with their toolsets, and problems of the others."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -6,24 +6,25 @@ from functools import lru_cache
 
 from django.conf import settings
 
-from apps.catalog.content.items import Item
+from apps.catalog.content.items import LayerItem
 from apps.catalog.content.layers import MOST_CONTENTS, Content
-from apps.catalog.content.references import ReferenceProblem, Resolver
-from apps.manifest.agent_definition import AgentDefinition, AgentInvalid, read_agent
+from apps.catalog.content.references import ReferenceProblem, ReferenceResolver
+from apps.manifest.kinds.predefined import PredefinedToolSet
+from apps.manifest.markdown.agent_definition import AgentDefinition, AgentInvalid, read_agent
 from apps.manifest.nodes import is_preview
-from apps.manifest.preview import without_preview
-from apps.manifest.toolsets import PredefinedToolSet, ToolSet
+from apps.manifest.toolsets.kinds import ToolSet
+from apps.manifest.validation.validation import without_preview
 
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_agents(content: Content) -> Mapping[str, AgentDefinition]:
-    """The usable agents in force, by name. Cached, because content never changes."""
+    """Return the usable agents by name. Cached, because a `Content` never changes."""
     found = (usable_agent(content, item) for item in content.items["agent"].values())
     return {agent.name: agent for agent in found if agent is not None}
 
 
-def usable_agent(content: Content, item: Item) -> AgentDefinition | None:
-    """None for an agent that cannot be used, as `agent_problems` explains."""
+def usable_agent(content: Content, item: LayerItem) -> AgentDefinition | None:
+    """Return the agent, or None if it cannot be used. `agent_problems` returns the reasons."""
     if item.problem:
         return None
     try:
@@ -34,8 +35,8 @@ def usable_agent(content: Content, item: Item) -> AgentDefinition | None:
     return None if problems else replace(agent, brought=toolsets)
 
 
-def agent_problems(content: Content, item: Item) -> Iterator[str]:
-    """`key: mistake`"""
+def agent_problems(content: Content, item: LayerItem) -> Iterator[str]:
+    """Yield problems as `key: mistake`."""
     try:
         agent = read_agent(item.name, item.text)
     except AgentInvalid as error:
@@ -48,8 +49,8 @@ def agent_problems(content: Content, item: Item) -> Iterator[str]:
 def brought_toolsets(
     content: Content, agent: AgentDefinition
 ) -> tuple[tuple[ToolSet, ...], Sequence[ReferenceProblem]]:
-    """The predefined toolsets that come with it, and why some cannot."""
-    resolver = Resolver(content)
+    """Return the predefined toolsets that the agent adds, and the problems of unusable ones."""
+    resolver = ReferenceResolver(content)
     wanted = [PredefinedToolSet(template_name=name) for name in agent.brings]
     found = resolver.toolsets(wanted)
     if not settings.ENABLE_PREVIEW_FEATURES:

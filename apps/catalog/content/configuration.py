@@ -1,4 +1,4 @@
-"""The default configuration of new applications, with its references resolved for editors."""
+"""The default configuration of new applications, with resolved references for editors."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -8,12 +8,13 @@ from pydantic import ValidationError
 
 from apps.catalog.content.items import CONFIGURATION
 from apps.catalog.content.layers import Content
-from apps.catalog.content.references import Resolver
-from apps.catalog.masking import masked
+from apps.catalog.content.references import ReferenceResolver
+from apps.catalog.credentials.masking import mask_credentials
 from apps.manifest.credentials import credential_places
+from apps.manifest.kinds.predefined import PredefinedToolSet
 from apps.manifest.nodes import Node
-from apps.manifest.tools import PredefinedTool
-from apps.manifest.toolsets import PredefinedToolSet, ToolSet
+from apps.manifest.toolsets.kinds import ToolSet
+from apps.manifest.toolsets.tools import PredefinedTool
 
 logger = logging.getLogger(__name__)
 
@@ -23,17 +24,18 @@ class ToolSets(Node):
 
 
 def default_configuration(content: Content) -> dict[str, Any]:
-    """The configuration with its toolsets resolved; unresolvable ones are left out and logged.
+    """Return the configuration with its toolsets resolved. Unresolvable ones are omitted and
+    logged.
 
-    Invalid toolsets are returned unchanged. Everybody may read the configuration, so predefined
-    toolsets and tools with credentials stay references.
+    Invalid toolsets are returned unchanged. All users can read the configuration, so predefined
+    toolsets and tools with credentials remain references.
     """
-    configuration: dict[str, Any] = masked(dict(content.configuration))
+    configuration: dict[str, Any] = mask_credentials(dict(content.configuration))
     try:
         found = ToolSets.model_validate(configuration).tool_sets
     except ValidationError:
         return configuration
-    resolver = Resolver(content)
+    resolver = ReferenceResolver(content)
     resolved = resolver.toolsets(found)
     for problem in resolver.problems:
         logger.error("%s: %s: %s", CONFIGURATION, problem.path, problem.sentence)
@@ -43,7 +45,9 @@ def default_configuration(content: Content) -> dict[str, Any]:
 def public_toolsets(
     found: Sequence[ToolSet], resolved: Sequence[ToolSet]
 ) -> Iterator[dict[str, Any]]:
-    """The resolved toolsets as JSON, or the `found` reference where that hides a credential."""
+    """Yield the resolved toolsets as JSON, or the reference in `found` if the toolset has a
+    credential.
+    """
     for before, toolset in zip(found, resolved, strict=True):
         if isinstance(toolset, PredefinedToolSet):
             continue

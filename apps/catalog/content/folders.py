@@ -1,4 +1,6 @@
-"""A layer in a directory: `prompt/x.md`, `tool/x.json`, `skills/x/SKILL.md`, `agent/x.md` …"""
+"""Reads a layer of predefined content from a directory: `prompt/x.md`, `tool/x.json`,
+`skills/x/SKILL.md`, `agent/x.md` …
+"""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,8 +8,15 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from apps.catalog.content.items import CONFIGURATION, Item, ItemKind, item_of, read_text, reason
-from apps.manifest.skill_files import MOST_FILES, SKILL_FILE, is_offered
+from apps.catalog.content.items import (
+    CONFIGURATION,
+    ItemKind,
+    LayerItem,
+    item_of,
+    read_item_text,
+    reason,
+)
+from apps.manifest.markdown.skill_files import MOST_FILES, SKILL_FILE, is_offered
 
 FOLDERS: Mapping[ItemKind, str] = {
     "prompt": "prompt",
@@ -26,11 +35,13 @@ SUFFIXES: Mapping[ItemKind, str] = {
 }
 
 Mark = tuple[int, int, int]
-"""Modification time, size and inode of a file; any change of the file changes one of them."""
+"""Contains the modification time, size and inode of a file. Each change of the file changes one of
+them.
+"""
 
 
 def paths_of(kind: ItemKind, directory: Path) -> list[Path]:
-    """The file (of a skill the directory) of each item of a kind, by name."""
+    """Return the files of the items of a kind, by name. The path of a skill is its directory."""
     folder = directory / FOLDERS[kind]
     if kind == "skill":
         found = (path for path in folder.glob("*") if path.is_dir())
@@ -39,38 +50,38 @@ def paths_of(kind: ItemKind, directory: Path) -> list[Path]:
     return sorted(path for path in found if not path.name.startswith("."))
 
 
-def read_item(kind: ItemKind, path: Path, directory: Path) -> Item:
+def read_item(kind: ItemKind, path: Path, directory: Path) -> LayerItem:
     name, layer, place = path.stem, str(directory), str(path)
     try:
         if kind == "skill":
             return read_skill(path, layer)
-        return item_of(kind, name, layer, place, read_text(path))
+        return item_of(kind, name, layer, place, read_item_text(path))
     except (OSError, ValueError) as error:
-        return Item(kind, name, layer, place, problem=reason(error))
+        return LayerItem(kind, name, layer, place, problem=reason(error))
 
 
-def read_skill(directory: Path, layer: str) -> Item:
-    """Raises OSError and ValueError for a SKILL.md that cannot be read."""
+def read_skill(directory: Path, layer: str) -> LayerItem:
+    """Read a skill. Raises OSError and ValueError if its SKILL.md cannot be read."""
     name, place = directory.name, str(directory)
     try:
-        text = read_text(directory / SKILL_FILE)
+        text = read_item_text(directory / SKILL_FILE)
     except FileNotFoundError:
-        problem = f"there is no {SKILL_FILE} in the directory."
-        return Item("skill", name, layer, place, problem=problem)
+        problem = f"the directory contains no {SKILL_FILE}."
+        return LayerItem("skill", name, layer, place, problem=problem)
     return item_of("skill", name, layer, place, text, dict(texts_beside(directory)))
 
 
 def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
-    """Path and text of each file that a model may read; one more than allowed at most."""
+    """Yield the path and text of each file that a model can read, at most one more than allowed."""
     found = ((path.relative_to(skill).as_posix(), path) for path in sorted(skill.rglob("*")))
     offered = ((name, path) for name, path in found if is_offered(name) and path.is_file())
     for name, path in islice(offered, MOST_FILES + 1):
         with suppress(OSError, ValueError):
-            yield name, read_text(path)
+            yield name, read_item_text(path)
 
 
 def marks_of(directories: Iterable[Path]) -> dict[str, Mark]:
-    """The mark of every file and folder of the layers, by path."""
+    """Return the mark of every file and folder of the layers, by path."""
     marks: dict[str, Mark] = {}
     for directory in directories:
         paths = [str(directory / CONFIGURATION)]
@@ -79,7 +90,7 @@ def marks_of(directories: Iterable[Path]) -> dict[str, Mark]:
                 names = (name for name in (*folders, *files) if not name.startswith("."))
                 paths += [f"{parent}/{name}" for name in names]
         for path in paths:
-            # A file that disappears meanwhile is noticed the next time.
+            # If a file disappears in the meantime, the next check notices it.
             with suppress(OSError):
                 found = os.stat(path)  # noqa: PTH116 it runs every second, a Path costs more
                 marks[path] = found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,6 +1,6 @@
 """The predefined content of this installation.
 
-It is refreshed at most once in `CATALOG_MAX_AGE_SECONDS`, by a stat of each file and one query.
+It is refreshed at most once in `MAX_AGE_SECONDS`, with a stat call per file and one query.
 """
 
 import logging
@@ -13,6 +13,7 @@ from threading import Lock
 from channels.db import database_sync_to_async
 from django.conf import settings
 
+from apps import aged_cache
 from apps.catalog.content.folders import marks_of
 from apps.catalog.content.layers import Content, read_layers
 from apps.catalog.content.models import read_rows
@@ -24,7 +25,7 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class Refresh:
     content: Content
-    at: float  # by the monotonic clock
+    at: float  # a time of the monotonic clock
 
 
 _last: Refresh | None = None
@@ -32,12 +33,14 @@ _refreshing = Lock()
 
 
 def directories() -> tuple[Path, ...]:
-    """The layers of files, the built-in one first."""
+    """Return the directories of all layers, the built-in one first."""
     return (Path(settings.PREDEFINED_DIR), *map(Path, settings.PREDEFINED_EXTRA_PATHS))
 
 
-def installed() -> Content:
-    """The same object for as long as nothing changes. Queries the database."""
+def installed_content() -> Content:
+    """Return the current content, which is the same object until something changes. Queries the
+    database.
+    """
     global _last
     before = None
     with _refreshing:
@@ -45,7 +48,7 @@ def installed() -> Content:
             return found
         at, layers = time.monotonic(), directories()
         before = _last.content if _last is not None and _last.content.layers == layers else None
-        content = refreshed(layers, before)
+        content = refresh_layers(layers, before)
         _last = Refresh(content, at)
     if content is not before:
         log_content(content)
@@ -53,25 +56,25 @@ def installed() -> Content:
 
 
 async def installed_now() -> Content:
-    """`installed` without blocking; at once while the last refresh is recent."""
-    return recent() or await database_sync_to_async(installed)()
+    """Return `installed_content` without blocking. A recent refresh is returned immediately."""
+    return recent() or await database_sync_to_async(installed_content)()
 
 
 def recent() -> Content | None:
-    """The content of the last refresh, None if that is too long ago."""
+    """Return the content of the last refresh, or None if that is too old."""
     if _last is None or _last.content.layers != directories():
         return None
-    is_recent = time.monotonic() - _last.at < settings.CATALOG_MAX_AGE_SECONDS
+    is_recent = time.monotonic() - _last.at < aged_cache.MAX_AGE_SECONDS
     return _last.content if is_recent else None
 
 
 def refreshed_at() -> float:
-    """The time of the last refresh, by the monotonic clock."""
+    """Return the time of the last refresh, by the monotonic clock."""
     return _last.at if _last is not None else float("-inf")
 
 
-def refreshed(layers: tuple[Path, ...], before: Content | None) -> Content:
-    """The content with all changes; `before` itself if there are none."""
+def refresh_layers(layers: tuple[Path, ...], before: Content | None) -> Content:
+    """Return the content with all changes, or `before` itself without changes."""
     rows = read_rows(before.rows if before is not None else None)
     if before is not None and rows is before.rows and marks_of(layers) == before.marks:
         return before
@@ -79,20 +82,20 @@ def refreshed(layers: tuple[Path, ...], before: Content | None) -> Content:
 
 
 def look_again() -> None:
-    """Make the next call of `installed` refresh, however recent the last refresh is."""
+    """Make the next call of `installed_content` refresh, however recent the last refresh is."""
     global _last
     if _last is not None:
         _last = Refresh(_last.content, float("-inf"))
 
 
 def installed_anew() -> Content:
-    """`installed` with every change that was committed until now."""
+    """Return `installed_content` with every change that was committed until now."""
     look_again()
-    return installed()
+    return installed_content()
 
 
-def forget() -> None:
-    """Read all rows again at the next call; files are read again only if they have changed."""
+def forget_content() -> None:
+    """Read all rows again at the next call. Files are read again only if they have changed."""
     global _last
     if _last is not None and _last.content.rows.known:
         _last = None
@@ -111,7 +114,7 @@ def log_content(content: Content) -> None:
 
 
 def counts_of(content: Content, layer: str) -> str:
-    """The number of items of a layer by kind: `3 prompts, 1 tool`."""
+    """Return the number of items of a layer by kind, such as `3 prompts, 1 tool`."""
     counts = {
         kind: sum(item.layer == layer for stack in stacks.values() for item in stack)
         for kind, stacks in content.stacks.items()

@@ -1,13 +1,13 @@
-"""Predefined items: a prompt, tool, toolset, skill, place or agent, each made of a text."""
+"""Predefined items: a prompt, tool, toolset, skill, place or agent, each parsed from a text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from apps.catalog.json_text import parse
-from apps.manifest.json_document import document_problems
-from apps.manifest.skill_files import SKILL_FILE
+from apps.manifest.json_text import parse_json
+from apps.manifest.markdown.skill_files import SKILL_FILE
+from apps.manifest.validation.json_document import document_problems
 
 ItemKind = Literal["prompt", "tool", "toolset", "skill", "place", "agent"]
 
@@ -16,12 +16,12 @@ DATABASE = "database"
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One item of one layer; `problem` says why it cannot be used.
+class LayerItem:
+    """Represents an item of one layer. `problem` is the reason why it cannot be used, or "".
 
-    `place` is its file or row, `layer` its directory or `database`, `text` its source. `value` is a
-    text for prompts, places and agents, a JSON object for tools and toolsets, and for skills all texts
-    by their paths, `SKILL.md` among them.
+    `place` is its file or row, `layer` its directory or `database`, and `text` its source. `value`
+    is a string for prompts, places and agents, and a JSON object for tools and toolsets. For skills
+    it has the texts of all files by path, including `SKILL.md`.
     """
 
     kind: ItemKind
@@ -44,15 +44,15 @@ def item_of(
     place: str,
     text: str,
     files: Mapping[str, str] | None = None,
-) -> Item:
+) -> LayerItem:
     try:
-        return Item(kind, name, layer, place, text, value_of(kind, text, files or {}))
+        return LayerItem(kind, name, layer, place, text, value_of(kind, text, files or {}))
     except ValueError as error:
-        return Item(kind, name, layer, place, text, problem=str(error))
+        return LayerItem(kind, name, layer, place, text, problem=str(error))
 
 
 def value_of(kind: ItemKind, text: str, files: Mapping[str, str]) -> Any:
-    """Raises ValueError with a message for an operator."""
+    """Parse the text of an item. Raises ValueError with a message for an operator."""
     if kind in ("tool", "toolset"):
         return object_of(text)
     if not text.strip():
@@ -61,8 +61,8 @@ def value_of(kind: ItemKind, text: str, files: Mapping[str, str]) -> Any:
 
 
 def object_of(text: str) -> dict[str, Any]:
-    """Raises ValueError."""
-    document = parse(text)
+    """Parse a JSON object. Raises ValueError."""
+    document = parse_json(text)
     if problems := document_problems(document):
         raise ValueError(f"{problems[0]}.")
     assert isinstance(document, dict)  # noqa: S101 document_problems refuses everything else
@@ -70,22 +70,22 @@ def object_of(text: str) -> dict[str, Any]:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """The message of an error without the path of the file."""
+    """Return the message of an error without the path of the file."""
     return f"{error.strerror}." if isinstance(error, OSError) else str(error)
 
 
 LARGEST_FILE = 2 * 1024 * 1024
-"""Bytes. The largest manifests in use have some 100,000."""
+"""A file can be up to this many bytes. The largest manifests in use have about 100,000."""
 
 
-def read_text(path: Path) -> str:
-    """Raises `OSError`, and `ValueError` for a file that is too large or not UTF-8."""
+def read_item_text(path: Path) -> str:
+    """Read a file. Raises `OSError`, and `ValueError` if it is too large or not UTF-8."""
     size = path.stat().st_size
     if size > LARGEST_FILE:
-        raise ValueError(f"the file has {size:,} bytes; at most {LARGEST_FILE:,} are possible.")
+        raise ValueError(f"the file has {size:,} bytes; the limit is {LARGEST_FILE:,}.")
     content = path.read_bytes()
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"Line {line}: not UTF-8; save the file in this encoding.") from error
+        raise ValueError(f"Line {line}: not UTF-8; save the file as UTF-8.") from error

@@ -1,7 +1,7 @@
-"""Predefined content by layers: directories of files, and the rows of the database above them.
+"""Predefined content in layers: directories of files, and above them the rows of the database.
 
-An item replaces the whole item of its kind and name in the layers below. The lower ones are kept
-too, because editors show them.
+An item replaces the whole item of the same kind and name in lower layers. Editors also show the
+replaced items.
 """
 
 import logging
@@ -13,59 +13,69 @@ from pathlib import Path
 from typing import Any
 
 from apps.catalog.content.folders import FOLDERS, Mark, marks_of, paths_of, read_item
-from apps.catalog.content.items import CONFIGURATION, Item, ItemKind, object_of, read_text, reason
+from apps.catalog.content.items import (
+    CONFIGURATION,
+    ItemKind,
+    LayerItem,
+    object_of,
+    read_item_text,
+    reason,
+)
 
 logger = logging.getLogger(__name__)
 
 MOST_CONTENTS = 64
-"""Contents whose items are kept as they are used: the installed one, and those of published versions."""
+"""Up to this many contents are cached: the installed one, and those of published versions."""
 MOST_LISTED = 12
-"""Names in the message about an unknown one, if none is similar."""
+"""A message about an unknown name that resembles none lists up to this many names."""
 
 RowStamp = tuple[int, int, int]
-"""Number of rows, sum of their versions, newest id; any change of a row changes one of them."""
+"""Contains the number of rows, the sum of their versions and the newest ID. Each change of a row
+changes one of them.
+"""
 
 NO_ROWS: RowStamp = (0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """The items of the database, by id of the row, each with the version that was read."""
+class ContentRows:
+    """Maps row IDs to the items of the database, each with the version that was read."""
 
-    known: Mapping[int, tuple[int, Item]] = field(default_factory=dict)
+    known: Mapping[int, tuple[int, LayerItem]] = field(default_factory=dict)
     stamp: RowStamp = NO_ROWS
 
     @property
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[LayerItem]:
         return (item for _, item in self.known.values())
 
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """`stacks` has each item in all its layers, the lowest first; the last one is in force.
+    """Contains predefined content. `stacks` has each item in all its layers, the lowest first; the
+    last one is used.
 
-    `configuration` is the start of new applications, `problems` are its mistakes, `missing` are
-    layers without a directory.
+    `configuration` is the default of new applications, `problems` are its errors, and `missing` are
+    layers whose directories do not exist.
     """
 
     layers: tuple[Path, ...]
-    stacks: Mapping[ItemKind, Mapping[str, tuple[Item, ...]]]
+    stacks: Mapping[ItemKind, Mapping[str, tuple[LayerItem, ...]]]
     configuration: Mapping[str, Any]
     problems: tuple[str, ...]
     missing: tuple[Path, ...]
     marks: Mapping[str, Mark] = field(repr=False)
-    rows: Rows = field(repr=False)
+    rows: ContentRows = field(repr=False)
 
     @cached_property
-    def items(self) -> Mapping[ItemKind, Mapping[str, Item]]:
-        """The items in force, by kind and name."""
+    def items(self) -> Mapping[ItemKind, Mapping[str, LayerItem]]:
+        """Return the items in use, by kind and name."""
         return {
             kind: {name: stack[-1] for name, stack in named.items()}
             for kind, named in self.stacks.items()
         }
 
     def near(self, kind: ItemKind, name: str) -> str:
-        """The end of a sentence about an unknown name: similar ones, else the first ones."""
+        """Return the end of a message about an unknown name: similar names, or the first ones."""
         names = self.items[kind]
         if close := get_close_matches(name[:100], names, n=3, cutoff=0.5):
             return f"; did you mean {' or '.join(map(repr, close))}?"
@@ -76,16 +86,17 @@ class Content:
 
 
 def read_layers(
-    directories: Sequence[Path], rows: Rows | None = None, before: Content | None = None
+    directories: Sequence[Path], rows: ContentRows | None = None, before: Content | None = None
 ) -> Content:
-    """The content of the directories and rows, later ones winning; never fails.
+    """Return the content of the directories and rows. Later layers replace earlier ones. Never
+    raises.
 
     Files that have not changed since `before` are not read again.
     """
-    marks = marks_of(directories)  # taken first: files that change meanwhile are read next time
-    rows = rows or Rows()
+    marks = marks_of(directories)  # before reading: later changes are noticed by the next check
+    rows = rows or ContentRows()
     known = known_items(before, marks)
-    stacks: dict[ItemKind, dict[str, tuple[Item, ...]]] = {kind: {} for kind in FOLDERS}
+    stacks: dict[ItemKind, dict[str, tuple[LayerItem, ...]]] = {kind: {} for kind in FOLDERS}
     for item in (*(i for path in directories for i in directory_items(path, known)), *rows.items):
         named = stacks[item.kind]
         named[item.name] = (*named.get(item.name, ()), item)
@@ -101,8 +112,8 @@ def read_layers(
     )
 
 
-def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, Item]:
-    """The items of unchanged single files, by their places."""
+def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, LayerItem]:
+    """Return the items of unchanged single files, by path."""
     if before is None:
         return {}
     items = (item for named in before.stacks.values() for stack in named.values() for item in stack)
@@ -115,20 +126,20 @@ def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[st
     }
 
 
-def directory_items(directory: Path, known: Mapping[str, Item]) -> Iterator[Item]:
+def directory_items(directory: Path, known: Mapping[str, LayerItem]) -> Iterator[LayerItem]:
     for kind in FOLDERS:
         for path in paths_of(kind, directory):
             yield known.get(str(path)) or read_item(kind, path, directory)
 
 
 def read_configuration(directories: Iterable[Path]) -> tuple[dict[str, Any], list[str]]:
-    """The configuration of all layers, joined key by key, and the problems of unusable files."""
+    """Return the merged configuration of all layers, and the problems of unusable files."""
     configuration: dict[str, Any] = {}
     problems = []
     for directory in directories:
         path = directory / CONFIGURATION
         try:
-            configuration |= object_of(read_text(path))
+            configuration |= object_of(read_item_text(path))
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Predefined content in the database: the last layer, above all directories."""
+"""Predefined content in the database: the top layer, above all directories."""
 
 import re
 from typing import Any, cast
@@ -8,17 +8,19 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Count, Max, Sum
 
-from apps.catalog.content.items import DATABASE, Item, ItemKind, item_of
-from apps.catalog.content.layers import Rows, RowStamp
-from apps.catalog.json_text import unstorable
-from apps.manifest.skill_files import bundled
+from apps.catalog.content.items import DATABASE, ItemKind, LayerItem, item_of
+from apps.catalog.content.layers import ContentRows, RowStamp
+from apps.manifest.json_text import unstorable
+from apps.manifest.markdown.skill_files import bundle_files
 from apps.workspace.versions import Versioned
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?")
 
 
 class ContentItem(Versioned):
-    """One item of the database. `files` are the texts of a skill beside its SKILL.md, by path."""
+    """Stores an item in the database. `files` are the files next to the SKILL.md of a skill, by
+    path.
+    """
 
     class Kind(models.TextChoices):
         PROMPT = "prompt"
@@ -34,15 +36,18 @@ class ContentItem(Versioned):
         validators=[
             RegexValidator(
                 re.compile(rf"^(?:{NAME.pattern})\Z"),
-                "Write letters, digits, hyphens, underscores and dots: what a file could be named.",
+                "Use only letters, digits, hyphens, underscores and dots.",
             )
         ],
-        help_text="What manifests call it. An item of a directory that has this name and kind is "
-        "replaced.",
+        help_text=(
+            "The name that manifests use. Replaces the item with this name and kind from "
+            "a directory."
+        ),
     )
     text = models.TextField(
-        help_text="Markdown for a prompt, a place, an agent and the SKILL.md of a skill; a JSON object "
-        "for a tool and a toolset."
+        help_text=(
+            "Markdown for a prompt, place, agent or SKILL.md; a JSON object for a tool or toolset."
+        )
     )
     files = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -57,7 +62,7 @@ class ContentItem(Versioned):
             models.UniqueConstraint(
                 fields=("kind", "name"),
                 name="catalog_content_item_kind_name",
-                violation_error_message="There is a row for this kind and name already.",
+                violation_error_message="An item of this kind and name already exists.",
             )
         ]
 
@@ -65,7 +70,7 @@ class ContentItem(Versioned):
         return f"{self.kind} {self.name}"
 
     @property
-    def item(self) -> Item:
+    def item(self) -> LayerItem:
         place = f"{DATABASE}: {self.kind}/{self.name}"
         kind = cast(ItemKind, self.kind)
         return item_of(kind, self.name, DATABASE, place, self.text, self.files)
@@ -79,27 +84,29 @@ class ContentItem(Versioned):
 
 
 def files_problem(kind: str, files: Any) -> str:
-    """The reason why these cannot be the files of a skill, or ""."""
+    """Return why these cannot be the files of a skill, or ""."""
     if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
-        return "Write an object of texts by their paths."
+        return "Enter an object with paths as keys and texts as values."
     if files and kind != "skill":
         return "Only skills have files."
     if found := next(unstorable(files), None):
         return f"{found[0]}: {found[1]}"
-    return "; ".join(map(str, bundled(files).problems))
+    return "; ".join(map(str, bundle_files(files).problems))
 
 
 def row_stamp() -> RowStamp:
-    """One query. Every change differs: versions only grow, and no id is given twice."""
+    """Return a value that changes with every change of a row: versions only increase, and IDs are
+    not reused. One query.
+    """
     found = ContentItem.objects.aggregate(
         count=Count("pk"), versions=Sum("version", default=0), newest=Max("pk", default=0)
     )
     return found["count"], found["versions"], found["newest"]
 
 
-def read_rows(before: Rows | None = None) -> Rows:
-    """The rows, or `before` itself while nothing has changed. Only changed rows are read again."""
-    stamp = row_stamp()  # taken first: a change from now on is found by the next call
+def read_rows(before: ContentRows | None = None) -> ContentRows:
+    """Return the rows, or `before` itself if nothing has changed. Only changed rows are read again."""
+    stamp = row_stamp()  # taken first, so that the next call finds later changes
     if before is not None and before.stamp == stamp:
         return before
     known = before.known if before is not None else {}
@@ -108,4 +115,4 @@ def read_rows(before: Rows | None = None) -> Rows:
     changed = versions.keys() - kept.keys()
     rows = ContentItem.objects.filter(pk__in=changed) if kept else ContentItem.objects.all()
     fresh = {row.pk: (row.version, row.item) for row in rows.iterator()} if changed else {}
-    return Rows({**kept, **fresh}, stamp)
+    return ContentRows({**kept, **fresh}, stamp)

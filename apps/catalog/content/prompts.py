@@ -1,4 +1,4 @@
-"""Predefined prompts: the variables in them, and the deployments that each is meant for."""
+"""Predefined prompts: their variables, and the deployments that each is meant for."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -13,35 +13,35 @@ from apps.manifest.prompts import PredefinedSystemPrompt
 
 
 def template_variables(locale: str) -> dict[str, str]:
-    """The values for names in braces."""
+    """Return the values for names in braces."""
     today = datetime.now(UTC).date().isoformat()
     return {**settings.PROMPT_VARIABLES, "today": today, "locale": locale}
 
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_prompts(content: Content) -> Mapping[str, str]:
-    """The usable prompts in force, by name. Cached, because content never changes."""
+    """Return the usable prompts by name. Cached, because a `Content` never changes."""
     prompts = content.items["prompt"].items()
     return {name: item.value for name, item in prompts if not item.problem}
 
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def broken_prompts(content: Content) -> Mapping[str, str]:
-    """What is wrong with the prompts in force that cannot be used, by name."""
+    """Return the errors of prompts that cannot be used, by name."""
     prompts = content.items["prompt"].items()
     return {name: item.problem for name, item in prompts if item.problem}
 
 
 def prompt_of(deployment_id: str) -> str:
-    """The name of the prompt that CONFIG_PROMPT_MAPPING has for a deployment, or ""."""
+    """Return the name of the prompt in CONFIG_PROMPT_MAPPING for a deployment, or ""."""
     groups = settings.CONFIG_PROMPT_MAPPING.items()
     return next((name for name, members in groups if deployment_id in members), "")
 
 
 def other_prompts(manifest: Manifest) -> Iterator[Problem]:
-    """A warning if an application takes a prompt that is meant for other deployments.
+    """Yield a warning if an application uses a prompt that is meant for other deployments.
 
-    Prompts outside the mapping are the operator's own and fit any deployment.
+    Prompts that are not in the mapping fit any deployment.
     """
     prompt = manifest.orchestrator.system_prompt
     if not isinstance(prompt, PredefinedSystemPrompt):
@@ -51,6 +51,6 @@ def other_prompts(manifest: Manifest) -> Iterator[Problem]:
     if meant not in ("", prompt.template) and prompt.template in settings.CONFIG_PROMPT_MAPPING:
         yield Problem(
             "orchestrator.system_prompt.template",
-            f"The prompt '{prompt.template}' is meant for other models; "
-            f"'{meant}' is the one for '{deployment_id}'.",
+            f"The prompt '{prompt.template}' is meant for other models; for '{deployment_id}', "
+            f"use '{meant}'.",
         )

@@ -1,7 +1,7 @@
-"""Replaces references to predefined content by the content, once for each application.
+"""Replaces references to predefined content with the content, once per application.
 
-An unresolvable reference stays in the manifest, so that the paths of others do not change;
-capabilities skip it.
+An unresolvable reference stays in the manifest, so that the paths of other items do not change.
+Capabilities skip it.
 """
 
 from collections.abc import Sequence
@@ -9,20 +9,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.catalog.content.layers import Content
-from apps.catalog.content.slots import Slot, ToolSetSlot, slot_of_toolset
-from apps.catalog.content.templates import Templates, Unresolved
+from apps.catalog.content.toolset_templates import (
+    TOOL_SLOTS,
+    Slot,
+    Templates,
+    ToolSetSlot,
+    UnresolvedTemplate,
+)
 from apps.errors import InitializationIssue
+from apps.manifest.kinds.predefined import PredefinedToolSet
 from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import Orchestrator
-from apps.manifest.preview import without_preview
 from apps.manifest.prompts import PredefinedSystemPrompt
-from apps.manifest.tools import AnyTool, PredefinedTool
-from apps.manifest.toolsets import PredefinedToolSet, ToolSet, WrittenToolSet
+from apps.manifest.toolsets.kinds import ToolSet
+from apps.manifest.toolsets.shared_fields import WrittenToolSet
+from apps.manifest.toolsets.tools import AnyTool, PredefinedTool
+from apps.manifest.validation.validation import without_preview
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceProblem:
-    """`path` is the place in the manifest; `is_fatal` for the prompt, without which no run starts."""
+    """Describes a problem of a reference at `path` in the manifest. `is_fatal` is True for the
+    prompt, without which no run can start.
+    """
 
     path: str
     message: str
@@ -39,19 +48,20 @@ class ReferenceProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedReferences:
     manifest: Manifest
     problems: tuple[ReferenceProblem, ...]
 
 
 def resolve_references(
     manifest: Manifest, content: Content, *, preview: bool = True, is_foreign: bool = False
-) -> Resolved:
-    """The manifest with its references replaced. Without `preview`, preview features are removed.
+) -> ResolvedReferences:
+    """Return the manifest with its references replaced. Without `preview`, preview features are
+    removed.
 
     A foreign manifest cannot change where the credentials of templates are sent.
     """
-    resolver = Resolver(content, is_foreign=is_foreign)
+    resolver = ReferenceResolver(content, is_foreign=is_foreign)
     changes = {
         "orchestrator": resolver.orchestrator(manifest.orchestrator),
         "tool_sets": resolver.toolsets(manifest.tool_sets),
@@ -59,11 +69,11 @@ def resolve_references(
     resolver.check_agents(manifest)
     resolved = manifest.model_copy(update=changes)
     resolved = resolved if preview else without_preview(resolved)
-    return Resolved(resolved, tuple(resolver.problems))
+    return ResolvedReferences(resolved, tuple(resolver.problems))
 
 
-class Resolver:
-    """Replaces references by the templates of `content`, and collects the problems."""
+class ReferenceResolver:
+    """Replaces references with the templates of `content`, and collects problems."""
 
     def __init__(self, content: Content, *, is_foreign: bool = False) -> None:
         self.templates = Templates(content, is_foreign=is_foreign)
@@ -75,7 +85,7 @@ class Resolver:
             return orchestrator
         try:
             text = self.templates.find("prompt", prompt.template).value
-        except Unresolved as error:
+        except UnresolvedTemplate as error:
             path = "orchestrator.system_prompt.template"
             self.problems.append(ReferenceProblem(path, error.message, is_fatal=True))
             return orchestrator
@@ -83,14 +93,14 @@ class Resolver:
         return orchestrator.model_copy(update={"system_prompt": filled})
 
     def check_agents(self, manifest: Manifest) -> None:
-        """Collect a problem for each agent that the manifest offers and that there is not."""
+        """Collect a problem for each agent in the manifest that does not exist."""
         wanted = manifest.features.spawn_agent if manifest.features is not None else None
         if wanted is None or not wanted.enabled:
             return
         for index, name in enumerate(wanted.agents or ()):
             try:
                 self.templates.find("agent", name)
-            except Unresolved as error:
+            except UnresolvedTemplate as error:
                 path = f"features.spawn_agent.agents[{index}]"
                 self.problems.append(ReferenceProblem(path, error.message, error.details))
 
@@ -103,12 +113,12 @@ class Resolver:
             origin = f"In the predefined toolset '{toolset.template_name}': "
             try:
                 toolset = self.templates.expand("toolset", toolset, ToolSetSlot)
-            except Unresolved as error:
+            except UnresolvedTemplate as error:
                 self.problems.append(ReferenceProblem(path, error.message, error.details))
                 return toolset
         if not isinstance(toolset, WrittenToolSet) or not toolset.enabled:
             return toolset
-        slot = slot_of_toolset(toolset)
+        slot = TOOL_SLOTS[type(toolset)]
         tools = tuple(
             self.tool(tool, slot, f"{path}.tools[{index}]", origin)
             for index, tool in enumerate(toolset.tools)
@@ -116,12 +126,14 @@ class Resolver:
         return toolset.model_copy(update={"tools": tools})
 
     def tool(self, tool: AnyTool, slot: type[Slot[Any]], path: str, origin: str) -> AnyTool:
-        """`origin` begins the message of a problem if a predefined toolset brings the tool."""
+        """Return the resolved tool. `origin` starts the message of a problem if the tool comes from
+        a predefined toolset.
+        """
         if not isinstance(tool, PredefinedTool) or not tool.enabled:
             return tool
         try:
             expanded: AnyTool = self.templates.expand("tool", tool, slot)
-        except Unresolved as error:
+        except UnresolvedTemplate as error:
             message = f"{origin}{error.message}"
             self.problems.append(ReferenceProblem(path, message, error.details))
             return tool

@@ -1,4 +1,4 @@
-"""Mistakes in predefined content, whether or not an application uses it."""
+"""Finds errors in predefined content, whether or not an application uses it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -8,16 +8,16 @@ from django.conf import settings
 
 from apps.catalog.content.agents import agent_problems
 from apps.catalog.content.chat_places import place_problems
-from apps.catalog.content.items import Item, ItemKind
+from apps.catalog.content.items import ItemKind, LayerItem
 from apps.catalog.content.layers import Content
-from apps.catalog.content.references import ReferenceProblem, Resolver
+from apps.catalog.content.references import ReferenceProblem, ReferenceResolver
 from apps.catalog.content.skills import skill_problems
-from apps.catalog.content.templates import Templates, Unresolved
-from apps.manifest.toolsets import PredefinedToolSet
+from apps.catalog.content.toolset_templates import Templates, UnresolvedTemplate
+from apps.manifest.kinds.predefined import PredefinedToolSet
 
 
 def content_problems(content: Content) -> list[str]:
-    """`file or row: place: mistake`"""
+    """Return problems as `file or row: place: mistake`."""
     return [
         *missing_problems(content),
         *content.problems,
@@ -31,7 +31,7 @@ def content_problems(content: Content) -> list[str]:
 
 @lru_cache(maxsize=2)
 def problems_by_item(content: Content) -> Mapping[tuple[ItemKind, str], tuple[str, ...]]:
-    """The items in force that have mistakes. Cached, because content never changes."""
+    """Return the problems of the items in use. Cached, because a `Content` never changes."""
     return {
         (kind, name): found
         for kind, items in content.items.items()
@@ -40,8 +40,8 @@ def problems_by_item(content: Content) -> Mapping[tuple[ItemKind, str], tuple[st
     }
 
 
-def with_item(content: Content, item: Item) -> Content:
-    """A copy of the content with this item in the place of the row of its kind and name."""
+def with_item(content: Content, item: LayerItem) -> Content:
+    """Return a copy of the content in which this item replaces the row of its kind and name."""
     named = content.stacks[item.kind]
     below = tuple(other for other in named.get(item.name, ()) if not other.is_row)
     stacks = {**content.stacks, item.kind: {**named, item.name: (*below, item)}}
@@ -49,11 +49,11 @@ def with_item(content: Content, item: Item) -> Content:
 
 
 def missing_problems(content: Content) -> list[str]:
-    return [f"{path}: there is no such directory." for path in content.missing]
+    return [f"{path}: the directory does not exist." for path in content.missing]
 
 
 def mapping_problems(content: Content) -> list[str]:
-    """A problem for each unknown prompt in CONFIG_PROMPT_MAPPING."""
+    """Return a problem for each unknown prompt in CONFIG_PROMPT_MAPPING."""
     return [
         f"CONFIG_PROMPT_MAPPING: There is no predefined prompt '{name}'"
         f"{content.near('prompt', name)}"
@@ -62,29 +62,29 @@ def mapping_problems(content: Content) -> list[str]:
     ]
 
 
-def item_problems(content: Content, item: Item) -> Iterator[str]:
+def item_problems(content: Content, item: LayerItem) -> Iterator[str]:
     if item.problem:
         yield item.problem
     else:
         yield from PROBLEMS[item.kind](content, item)
 
 
-def toolset_problems(content: Content, item: Item) -> Iterator[str]:
-    resolver = Resolver(content)
+def toolset_problems(content: Content, item: LayerItem) -> Iterator[str]:
+    resolver = ReferenceResolver(content)
     resolver.toolset(PredefinedToolSet(template_name=item.name), "")
     for problem in resolver.problems:
         place = f"{problem.path.removeprefix('.')}: " if problem.path else ""
         yield f"{place}{problem.sentence}"
 
 
-def tool_problems(content: Content, item: Item) -> Iterator[str]:
+def tool_problems(content: Content, item: LayerItem) -> Iterator[str]:
     try:
         Templates(content).tool_alone(item.name)
-    except Unresolved as error:
+    except UnresolvedTemplate as error:
         yield ReferenceProblem("", error.message, error.details).sentence
 
 
-PROBLEMS: Mapping[ItemKind, Callable[[Content, Item], Iterable[str]]] = {
+PROBLEMS: Mapping[ItemKind, Callable[[Content, LayerItem], Iterable[str]]] = {
     "prompt": lambda content, item: (),
     "skill": lambda content, item: skill_problems(item),
     "place": lambda content, item: place_problems(item),

@@ -1,4 +1,4 @@
-"""The applications whose attached files are made ready to be searched."""
+"""The applications whose attached files are indexed for search."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,17 +9,18 @@ from apps.accounts.buckets import bucket_of
 from apps.capabilities.documents.attached_files import attached_contexts
 from apps.catalog.models import Application
 from apps.manifest.contexts import Context
-from apps.manifest.validation import ManifestInvalid, read
+from apps.manifest.validation.validation import ManifestInvalid, read_manifest
 from apps.workspace.loading.shared_loads import rules_of
 
 
 @dataclass(frozen=True, slots=True)
 class AttachingApplication:
-    """`bucket` is that of the owner, "" for nobody's; `number` and `version` are those of the row,
-    `published` is the number of the version that is live.
+    """Describes an application with attached files.
 
-    Files are read with the rights of the owner; `limit` is the bytes of one. `embedding_deployment_id`
-    is None for the installation's default.
+    `bucket` is the owner's, or "" without an owner. `number` and `version` are the row's;
+    `published` is the number of the live version. Files are read with the owner's rights; `limit`
+    is the maximum size of one in bytes. `embedding_deployment_id` is None for the installation's
+    default.
     """
 
     slug: str
@@ -33,18 +34,18 @@ class AttachingApplication:
 
     @property
     def stamp(self) -> str:
-        """Names a version of the row."""
+        """Return a value that changes with each version of the row."""
         return f"{self.number}:{self.version}"
 
 
 @dataclass(slots=True)
 class AttachingApplications:
-    """Manifests are read again only when their rows have changed."""
+    """Reads manifests again only if their rows have changed."""
 
     kept: dict[int, tuple[int, AttachingApplication | None]] = field(default_factory=dict)
 
     def newest(self) -> Mapping[str, AttachingApplication]:
-        """The enabled ones, by slug."""
+        """Return the enabled applications with attached files, by slug."""
         enabled = Application.objects.filter(is_enabled=True)
         versions = dict(enabled.values_list("pk", "version"))
         self.kept = {pk: kept for pk, kept in self.kept.items() if versions.get(pk) == kept[0]}
@@ -55,17 +56,17 @@ class AttachingApplications:
 
 
 def attaching(row: Application) -> AttachingApplication | None:
-    """None for an application that searches no files."""
+    """Return the application, or None if it does not search files."""
     if not settings.CORPUS_DOCUMENTS:
         return None
     try:
-        manifest = read(
+        manifest = read_manifest(
             row.manifest,
             preview=settings.ENABLE_PREVIEW_FEATURES,
             default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
         )
     except ManifestInvalid:
-        return None  # it answers nothing
+        return None  # a broken application does not run
     contexts = attached_contexts(manifest)
     if not contexts or manifest.features is None or manifest.features.documents is None:
         return None

@@ -1,20 +1,22 @@
-"""Bring the documents of a corpus in line with the files that are attached now."""
+"""Updates the documents of a corpus to match the files that are attached now."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.utils import timezone
 
-from apps.capabilities.contexts.entries import Available, find_files
+from apps.capabilities.contexts.entries import ListedEntries, find_files
+from apps.catalog.application_uploads import application_file_ids
 from apps.catalog.corpora.applications import AttachingApplication
-from apps.workspace.local.attached import readable_buckets
-from apps.workspace.local.caller_files import LocalFiles
-from apps.workspace.local.corpus import ChunkTerms, CorpusChunk, CorpusDocument, State
-from apps.workspace.local.corpus_claims import Claim
+from apps.workspace.local.corpora.claims import CorpusClaim
+from apps.workspace.local.corpora.corpus import ChunkTerms, CorpusChunk, CorpusDocument, State
+from apps.workspace.local.files.caller_files import LocalFiles
+from apps.workspace.local.files.paths import find_place
+from apps.workspace.local.files.readers import FileReader, readable_files
 from apps.workspace.local.models import StoredFile
-from apps.workspace.local.paths import find_place
 
 MISSING = (
     "There is no such file that everybody may read, or the owner of the application. Share it under "
@@ -27,25 +29,28 @@ class FilePlace(NamedTuple):
     name: str
 
 
-async def compare(application: AttachingApplication, claim: Claim) -> None:
-    """New and changed documents wait to be read afterwards. Raises `LeaseLost`."""
-    # Noted first: who uploads a file meanwhile asks for another comparison.
+async def compare_documents(application: AttachingApplication, claim: CorpusClaim) -> None:
+    """Mark new and changed documents to be read. Raises `LeaseLost`."""
+    # Store the start first: a file that is uploaded in the meantime requests another comparison.
     await database_sync_to_async(note_begin)(application, claim)
-    found = await find_files(application.contexts, LocalFiles(application.bucket))
+    own = partial(application_file_ids, application.number)
+    found = await find_files(application.contexts, LocalFiles(application.bucket, "", own))
     await database_sync_to_async(apply)(application, found, claim)
 
 
-def note_begin(application: AttachingApplication, claim: Claim) -> None:
-    """Raises `LeaseLost`."""
+def note_begin(application: AttachingApplication, claim: CorpusClaim) -> None:
+    """Store that a comparison has started. Raises `LeaseLost`."""
     with claim.held():
         claim.rows().update(compared=application.stamp, compared_at=None)
 
 
-def apply(application: AttachingApplication, found: Available, claim: Claim) -> None:
-    """Raises `LeaseLost`."""
+def apply(application: AttachingApplication, found: ListedEntries, claim: CorpusClaim) -> None:
+    """Store the listed files as the documents of the corpus. Raises `LeaseLost`."""
     places = [FilePlace(*place) for one in found.entries if (place := find_place(one.url))]
     wanted = places[: settings.CORPUS_DOCUMENTS]
-    files = stored_files(wanted, readable_buckets(application.bucket))
+    files = stored_files(
+        wanted, FileReader(application.bucket, partial(application_file_ids, application.number))
+    )
     with claim.held():
         known = {
             FilePlace(row.bucket, row.name): row
@@ -65,13 +70,16 @@ def apply(application: AttachingApplication, found: Available, claim: Claim) -> 
         )
 
 
-def stored_files(
-    places: Iterable[FilePlace], buckets: Iterable[str]
-) -> Mapping[FilePlace, StoredFile]:
-    """Those of the places that are there, in these buckets."""
-    names = {place.name for place in places}
-    rows = StoredFile.objects.filter(bucket__in=buckets, name__in=names)
-    return {FilePlace(row.bucket, row.name): row for row in rows}
+def stored_files(places: Iterable[FilePlace], reader: FileReader) -> Mapping[FilePlace, StoredFile]:
+    """Return the stored files that the reader may read, by place."""
+    names: dict[str, set[str]] = {}
+    for place in places:
+        names.setdefault(place.bucket, set()).add(place.name)
+    return {
+        FilePlace(row.bucket, row.name): row
+        for bucket, some in names.items()
+        for row in readable_files(reader, bucket).filter(name__in=some)
+    }
 
 
 def update(row: CorpusDocument, file: StoredFile | None) -> None:
@@ -84,7 +92,7 @@ def update(row: CorpusDocument, file: StoredFile | None) -> None:
 
 
 def reset(row: CorpusDocument, state: str, problem: str) -> None:
-    """Nothing of a former content stays. A document without a file has no version."""
+    """Remove all old content. A document without a file has no version."""
     row.version = "" if state == State.FAILED else row.version
     row.state, row.problem, row.attempts, row.due_at = state, problem, 0, None
     row.text, row.is_read, row.model = None, False, ""

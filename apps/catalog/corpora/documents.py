@@ -1,4 +1,4 @@
-"""One step of work on a document of a corpus: its text, or the vectors of some of its chunks."""
+"""One step of indexing a document: read its text, or embed some of its chunks."""
 
 import asyncio
 import logging
@@ -9,42 +9,44 @@ from django.utils import timezone
 
 from apps.capabilities.documents.index import meaningful
 from apps.documents.chunks import chunks_of
-from apps.documents.pages import Unreadable
+from apps.documents.paged_text import UnreadableDocument
 from apps.documents.structure import read_pages
 from apps.errors import FileRefused, QuickAppError
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.loading.files import document_bounds
 from apps.workspace.loading.loader import last_segment
-from apps.workspace.local.caller_files import LocalFiles
-from apps.workspace.local.corpus import (
+from apps.workspace.local.corpora.claims import CorpusClaim
+from apps.workspace.local.corpora.corpus import (
     MOST_ATTEMPTS,
     CorpusChunk,
     CorpusDocument,
     State,
     pause_after,
 )
-from apps.workspace.local.corpus_claims import Claim
-from apps.workspace.local.corpus_room import refusal, room_left
-from apps.workspace.local.corpus_texts import storable, store_text
+from apps.workspace.local.corpora.document_texts import storable_pages, store_text
+from apps.workspace.local.corpora.room import full_message, room_left
+from apps.workspace.local.files import files
 
 logger = logging.getLogger(__name__)
 
 BATCH = 32
-"""Chunks that are embedded and stored at once: about a second of the built-in model."""
-GIVEN_UP = f"It was given up: {MOST_ATTEMPTS} times, reading it did not come to an end."
+"""This many chunks are embedded and stored at once. The built-in model takes about a second."""
+GIVEN_UP = f"It was skipped because {MOST_ATTEMPTS} attempts to read it did not finish."
 
 
-async def read(claim: Claim, document: CorpusDocument, limit: int) -> None:
-    """Store the text of a document, or why it has none; files have at most `limit` bytes.
+async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None:
+    """Store the text of a document, or the reason why it has none. `limit` is the maximum size of a
+    file in bytes.
 
     Raises `LeaseLost`.
     """
     if not await database_sync_to_async(begin)(claim, document):
         return
     try:
-        file = await LocalFiles(document.bucket).read(document.address, limit=limit)
+        # The comparison has already checked that the application may read the file.
+        file = await database_sync_to_async(files.read)(document.bucket, document.address, limit)
         name = last_segment(document.address)
-        text = storable(
+        text = storable_pages(
             await read_pages(
                 file.content,
                 name=name,
@@ -54,7 +56,7 @@ async def read(claim: Claim, document: CorpusDocument, limit: int) -> None:
         )
         chunks = await asyncio.to_thread(chunks_of, text.pages)
         left = await database_sync_to_async(room_left)(document.corpus_id, document.pk)
-    except (FileRefused, Unreadable) as error:
+    except (FileRefused, UnreadableDocument) as error:
         await database_sync_to_async(fail)(claim, document, str(error))
     except Exception as error:
         logger.exception("An attached file cannot be read: %a", document.address)
@@ -67,8 +69,8 @@ async def read(claim: Claim, document: CorpusDocument, limit: int) -> None:
             await database_sync_to_async(store_text)(claim, document, file.info.etag, text, chunks)
 
 
-def begin(claim: Claim, document: CorpusDocument) -> bool:
-    """Count the attempt; False for the one too many. Raises `LeaseLost`."""
+def begin(claim: CorpusClaim, document: CorpusDocument) -> bool:
+    """Count the attempt, and return False above the limit. Raises `LeaseLost`."""
     if document.attempts >= MOST_ATTEMPTS:
         fail(claim, document, GIVEN_UP)
         return False
@@ -78,20 +80,20 @@ def begin(claim: Claim, document: CorpusDocument) -> bool:
         return bool(rows.update(state=State.READING, attempts=document.attempts))
 
 
-def refuse(claim: Claim, document: CorpusDocument, count: int, left: int) -> None:
-    """Until there is room for so many passages. Raises `LeaseLost`."""
+def refuse(claim: CorpusClaim, document: CorpusDocument, count: int, left: int) -> None:
+    """Postpone the document until there is room for its passages. Raises `LeaseLost`."""
     with claim.held():
-        fail(claim, document, refusal(count, left))
+        fail(claim, document, full_message(count, left))
         CorpusDocument.objects.filter(pk=document.pk).update(refused_chunks=count)
 
 
-async def embed(claim: Claim, document: CorpusDocument, embedder: Embedder) -> bool:
-    """Make the vectors of the next chunks; False, and why is noted, if there are none.
+async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder) -> bool:
+    """Embed the next chunks. If that is impossible, store the reason and return False.
 
     Raises `LeaseLost`.
     """
-    # Imported with the first use, because it needs NumPy.
-    from apps.workspace.local.corpus_vectors import count_vectors, missing, store_vectors
+    # Imported on first use, because it needs NumPy.
+    from apps.workspace.local.corpora.vector_store import count_vectors, missing, store_vectors
 
     model = embedder.model
     chunks: list[CorpusChunk] = await database_sync_to_async(missing)(document, model, BATCH)
@@ -113,18 +115,20 @@ async def embed(claim: Claim, document: CorpusDocument, embedder: Embedder) -> b
     return True
 
 
-def postpone(claim: Claim, document: CorpusDocument, reason: str) -> None:
-    """Leave a document to the search by words for a while. Raises `LeaseLost`."""
-    logger.warning("An attached file is searched by words alone: %s", reason)
+def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
+    """Postpone the embedding. In the meantime the document is found only by its words. Raises
+    `LeaseLost`.
+    """
+    logger.warning("An attached file is searched only by words: %s", reason)
     document.attempts += 1
-    problem = f"the search by meaning is not possible at the moment: {reason}"
+    problem = f"the semantic search is unavailable: {reason}"
     fail(claim, document, problem, pause_after(document.attempts))
 
 
 def fail(
-    claim: Claim, document: CorpusDocument, problem: str, pause: timedelta | None = None
+    claim: CorpusClaim, document: CorpusDocument, problem: str, pause: timedelta | None = None
 ) -> None:
-    """Without a pause for good, until the file changes. Raises `LeaseLost`."""
+    """Store the failure. Without a pause, it lasts until the file changes. Raises `LeaseLost`."""
     with claim.held():
         CorpusDocument.objects.filter(pk=document.pk).update(
             state=State.FAILED,

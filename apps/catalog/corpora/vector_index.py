@@ -1,4 +1,6 @@
-"""The index of very many vectors, made in a thread that the end of the process does not wait for."""
+"""Creates the index of very many vectors in a daemon thread, which does not delay the end of the
+process.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -6,14 +8,14 @@ from threading import Thread
 
 from django.db import connection
 
-from apps.workspace.local.corpus_hnsw import make_index
+from apps.workspace.local.corpora.hnsw import make_index
 
 
 async def make_in_thread(dimension: int, rows: int) -> None:
-    """Wait until it is made, which takes minutes. Raises what the database raises.
+    """Create the index, which takes minutes. Raises the database's errors.
 
-    Cancelled, it leaves the thread to itself: PostgreSQL finishes the index, or its rest is deleted by
-    the next attempt.
+    If this call is cancelled, the thread continues. PostgreSQL either finishes the index, or the
+    next attempt deletes its remains.
     """
     loop = asyncio.get_running_loop()
     made: asyncio.Future[None] = loop.create_future()
@@ -30,11 +32,11 @@ async def make_in_thread(dimension: int, rows: int) -> None:
         problem = None
         try:
             make_index(dimension, rows)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the caller is told
+        except Exception as error:  # noqa: BLE001 - every error is returned to the caller
             problem = error
         finally:
             connection.close()
-        with suppress(RuntimeError):  # the loop has ended
+        with suppress(RuntimeError):  # the event loop has ended
             loop.call_soon_threadsafe(settle, problem)
 
     Thread(target=work, name="vector-index", daemon=True).start()

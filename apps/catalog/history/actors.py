@@ -1,4 +1,4 @@
-"""The person, key or command behind the current change, and the reason that they gave."""
+"""The user, key or command that makes the current change, and the reason given for it."""
 
 import sys
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from apps.catalog.history.models import Change
 from apps.catalog.models import OperatorKey
 
 WAYS = {"admin": Change.Via.ADMIN, "api": Change.Via.API, "dial": Change.Via.EDITOR}
-"""By the first part of the URL's path."""
+"""Maps the first segment of a URL's path to the way in which a change is made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """`through` names the key or command, if one acts."""
+    """Identifies the author of a change. `through` names the key or command, if there is one."""
 
     user: User | None
     via: Change.Via
@@ -30,8 +30,10 @@ class Actor:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """The reason of a change. `restored_from` is the id of the change whose state is restored."""
+class ChangeNote:
+    """Gives the reason of a change. `restored_from` is the ID of the change whose state is
+    restored.
+    """
 
     reason: str = ""
     restored_from: int | None = None
@@ -39,12 +41,14 @@ class Note:
 
 _request: ContextVar[HttpRequest | None] = ContextVar("history_request", default=None)
 _actor: ContextVar[Actor | None] = ContextVar("history_actor", default=None)
-_note: ContextVar[Note] = ContextVar("history_note", default=Note())  # noqa: B039 it is frozen
+_note: ContextVar[ChangeNote] = ContextVar("history_note", default=ChangeNote())  # noqa: B039 it is frozen
 
 
 @sync_and_async_middleware
 def remember_request(get_response: Any) -> Any:
-    """Middleware. The user of the request is read (a query) only if something changes."""
+    """Middleware that remembers the request. Its user is read, with a query, only if something
+    changes.
+    """
     if iscoroutinefunction(get_response):
 
         async def asynchronous(request: HttpRequest) -> Any:
@@ -73,11 +77,11 @@ def acting(actor: Actor) -> AbstractContextManager[None]:
     return set_for_now(_actor, actor)
 
 
-def noting(note: Note) -> AbstractContextManager[None]:
+def noting(note: ChangeNote) -> AbstractContextManager[None]:
     return set_for_now(_note, note)
 
 
-def present_note() -> Note:
+def present_note() -> ChangeNote:
     return _note.get()
 
 
@@ -95,7 +99,7 @@ def actor_of(request: HttpRequest) -> Actor:
 
 
 def program() -> Actor:
-    """The actor without a request: a command, or the server itself."""
+    """Return the actor without a request: a command, or the server itself."""
     name = PurePath(sys.argv[0]).name
     if name in {"manage.py", "django-admin", "__main__.py"} and len(sys.argv) > 1:
         return Actor(None, Change.Via.COMMAND, f"{name} {sys.argv[1]}"[:300])

@@ -1,4 +1,4 @@
-"""Conflicts of an edit with later changes of the same row by others."""
+"""Conflicts between an edit and later changes of the same row by others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,53 +9,50 @@ from django.db import models
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
-from apps.catalog.history.differences import MISSING, Difference, differences
+from apps.catalog.history.differences import MISSING, ValueDifference, differences
 from apps.catalog.history.display import (
     MOST_SHOWN,
     RenderedDifference,
     rendered_clash,
     rendered_differences,
 )
-from apps.catalog.history.kinds import RowKind, Snapshot
-from apps.catalog.history.merge import Clash, Merge
+from apps.catalog.history.merge import Clash, MergeResult, merge_documents
 from apps.catalog.history.models import Change
+from apps.catalog.history.recorded_models import RowKind, Snapshot
 
 MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class LaterChanges:
-    """`changes`, the oldest first, since the state `base` (None if that was not recorded)."""
+    """Contains the changes since the state `base`, oldest first. `base` is None if it was not
+    recorded.
+    """
 
     changes: Sequence[Change]
     base: Snapshot | None
 
     @property
     def sentences(self) -> str:
-        """ "anna on 3 May 2027 at 12:30 (UTC): title, manifest.contexts[0]." for each change."""
+        """Return a sentence per change, such as "anna on 3 May 2027 at 12:30 (UTC): title,
+        manifest.contexts[0]."
+        """
         return " ".join(map(sentence, self.changes))
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
-    """A merge adds `incoming` to the edit and `own` to the row, both without the `clashes`.
+class MergeConflict:
+    """Describes a conflict. A merge adds `incoming` to the edit and `own` to the row, both without
+    the `clashes`.
 
     `incomparable` are columns whose typed text cannot be parsed.
     """
 
     changes: Sequence[Change]
-    incoming: Sequence[Difference]
-    own: Sequence[Difference]
+    incoming: Sequence[RenderedDifference]
+    own: Sequence[RenderedDifference]
     clashes: Sequence[Clash]
     incomparable: Sequence[str]
-
-    @property
-    def shown_incoming(self) -> list[RenderedDifference]:
-        return rendered_differences(self.incoming[:MOST_SHOWN])
-
-    @property
-    def shown_own(self) -> list[RenderedDifference]:
-        return rendered_differences(self.own[:MOST_SHOWN])
 
     @property
     def shown_clashes(self) -> list[Clash]:
@@ -70,7 +67,7 @@ def since(kind: RowKind, number: Any, version: int) -> LaterChanges:
 
 
 def changes_of(kind: RowKind, number: Any) -> models.QuerySet[Change]:
-    """The changes of a row without its states, the newest first."""
+    """Return the changes of a row, newest first, without loading their states."""
     return Change.objects.filter(kind=kind.label, object_id=number).defer("before", "after")
 
 
@@ -78,47 +75,47 @@ def last_deletion(kind: RowKind, number: Any) -> Change | None:
     return changes_of(kind, number).filter(what=Change.What.DELETED).first()
 
 
-def merge(
+def merge_snapshots(
     kind: RowKind,
     base: Snapshot | None,
     mine: Snapshot,
     theirs: Snapshot,
     choices: Mapping[str, str] = {},
-) -> tuple[Snapshot, Merge]:
-    """The merged edits, and the merge with its clashes. Without a base, all differences clash."""
-    merging = Merge(choices)
+) -> MergeResult:
+    """Merge two edits. `base` is the state before both, or None if it was not recorded."""
     began = MISSING if base is None else kind.readable(base)
-    merged: Snapshot = merging.merged(began, kind.readable(mine), kind.readable(theirs))
-    return merged, merging
+    return merge_documents(began, kind.readable(mine), kind.readable(theirs), choices)
 
 
 def conflict(
     kind: RowKind, later: LaterChanges, mine: Snapshot, theirs: Snapshot, unread: Sequence[str]
-) -> Conflict:
-    """`unread` are the columns of `mine` that cannot be compared."""
-    equal = {column: theirs[column] for column in unread if column in theirs}
-    typed = {**mine, **equal}
-    base = None if later.base is None else {**later.base, **equal}
-    merged, merging = merge(kind, base, typed, theirs)
-    clashing = {clash.path for clash in merging.clashes}
-    own = differences(kind.readable(theirs), merged)
-    return Conflict(
+) -> MergeConflict:
+    """Compare an edit with later changes.
+
+    `unread` are columns that cannot be compared; `mine` has the values of `theirs` there.
+    """
+    found = merge_snapshots(kind, later.base, mine, theirs)
+    clashing = {clash.path for clash in found.clashes}
+    own = differences(kind.readable(theirs), found.value)
+    return MergeConflict(
         later.changes,
-        list(differences(kind.readable(typed), merged)),
-        [difference for difference in own if difference.path not in clashing],
-        merging.clashes,
+        rendered_differences(differences(kind.readable(mine), found.value)),
+        rendered_differences(one for one in own if one.path not in clashing),
+        found.clashes,
         unread,
     )
 
 
 def last_sentence(kind: RowKind, number: Any) -> str:
-    """The sentence about the last change, or ""."""
+    """Return a sentence about the last change, or ""."""
     last = changes_of(kind, number).first()
     return "" if last is None else sentence(last)
 
 
-def as_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
-    """`changes`, the oldest first, and their `differences` together, None if not recorded."""
+def conflict_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
+    """Return the `changes`, oldest first, and the `differences` of all of them together, None if
+    not recorded.
+    """
     changes = [
         {
             "by": change.who,
@@ -136,8 +133,8 @@ def as_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict[str, 
     return {"changes": changes, "differences": [difference_as_json(one) for one in found]}
 
 
-def difference_as_json(difference: Difference) -> dict[str, Any]:
-    """Without `before` or `after` where that is MISSING."""
+def difference_as_json(difference: ValueDifference) -> dict[str, Any]:
+    """Return the difference as JSON. `before` or `after` is omitted if it is MISSING."""
     sides = {"before": difference.before, "after": difference.after}
     there = {side: value for side, value in sides.items() if value is not MISSING}
     return {"path": difference.path, "kind": difference.kind, **there}

@@ -1,17 +1,28 @@
-"""Two documents, as the places where they differ: `tool_sets[0].tools[1].url`, before, after."""
+"""Finds the differences of two JSON documents by path, such as `tool_sets[0].tools[1].url`, and of
+two texts by line.
+"""
 
 import json
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from difflib import unified_diff
+from typing import Any, Final, Literal, NamedTuple
 
-from apps.manifest.problems import join
+from apps.manifest.problems import join_path
 from apps.manifest.secrets import is_hidden
 
+MOST_LINES = 5_000
+"""Each side of a difference can have up to this many lines. More would take minutes, and nobody
+would read them.
+"""
 
-class Missing:
-    """The value where there is none; null is a value."""
+LineKind = Literal["same", "added", "removed", "place"]
+KINDS: Mapping[str, LineKind] = {"+": "added", "-": "removed", " ": "same", "@": "place"}
+
+
+class MissingValue:
+    """The type of MISSING, which marks an absent value. It differs from null, which is a value."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -20,15 +31,16 @@ class Missing:
         return False
 
 
-MISSING: Final = Missing()
+MISSING: Final = MissingValue()
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """One place. `before` and `after` are JSON values, MISSING where there is none.
+class ValueDifference:
+    """Describes a difference at one path. `before` and `after` are JSON values, or MISSING.
 
-    The path of a removed list item has its old index, all other paths have new ones. For items in
-    another order (`moved`) both values are lists of old indices, in the old and the new order.
+    The path of a removed list item has its old index; all other paths have new indices. If items
+    changed their order (`moved`), both values are lists of old indices, in the old and the new
+    order.
     """
 
     path: str
@@ -37,38 +49,38 @@ class Difference:
     after: Any
 
 
-def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]:
-    """The differences of two JSON documents, as deep in them as possible."""
+def differences(before: Any, after: Any, path: str = "") -> Iterator[ValueDifference]:
+    """Yield the differences of two JSON documents at the deepest possible paths."""
     if isinstance(before, Mapping) and isinstance(after, Mapping) and not is_leaf(before, after):
         for key in [*before, *(key for key in after if key not in before)]:
             found = before.get(key, MISSING), after.get(key, MISSING)
-            yield from differences(*found, join(path, str(key)))
+            yield from differences(*found, join_path(path, str(key)))
     elif isinstance(before, list) and isinstance(after, list):
         yield from list_differences(before, after, path)
     elif before is MISSING or after is MISSING:
         if before is not after:
-            yield Difference(path, "added" if before is MISSING else "removed", before, after)
+            yield ValueDifference(path, "added" if before is MISSING else "removed", before, after)
     elif not same(before, after):
-        yield Difference(path, "changed", before, after)
+        yield ValueDifference(path, "changed", before, after)
 
 
-def list_differences(before: list[Any], after: list[Any], path: str) -> Iterator[Difference]:
+def list_differences(before: list[Any], after: list[Any], path: str) -> Iterator[ValueDifference]:
     paired = pairs(before, after)
     kept = [old for old, new in paired if old is not None and new is not None]
     if kept != sorted(kept):
-        yield Difference(path, "moved", sorted(kept), kept)
+        yield ValueDifference(path, "moved", sorted(kept), kept)
     for old, new in paired:
         one = before[old] if old is not None else MISSING
         other = after[new] if new is not None else MISSING
-        yield from differences(one, other, join(path, old if new is None else new))  # type: ignore[arg-type]
+        yield from differences(one, other, join_path(path, old if new is None else new))  # type: ignore[arg-type]
 
 
 def is_leaf(*values: Any) -> bool:
-    """Whether any of them stands for a credential, which has no parts."""
+    """Return True if any value is a masked credential, which has no parts."""
     return any(map(is_hidden, values))
 
 
-# --- Items of two lists that belong together ----------------------------------------------------
+# --- Matching items of two lists ----------------------------------------------------------------
 
 NAMES = (
     "name",
@@ -80,11 +92,13 @@ NAMES = (
     "url",
     "title",
 )
-"""Members that name an object of a manifest, the surest first."""
+"""These fields name an object of a manifest, the most reliable first."""
 
 
 def canonical(value: Any) -> str:
-    """Equal for equal JSON: unlike Python's equality it tells true from 1."""
+    """Return a string that is equal for equal JSON. Unlike Python's equality, it distinguishes true
+    from 1.
+    """
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
@@ -94,8 +108,8 @@ def same(one: Any, other: Any) -> bool:
     return one is other or canonical(one) == canonical(other)
 
 
-def identity(item: Any) -> str:
-    """A text that stays the same when an item of a list is changed: its type and name."""
+def item_identity(item: Any) -> str:
+    """Return the type and name of a list item, which stay the same when the item is changed."""
     if not isinstance(item, dict):
         return canonical(item)
     function = item.get("open_ai_tool")
@@ -108,16 +122,16 @@ def identity(item: Any) -> str:
 
 
 def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None, int | None]]:
-    """Old and new index of each item: in the order of `after`, then the removed items.
+    """Return the old and new index of each item: in the order of `after`, then the removed items.
 
-    Items that lost or changed their name are paired by their position among the others.
+    Items without a match by name are paired by their position among the others.
     """
     waiting: dict[str, deque[int]] = defaultdict(deque)
     for index, item in enumerate(before):
-        waiting[identity(item)].append(index)
+        waiting[item_identity(item)].append(index)
     found: list[int | None] = []
     for item in after:
-        same_name = waiting[identity(item)]
+        same_name = waiting[item_identity(item)]
         found.append(same_name.popleft() if same_name else None)
     gone = deque(sorted(index for left in waiting.values() for index in left))
     paired: list[tuple[int | None, int | None]] = []
@@ -129,7 +143,25 @@ def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None,
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether one can be a changed version of the other."""
+    """Return True if one value can be a changed version of the other."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.get("type") == other.get("type")
     return type(one) is type(other)
+
+
+class Line(NamedTuple):
+    kind: LineKind
+    text: str
+
+
+def line_difference(before: Sequence[str], after: Sequence[str]) -> list[Line]:
+    """Return the lines of a unified diff, or [] if the texts are the same."""
+    if max(len(before), len(after)) > MOST_LINES:
+        return [Line("place", f"More than {MOST_LINES} lines: not compared.")]
+    found = list(unified_diff(before, after, lineterm=""))
+    return [line_of(text) for text in found[2:]]  # the first two lines name the files
+
+
+def line_of(text: str) -> Line:
+    kind = KINDS[text[0]]
+    return Line(kind, text if kind == "place" else text[1:])

@@ -1,28 +1,28 @@
-"""Differences, clashes and values rendered as text, for pages."""
+"""Renders differences, clashes and values as text for pages."""
 
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.utils.text import Truncator
 
-from apps.catalog.history.differences import MISSING, Difference
-from apps.catalog.history.line_differences import Line, line_difference
+from apps.catalog.history.differences import MISSING, Line, ValueDifference, line_difference
 from apps.catalog.history.merge import Clash
 from apps.manifest.secrets import is_hidden
 
 LONG_TEXT = 120
-"""Characters; longer texts are compared line by line."""
+"""Texts of more than this many characters are compared line by line."""
 LONGEST = 20_000
-"""Characters of one value on a page."""
+"""One value on a page is cut at this many characters."""
 MOST_SHOWN = 500
-"""Differences on a page."""
+"""A page shows up to this many differences."""
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedDifference:
-    """Long texts have `lines` instead of `before` and `after`."""
+    """Shows a difference as text. Long texts have `lines` instead of `before` and `after`."""
 
     path: str
     kind: str
@@ -31,11 +31,12 @@ class RenderedDifference:
     lines: list[Line]
 
 
-def rendered_differences(found: Iterable[Difference]) -> list[RenderedDifference]:
-    return [rendered_difference(difference) for difference in found]
+def rendered_differences(found: Iterable[ValueDifference]) -> list[RenderedDifference]:
+    """Return the first MOST_SHOWN differences."""
+    return [*map(rendered_difference, islice(found, MOST_SHOWN))]
 
 
-def rendered_difference(difference: Difference) -> RenderedDifference:
+def rendered_difference(difference: ValueDifference) -> RenderedDifference:
     before, after = difference.before, difference.after
     path, kind = difference.path or "$", difference.kind
     if kind == "moved":
@@ -45,13 +46,13 @@ def rendered_difference(difference: Difference) -> RenderedDifference:
     are_texts = all(value is MISSING or isinstance(value, str) for value in (before, after))
     if are_texts and (is_long(before) or is_long(after)):
         lines = line_difference(lines_of(before), lines_of(after))
-        if lines:  # else only the line ends differ
+        if lines:  # otherwise only the line endings differ
             return RenderedDifference(path, kind, "", "", lines)
     return RenderedDifference(path, kind, rendered_value(before), rendered_value(after), [])
 
 
 def rendered_clash(clash: Clash) -> Clash:
-    """The clash with its values as texts."""
+    """Return the clash with its values as texts."""
     return Clash(clash.path or "$", *map(rendered_value, (clash.base, clash.mine, clash.theirs)))
 
 

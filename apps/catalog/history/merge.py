@@ -1,6 +1,6 @@
 """Three-way merge of two edits of a document.
 
-A place that both edits changed differently is a clash, for which a person has to choose a side.
+If both edits changed the same place differently, a user must choose a side.
 """
 
 from collections import defaultdict
@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.catalog.history.differences import MISSING, identity, is_leaf, same
-from apps.manifest.problems import join
+from apps.catalog.history.differences import MISSING, is_leaf, item_identity, same
+from apps.manifest.problems import join_path
 
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """All three are JSON values, MISSING where there is none."""
+    """Represents a place that both edits changed. All three values are JSON values or MISSING."""
 
     path: str
     base: Any
@@ -22,15 +22,41 @@ class Clash:
     theirs: Any
 
 
-@dataclass(slots=True)
-class Merge:
-    """`choices` has "mine" or "theirs" by paths of clashes; the default is "mine"."""
+SIDES = ("mine", "theirs")
 
-    choices: Mapping[str, str] = field(default_factory=dict)
+
+@dataclass(frozen=True, slots=True)
+class MergeResult:
+    """Contains the result of a merge. `value` is MISSING if nothing is left. `undecided` are the
+    clashes without a choice; there, `value` has my side.
+    """
+
+    value: Any
+    clashes: Sequence[Clash]
+    undecided: Sequence[Clash]
+
+
+def merge_documents(
+    base: Any, mine: Any, theirs: Any, choices: Mapping[str, str] = {}
+) -> MergeResult:
+    """Merge two edits. `choices` has one of SIDES by path of clash. If `base` is MISSING, all
+    differences clash.
+    """
+    merging = DocumentMerge(choices)
+    value = merging.merged(base, mine, theirs)
+    undecided = [clash for clash in merging.clashes if choices.get(clash.path) not in SIDES]
+    return MergeResult(value, merging.clashes, undecided)
+
+
+@dataclass(slots=True)
+class DocumentMerge:
+    """Merges documents, and collects clashes."""
+
+    choices: Mapping[str, str]
     clashes: list[Clash] = field(default_factory=list)
 
     def merged(self, base: Any, mine: Any, theirs: Any, path: str = "") -> Any:
-        """The merged value, or MISSING. Collects the clashes."""
+        """Return the merged value, or MISSING."""
         if same(mine, theirs) or same(base, theirs):
             return mine
         if same(base, mine):
@@ -45,7 +71,7 @@ class Merge:
                 return [*self.named_items(base, mine, theirs, path).values()]
             if len(base) == len(mine) == len(theirs):
                 items = enumerate(zip(*three, strict=True))
-                return [self.merged(*values, join(path, index)) for index, values in items]
+                return [self.merged(*values, join_path(path, index)) for index, values in items]
         self.clashes.append(Clash(path, *three))
         return theirs if self.choices.get(path) == "theirs" else mine
 
@@ -56,18 +82,18 @@ class Merge:
         places: Mapping[str, int],
         path: str,
     ) -> dict[str, Any]:
-        """`places` has the index of each member of a list, for its path."""
+        """Merge named members. `places` has the list index of each name, which is used in its path."""
         found = {}
         for name in names:
             base, mine, theirs = (version.get(name, MISSING) for version in versions)
-            found[name] = self.merged(base, mine, theirs, join(path, places.get(name, name)))
+            found[name] = self.merged(base, mine, theirs, join_path(path, places.get(name, name)))
         return {name: value for name, value in found.items() if value is not MISSING}
 
     def named_items(
         self, base: list[Any], mine: list[Any], theirs: list[Any], path: str
     ) -> dict[str, Any]:
-        """Merged lists whose items are matched by their identities, by identity."""
-        versions = [{identity(item): item for item in one} for one in (base, mine, theirs)]
+        """Merge lists whose items are matched by identity. Returns the merged items by identity."""
+        versions = [{item_identity(item): item for item in one} for one in (base, mine, theirs)]
         places: dict[str, int] = {}
         for version in (versions[0], versions[2], versions[1]):
             places |= {name: index for index, name in enumerate(version)}
@@ -75,13 +101,15 @@ class Merge:
 
 
 def has_identities(items: Sequence[Any]) -> bool:
-    return len(set(map(identity, items))) == len(items)
+    return len(set(map(item_identity, items))) == len(items)
 
 
 def merged_order(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> list[str]:
-    """All names in my order if I moved any, else in theirs; new names follow their neighbours."""
+    """Return all names: in my order if I moved any, else in theirs. New names follow their
+    neighbours.
+    """
     i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]
     first, second = (mine, theirs) if i_moved else (theirs, mine)
     after: dict[str | None, list[str]] = defaultdict(list)

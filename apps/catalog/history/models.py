@@ -1,4 +1,4 @@
-"""The changes of rows, kept when the row is deleted."""
+"""The recorded changes of rows, which are retained when the row is deleted."""
 
 from typing import Any
 
@@ -6,11 +6,14 @@ from django.conf import settings
 from django.db import models
 from django.utils.timezone import now
 
+from apps.old_rows import delete_older
+
 
 class Change(models.Model):
-    """`before` and `after` are snapshots (`apps.catalog.history.kinds`), None for no row.
+    """Records a change of a row. `before` and `after` are snapshots
+    (`apps.catalog.history.recorded_models`), or None for no row.
 
-    Both are stored, because the change before may be unrecorded or cleaned up.
+    Both are stored, because the previous change may be unrecorded or deleted.
     """
 
     class What(models.TextChoices):
@@ -31,22 +34,28 @@ class Change(models.Model):
         max_length=60, help_text="The model's label, such as catalog.application."
     )
     object_id = models.BigIntegerField()
-    title = models.CharField(max_length=300, help_text="What the row was called then.")
-    version = models.PositiveIntegerField(null=True, help_text="Of the row, after the change.")
+    title = models.CharField(max_length=300, help_text="The name of the row at that time.")
+    version = models.PositiveIntegerField(
+        null=True, help_text=("The state of the row after the change.")
+    )
     what = models.CharField(max_length=10, choices=What)
-    restored_from = models.BigIntegerField(null=True, help_text="The change whose state came back.")
+    restored_from = models.BigIntegerField(
+        null=True, help_text=("The change whose state was restored.")
+    )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
-    actor = models.CharField(max_length=150, help_text="The name stays when the account goes.")
+    actor = models.CharField(
+        max_length=150, help_text=("The name is retained after the account is deleted.")
+    )
     via = models.CharField(max_length=10, choices=Via)
-    through = models.CharField(max_length=300, help_text="Which key or which command.")
+    through = models.CharField(max_length=300, help_text="The key or the command.")
     reason = models.CharField(max_length=300)
     at = models.DateTimeField(default=now)
     before = models.JSONField(null=True)
     after = models.JSONField(null=True)
-    count = models.PositiveIntegerField(help_text="How many places differ.")
-    places = models.JSONField(default=list, help_text="The paths of the first of them.")
+    count = models.PositiveIntegerField(help_text="The number of differences.")
+    places = models.JSONField(default=list, help_text="The paths of the first differences.")
 
     class Meta:
         app_label = "catalog"
@@ -66,17 +75,22 @@ class Change(models.Model):
 
     @property
     def how(self) -> str:
-        """The way of the change, such as "the API (operator key nightly)"."""
+        """Describe the way of the change, such as "the API (operator key nightly)"."""
         way = str(self.get_via_display())
         return f"{way} ({self.through})" if self.through else way
 
     @property
     def way(self) -> str:
-        """`how` without what `who` says already."""
+        """Return `how` without the part that `who` already names."""
         return self.how if self.actor else self.through
 
     @property
     def state(self) -> dict[str, Any]:
-        """The row after the change; before it, if the change deleted the row."""
+        """Return the row after the change, or before it if the change deleted the row."""
         found: dict[str, Any] = (self.before if self.after is None else self.after) or {}
         return found
+
+
+def delete_old() -> int:
+    """Delete the changes that are older than `HISTORY_DAYS`, and return their number."""
+    return delete_older(Change, "at", settings.HISTORY_DAYS)

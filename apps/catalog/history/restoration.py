@@ -1,4 +1,4 @@
-"""An earlier state of a row, as values for the row's form, which checks and saves them."""
+"""Turns an earlier state of a row into values for the row's form, which checks and saves them."""
 
 import json
 from collections.abc import Mapping
@@ -8,46 +8,48 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import models
 
-from apps.catalog.history.kinds import RowKind, Snapshot, has_document
-from apps.catalog.masking import put_back, unmasked_text
+from apps.catalog.credentials.masking import put_back, unmasked_text
+from apps.catalog.history.recorded_models import RowKind, Snapshot, has_document
 from apps.manifest.secrets import is_hidden
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """`values` by columns, without encrypted ones; a note for each value that cannot come back."""
+class EarlierState:
+    """Contains the values to restore, by column, without encrypted ones. Each value that cannot be
+    restored has a note.
+    """
 
     values: Mapping[str, Any]
     notes: tuple[str, ...]
 
 
-def earlier(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> Earlier:
-    """A state with the credentials that a source has for the same servers.
+def earlier(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> EarlierState:
+    """Return a state with the credentials that a source has for the same servers.
 
-    A credential that no source has stays hidden in the value; the form refuses it with its path.
+    Other credentials remain hidden in the value, and the form refuses them with their paths.
     """
     rows = [row for row in sources if row is not None]
     values: dict[str, Any] = {}
     notes: list[str] = []
     for column, value in state.items():
         if column not in kind.columns:
-            continue  # the column was removed since
+            continue  # the column was removed in the meantime
         if column in kind.secrets:
             notes += secret_notes(kind, column, value, rows)
         elif column in kind.people:
             values[column] = account(value)
             if value is not None and values[column] is None:
-                notes.append(f"{column}: there is no account {value!r} any more.")
+                notes.append(f"{column}: the account {value!r} no longer exists.")
         elif column in kind.documents:
             values[column] = put_back(value, [getattr(row, column) for row in rows]).document
         elif column == kind.json_text and has_document(state):
-            # A merge has parsed it already.
+            # A merge has already parsed it.
             is_text = isinstance(value, str)
             text = value if is_text else json.dumps(value, indent=2, ensure_ascii=False)
             values[column], _ = unmasked_text(text, [getattr(row, column) for row in rows])
         else:
             values[column] = value
-    return Earlier(values, tuple(notes))
+    return EarlierState(values, tuple(notes))
 
 
 def secret_notes(kind: RowKind, column: str, value: Any, rows: list[models.Model]) -> list[str]:
@@ -56,11 +58,11 @@ def secret_notes(kind: RowKind, column: str, value: Any, rows: list[models.Model
     if present == value:
         return []
     if present:
-        return [f"The {name} is not kept in the history: the present one stays."]
-    return [f"The {name} is not kept in the history: type it again."] if is_hidden(value) else []
+        return [f"The {name} is not stored in the history. The current one is unchanged."]
+    return [f"The {name} is not stored in the history. Enter it again."] if is_hidden(value) else []
 
 
 def account(name: Any) -> Any:
-    """The id of the account of that name, or None."""
+    """Return the ID of the account with that name, or None."""
     users = get_user_model()._default_manager.filter(**{get_user_model().USERNAME_FIELD: name})
     return users.values_list("pk", flat=True).first()

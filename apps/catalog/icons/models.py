@@ -1,10 +1,12 @@
-"""The pictures that applications show as their icons."""
+"""The images that applications show as their icons."""
 
 from django.db import models
 
 
 class IconImage(models.Model):
-    """A picture under the hash of its content, so that its address can be cached for good."""
+    """Stores an image. Its name is the hash of its content, so that browsers can cache its URL
+    forever.
+    """
 
     name = models.CharField(max_length=80, primary_key=True, help_text="`<sha-256>.<ending>`")
     content = models.BinaryField()

@@ -1,19 +1,22 @@
-"""What an application says of its icon, in one text.
+"""The icon of an application, as a string.
 
-`""` stands for letters on a colour that the slug chooses, `colour:7` for letters on that colour,
-`🦊` for itself, and `<sha-256>.png` for a kept picture.
+`""` shows letters on a colour chosen by the slug, `colour:7` letters on that colour, `🦊` the emoji,
+and `<sha-256>.png` a stored image.
 """
 
 import re
 import unicodedata
+import zlib
+from dataclasses import dataclass
 
 from django.core.exceptions import ValidationError
+from django.urls import reverse
 
 COLOURS = 12
-"""As many as tiles.css of the chat has."""
+"""tiles.css of the chat defines this many tile colours."""
 LONGEST_ICON = 80
 MOST_CODE_POINTS = 12
-"""Of an emoji: a family of four has eleven."""
+"""An emoji can have up to this many code points: a family of four has eleven."""
 KEYCAP = "\u20e3"
 
 COLOUR = re.compile(r"colour:(\d{1,2})")
@@ -31,7 +34,7 @@ def is_image(icon: str) -> bool:
 
 
 def is_emoji(icon: str) -> bool:
-    """Whether it is a sign and no text: the tile has room for one."""
+    """Return True if the text is a single emoji, because the tile has room for one."""
     if not 0 < len(icon) <= MOST_CODE_POINTS:
         return False
     categories = [unicodedata.category(sign) for sign in icon]
@@ -40,8 +43,53 @@ def is_emoji(icon: str) -> bool:
 
 
 def validate_icon(icon: str) -> None:
-    """Raises `ValidationError`."""
+    """Raise `ValidationError` if the text is not a valid icon."""
     if icon and chosen_colour(icon) is None and not is_image(icon) and not is_emoji(icon):
         raise ValidationError(
-            f"Write one emoji, or a colour from colour:0 to colour:{COLOURS - 1}, or upload a picture."
+            f"Enter one emoji or a colour from colour:0 to colour:{COLOURS - 1}, or upload an "
+            "image."
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Describes the tile of an application. It shows `url` or `emoji` if one is not "", else the
+    letters on their colour.
+    """
+
+    letters: str
+    colour: int
+    emoji: str = ""
+    url: str = ""
+
+
+def tile_of(title: str, slug: str, icon: str) -> Tile:
+    colour = chosen_colour(icon)
+    return Tile(
+        letters=letters_of(title),
+        colour=colour_of(slug) if colour is None else colour,
+        emoji=icon if is_emoji(icon) else "",
+        url=reverse("application-icon", args=[icon]) if is_image(icon) else "",
+    )
+
+
+def letters_of(title: str) -> str:
+    """Return the first letters of the first two words of a title."""
+    firsts = (next(filter(str.isalnum, word), "") for word in title.split())
+    return "".join([first for first in firsts if first][:2]) or title[:1]
+
+
+def colour_of(slug: str) -> int:
+    return zlib.crc32(slug.encode()) % COLOURS
+
+
+def free_colour(title: str, slug: str, others: list[Tile]) -> str:
+    """Return the icon of a new application: "", or a colour if another tile has the same letters
+    and colour.
+    """
+    own = tile_of(title, slug, "")
+    taken = {one.colour for one in others if one.letters.casefold() == own.letters.casefold()}
+    if own.colour not in taken:
+        return ""
+    free = (number for number in range(COLOURS) if number not in taken)
+    return f"colour:{next(free, own.colour)}"

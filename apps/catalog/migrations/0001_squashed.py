@@ -1,7 +1,7 @@
 import apps.catalog.icons.values
 import apps.catalog.models
 import apps.catalog.versions.sealed_documents
-import apps.workspace.local.secrets
+import apps.workspace.local.secrets.field
 import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
                 ('digest', models.CharField(max_length=64, primary_key=True, serialize=False)),
                 ('kind', models.CharField(max_length=20)),
                 ('name', models.CharField(max_length=255)),
-                ('text', apps.workspace.local.secrets.SecretField()),
+                ('text', apps.workspace.local.secrets.field.SecretField()),
                 ('files', models.JSONField(default=dict)),
             ],
         ),

@@ -1,1 +1,1 @@
-"""The life of an application: its draft, its published versions, and the content they stand on."""
+"""The lifecycle of an application: its draft, its published versions, and their predefined content."""

@@ -1,30 +1,40 @@
-"""What the predefined content of now would change in an application, if it were published again."""
+"""Changes of predefined content that an application would get if it were published again."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import F
 
-from apps.catalog.application_files.own_skills import skills_by_application, with_own_skills
 from apps.catalog.content.installed import installed_anew
-from apps.catalog.content.items import Item
+from apps.catalog.content.items import LayerItem
 from apps.catalog.content.layers import Content
-from apps.catalog.history.differences import MISSING, Difference, differences
+from apps.catalog.history.differences import MISSING, ValueDifference, differences
 from apps.catalog.models import Application, ApplicationVersion
-from apps.catalog.uses import Reference, references_in, references_of
-from apps.catalog.versions.recorder import content_for
-from apps.catalog.versions.snapshots import content_of, digest_of
+from apps.catalog.own_skills import skills_by_application, with_own_skills
+from apps.catalog.uses import ItemReference, references_in, references_of
+from apps.catalog.versions.snapshots import (
+    content_of_version,
+    item_digest,
+    skill_texts,
+    snapshot_content,
+)
+from apps.catalog.versions.version_recorder import content_for
 
 
 @dataclass(frozen=True, slots=True)
 class ContentChange:
-    """An item that is used; `before` and `after` are its texts, None where there is none."""
+    """Describes a changed item. `before` and `after` are its texts, or None if it does not exist.
+
+    The files are those next to the SKILL.md of a skill.
+    """
 
     kind: str
     name: str
     before: str | None
     after: str | None
+    files_before: Mapping[str, str] = field(default_factory=dict)
+    files_after: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def verb(self) -> str:
@@ -33,15 +43,19 @@ class ContentChange:
         return "removed" if self.after is None else "changed"
 
     @property
-    def difference(self) -> Iterator[Difference]:
+    def differences(self) -> Iterator[ValueDifference]:
         before = MISSING if self.before is None else self.before
         after = MISSING if self.after is None else self.after
-        return differences(before, after, f"{self.kind} {self.name}")
+        place = f"{self.kind} {self.name}"
+        yield from differences(before, after, place)
+        yield from differences(self.files_before, self.files_after, place)
 
 
 @dataclass(frozen=True, slots=True)
 class PendingContent:
-    """An application whose live version stands on other content than there is now."""
+    """Represents an application whose live version was published with content that has changed
+    since.
+    """
 
     pk: int
     slug: str
@@ -50,27 +64,37 @@ class PendingContent:
 
 
 def content_changes(document: Any, before: Content, after: Content) -> list[ContentChange]:
-    """The items that the document uses, directly or by others, and that differ."""
+    """Return the items that the document uses, directly or through others, and that differ."""
     if before is after:
         return []
     old, new = used_items(document, before), used_items(document, after)
     return [
-        ContentChange(key.kind, key.name, *(None if i is None else i.text for i in pair))
+        content_change(key, *pair)
         for key in sorted(old.keys() | new.keys())
         if differ(*(pair := (old.get(key), new.get(key))))
     ]
 
 
-def differ(one: Item | None, other: Item | None) -> bool:
+def content_change(
+    key: ItemReference, before: LayerItem | None, after: LayerItem | None
+) -> ContentChange:
+    old, new = (None if item is None else item.text for item in (before, after))
+    files = ({} if item is None else skill_texts(item) for item in (before, after))
+    return ContentChange(key.kind, key.name, old, new, *files)
+
+
+def differ(one: LayerItem | None, other: LayerItem | None) -> bool:
     if one is None or other is None:
         return one is not other
-    return digest_of(one) != digest_of(other)
+    return item_digest(one) != item_digest(other)
 
 
-def used_items(document: Any, content: Content) -> dict[Reference, Item]:
-    """Every skill, because all are offered, and the items that the document leads to."""
-    found = {Reference("skill", name): item for name, item in content.items["skill"].items()}
-    waiting: list[Reference] = [*references_in(document, content)]
+def used_items(document: Any, content: Content) -> dict[ItemReference, LayerItem]:
+    """Return all skills, because all are offered, and the items that the document refers to,
+    directly or through others.
+    """
+    found = {ItemReference("skill", name): item for name, item in content.items["skill"].items()}
+    waiting: list[ItemReference] = [*references_in(document, content)]
     while waiting:
         reference = waiting.pop()
         item = content.items[reference.kind].get(reference.name)
@@ -81,15 +105,15 @@ def used_items(document: Any, content: Content) -> dict[Reference, Item]:
 
 
 def live_content(row: Application) -> tuple[Content, Content]:
-    """What the live version stands on, and what is installed now."""
+    """Return the content of the live version, and the installed content."""
     installed = content_for(row)
-    versions = ApplicationVersion.objects.filter(application=row.pk, number=row.live_number)
-    snapshot = versions.values_list("snapshot", flat=True).first()
-    return content_of(snapshot, installed), installed
+    return content_of_version(row, row.live_number, installed), installed
 
 
 def pending_content(applications: Iterable[int] | None = None) -> list[PendingContent]:
-    """The live applications, by title, that publishing again would change. Few queries."""
+    """Return the live applications, by title, that publishing again would change. Makes few
+    queries.
+    """
     installed = installed_anew()
     rows = ApplicationVersion.objects.filter(
         number=F("application__live_number"), application__archived_at=None
@@ -101,7 +125,7 @@ def pending_content(applications: Iterable[int] | None = None) -> list[PendingCo
     found = []
     for pk, slug, title, document, snapshot in rows.order_by("title").values_list(*named):
         own = with_own_skills(installed, skills.get(pk, {}))
-        changes = content_changes(document, content_of(snapshot, own), own)
+        changes = content_changes(document, snapshot_content(snapshot, own), own)
         if changes:
             found.append(PendingContent(pk, slug, title, changes))
     return found

@@ -1,5 +1,6 @@
-"""Published versions of applications, their drafts, and the predefined content at publishing."""
+"""Published versions of applications, drafts, and the predefined content at the time of publishing."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -9,17 +10,19 @@ from django.utils.timezone import now
 from apps.catalog.history.models import Change
 from apps.catalog.icons.values import LONGEST_ICON, validate_icon
 from apps.catalog.versions.sealed_documents import SealedDocumentField
-from apps.workspace.local.secrets import SecretField
+from apps.workspace.local.models import Secret
+from apps.workspace.local.secrets.field import SecretField
 from apps.workspace.versions import Versioned
 
 
 class ContentText(models.Model):
-    """A predefined item as it was in some snapshot, by the hash of all that is in it."""
+    """Stores a predefined item as it was in a snapshot, named by the hash of its content."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     kind = models.CharField(max_length=20)
     name = models.CharField(max_length=255)
-    text = SecretField()  # that of a file may hold a credential, which stood in no database before
+    # Encrypted, because the text of a file may hold a credential that was in no database before.
+    text = SecretField()
     files = models.JSONField(default=dict)
 
     class Meta:
@@ -30,7 +33,9 @@ class ContentText(models.Model):
 
 
 class ContentSnapshot(models.Model):
-    """All predefined items in force at one time: `items` are the digests of their texts, sorted."""
+    """Stores all predefined items in use at one time. `items` are the sorted digests of their
+    texts.
+    """
 
     digest = models.CharField(max_length=64, primary_key=True)
     items = models.JSONField()
@@ -43,9 +48,10 @@ class ContentSnapshot(models.Model):
 
 
 class ApplicationVersion(models.Model):
-    """What an application was when it was published. Nothing but `withdrawn_at` ever changes.
+    """Stores a published state of an application. Only `withdrawn_at` ever changes.
 
-    Credentials in `document` are references to secrets. `snapshot` is the predefined content at that time.
+    Credentials in `document` are references to secrets. `snapshot` is the predefined content at
+    that time.
     """
 
     application = models.ForeignKey(
@@ -55,16 +61,18 @@ class ApplicationVersion(models.Model):
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True)
     icon = models.CharField(max_length=LONGEST_ICON, blank=True, default="")
-    document: Any = SealedDocumentField(help_text="The manifest as it was written.")
+    document: Any = SealedDocumentField(help_text="The manifest as written.")
     snapshot = models.ForeignKey(ContentSnapshot, on_delete=models.PROTECT, null=True)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
-    author_name = models.CharField(max_length=150, help_text="Stays when the account goes.")
+    author_name = models.CharField(
+        max_length=150, help_text=("Retained after the account is deleted.")
+    )
     via = models.CharField(max_length=10, choices=Change.Via)
     note = models.CharField(max_length=300)
     is_automatic = models.BooleanField(
-        default=False, help_text="Published by a save, without a note."
+        default=False, help_text="Published by saving, without a note."
     )
     published_at = models.DateTimeField(default=now)
     withdrawn_at = models.DateTimeField(null=True)
@@ -87,9 +95,9 @@ class ApplicationVersion(models.Model):
 
 
 class ApplicationDraft(Versioned):
-    """What is to become the next version. It answers nobody but those who may edit it.
+    """Stores the next version of an application in preparation. Only its editors can run it.
 
-    `based_on` is the number of the version that the draft began with, 0 for none.
+    `based_on` is the number of the version that the draft started from, or 0.
     """
 
     application = models.OneToOneField(
@@ -104,7 +112,7 @@ class ApplicationDraft(Versioned):
     skills = models.JSONField(
         null=True,
         blank=True,
-        help_text="Texts of its own skills by path; null for those that it has.",
+        help_text="Texts of its own skills by path; null for the current ones.",
     )
     based_on = models.PositiveIntegerField(default=0)
     author = models.ForeignKey(
@@ -113,9 +121,14 @@ class ApplicationDraft(Versioned):
     editors = models.ManyToManyField(
         settings.AUTH_USER_MODEL,
         related_name="+",
-        help_text="Whoever changed it. They cannot publish it where two people are needed.",
+        help_text=(
+            "Users who changed the draft. They cannot publish it if two people are required."
+        ),
     )
     updated_at = models.DateTimeField(auto_now=True)
+
+    made_secrets: Sequence[Secret] = ()
+    """The last save of this object created these secrets from plain credentials."""
 
     class Meta:
         app_label = "catalog"
@@ -125,9 +138,10 @@ class ApplicationDraft(Versioned):
 
 
 class PublishingRequest(models.Model):
-    """Somebody asks another person to publish a draft as it is: `digest` is that of its texts.
+    """Stores a user's request that another user publish a draft unchanged. `digest` is the hash of
+    its definition.
 
-    Sent back, it stays with its words until somebody asks again.
+    A request that is sent back remains, with its comment, until the user asks again.
     """
 
     draft = models.OneToOneField(ApplicationDraft, on_delete=models.CASCADE, related_name="request")

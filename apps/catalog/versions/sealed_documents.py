@@ -1,15 +1,15 @@
-"""A JSON column that is encrypted, because a document of earlier times may hold a credential."""
+"""An encrypted JSON column for documents of the past, which may contain credentials."""
 
 import json
 from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from apps.workspace.local.secrets import SecretField, UnreadableSecret
+from apps.workspace.local.secrets.field import SecretField, UnreadableSecret
 
 
 class SealedDocumentField(SecretField):
-    """Encrypted as secrets are. Where no key fits, the value is an `UnreadableSecret`."""
+    """Encrypts a JSON column like a secret. If no key fits, the value is an `UnreadableSecret`."""
 
     def get_prep_value(self, value: Any) -> str | None:
         if isinstance(value, UnreadableSecret) or value is None:

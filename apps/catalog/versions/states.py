@@ -1,4 +1,4 @@
-"""In which state of its life an application is."""
+"""The lifecycle state of an application."""
 
 from django.db import models
 
@@ -12,8 +12,8 @@ class ApplicationState(models.TextChoices):
     ARCHIVED = "archived", "Archived"
 
 
-def state_of(row: Application) -> ApplicationState:
-    """A query for the draft, unless `with_drafts` found it."""
+def application_state(row: Application) -> ApplicationState:
+    """Return the state of an application. Queries the draft, unless `with_drafts` did."""
     if row.archived_at is not None:
         return ApplicationState.ARCHIVED
     if row.live_number == 0:
@@ -24,18 +24,18 @@ def state_of(row: Application) -> ApplicationState:
 def has_draft(row: Application) -> bool:
     found = getattr(row, "drafted", None)
     if found is None:
-        draft = getattr(row, "draft", None)  # one that `draft_of` made is not stored
+        draft = getattr(row, "draft", None)  # a draft that `draft_of` created is not stored
         return draft is not None and draft.pk is not None
     return bool(found)
 
 
 def with_drafts(rows: models.QuerySet[Application]) -> models.QuerySet[Application]:
-    """The rows, each with `drafted`: whether it has a draft."""
+    """Annotate the rows with `drafted`: whether a draft exists."""
     return rows.annotate(drafted=models.Q(draft__isnull=False))
 
 
 def in_state(rows: models.QuerySet[Application], state: str) -> models.QuerySet[Application]:
-    """The rows in a state; all of them for a name that is none."""
+    """Return the rows in a state, or all rows for an unknown state."""
     present = rows.filter(archived_at=None)
     match state:
         case ApplicationState.ARCHIVED:

@@ -1,4 +1,4 @@
-"""Pictures and files of imported messages: in the ZIP beside the conversations, or in the messages."""
+"""Images and files of imported messages, which are in the ZIP or inside the messages."""
 
 import base64
 import binascii
@@ -16,19 +16,19 @@ from django.core.files.base import ContentFile
 
 from apps.accounts.caller import Caller
 from apps.archives import UNREADABLE, TooManyEntries, open_archive
-from apps.chat.folders import MOST_FILES, folder_of, store_file, title_of
 from apps.chat.imports.chatgpt import KEY
 from apps.chat.imports.files import MOST_MEMBERS
 from apps.chat.imports.tree import ImportedMessage, SourceFile, paragraphs
+from apps.conversations.files.folder import MOST_FILES, file_title, folder_of, store_file
 from apps.errors import FileRefused, Refused
 
 MOST_BYTES = 512 * 1024 * 1024
-"""That are read of the files of one import, whatever a ZIP says of its sizes."""
+"""Up to this many bytes are read from the files of one import, whatever sizes the ZIP declares."""
 DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
 
 
-class AttachedFiles:
-    """The files that come with the conversations, each read when it is asked for."""
+class ImportedFiles:
+    """Contains the files that were uploaded with the conversations. Each is read on request."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._members: dict[str, zipfile.ZipInfo] = {}
@@ -37,11 +37,12 @@ class AttachedFiles:
         with suppress(*UNREADABLE, TooManyEntries):
             self._archive = open_archive(file, MOST_MEMBERS)
             for member in self._archive.infolist():
-                if found := KEY.match(PurePosixPath(member.filename).name):  # its name follows
+                # The rest of the name follows the key.
+                if found := KEY.match(PurePosixPath(member.filename).name):
                     self._members.setdefault(found.group(), member)
 
     def read(self, file: SourceFile) -> tuple[str, bytes] | None:
-        """The name and the bytes; None for a file that did not come along, is damaged or too large."""
+        """Return the name and the bytes, or None for a file that is missing, damaged or too large."""
         if inline := DATA.match(file.key):
             return self._decode(file, file.key[inline.end() :])
         member = self._members.get(file.key)
@@ -65,7 +66,9 @@ class AttachedFiles:
 
 
 def name_of(file: SourceFile, content: bytes) -> str:
-    """Of one without a name by its bytes: in the ZIP many pictures end in `.dat`."""
+    """Return the file's name, or one with an extension that fits its bytes: many images in the ZIP
+    end in `.dat`.
+    """
     ending = filetype.guess_extension(content)
     return file.name or (f"picture.{ending}" if ending else "picture")
 
@@ -74,10 +77,11 @@ def bring_files(
     caller: Caller,
     conversation: UUID,
     messages: Iterable[ImportedMessage],
-    attached: AttachedFiles,
+    attached: ImportedFiles,
 ) -> None:
-    """Store what comes along, and take its lines out of the texts. What cannot be stored (its type, its
-    size, no room) keeps its line.
+    """Attach the files that were uploaded, and remove their lines from the texts.
+
+    A file that is refused because of its type, its size or the quota keeps its line.
     """
     taken: list[str] = []
     for message in messages:
@@ -92,7 +96,7 @@ def bring_files(
                 stored = store_file(
                     caller, folder_of(conversation), name, ContentFile(content), taken
                 )
-                title = title_of(stored.path)
+                title = file_title(stored.path)
                 taken.append(title)
                 message.attachments.append(
                     {"type": stored.content_type, "title": title, "url": stored.path}

@@ -1,4 +1,4 @@
-"""Conversations of ChatGPT's export, `conversations.json`: a tree of nodes by their ids."""
+"""Conversations of ChatGPT's export, `conversations.json`: a tree of nodes with IDs."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from apps.chat.imports.tree import (
     SourceFile,
     SourceNode,
     Speaker,
-    Unreadable,
+    UnreadableConversation,
     entries,
     fenced,
     identifier,
@@ -23,9 +23,9 @@ from apps.chat.imports.tree import (
 )
 
 CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201|【\\d+[:†][^】]{0,200}】")
-"""Marks that mean something on their own page alone."""
+"""Matches citation marks, which have a meaning only on ChatGPT's own page."""
 KEY = re.compile(r"file[-_](?!service:)[A-Za-z0-9]+")
-"""The id of a file, in addresses that begin in several ways."""
+"""Matches the ID of a file, which follows various prefixes in URLs."""
 HIDDEN = frozenset(
     {
         "thoughts",
@@ -35,7 +35,9 @@ HIDDEN = frozenset(
         "tether_browsing_display",
     }
 )
-"""What the model thought, found or was told in the background."""
+"""These content types are not imported: the model's thoughts, browsing results and background
+instructions.
+"""
 SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant", "tool": "assistant"}
 PICTURES = ("image_asset_pointer", "image_url")
 
@@ -45,10 +47,10 @@ def is_chatgpt(document: dict[str, Any]) -> bool:
 
 
 def read(document: dict[str, Any]) -> SourceConversation:
-    """Raises `Unreadable`."""
+    """Convert a conversation of ChatGPT. Raises `UnreadableConversation`."""
     mapping = document["mapping"]
     if not isinstance(mapping, dict):
-        raise Unreadable(gettext("its `mapping` is no object"))
+        raise UnreadableConversation(gettext("its `mapping` isn’t an object"))
     nodes = [node_of(key, written) for key, written in mapping.items() if isinstance(written, dict)]
     return SourceConversation(
         "chatgpt",
@@ -65,7 +67,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
 def node_of(key: str, written: dict[str, Any]) -> SourceNode:
     message, parent = item(written, "message"), identifier(written.get("parent")) or None
     role = SPEAKERS.get(string(item(message, "author").get("role")))
-    text = text_of(message) if role is not None and is_visible(message) else ""
+    text = message_text(message) if role is not None and is_visible(message) else ""
     model = string(item(message, "metadata").get("model_slug"))[:100]
     at = moment(message.get("create_time"))
     return SourceNode(key, parent, role, text, at, model, tuple(files_of(message)))
@@ -74,17 +76,17 @@ def node_of(key: str, written: dict[str, Any]) -> SourceNode:
 def is_visible(message: dict[str, Any]) -> bool:
     if item(message, "metadata").get("is_visually_hidden_from_conversation") is True:
         return False
-    # What a model writes to its tools is not for people, but for code and canvas documents.
+    # Messages to tools are not meant for users, except code and canvas documents.
     recipient = string(message.get("recipient")) or "all"
     return recipient in ("all", "python") or recipient.startswith("canmore.")
 
 
-def text_of(message: dict[str, Any]) -> str:
+def message_text(message: dict[str, Any]) -> str:
     content, recipient = item(message, "content"), string(message.get("recipient"))
     kind = string(content.get("content_type"))
     text = paragraphs(parts_of(content)) or string(content.get("text"))
     if kind in HIDDEN or not text:
-        return paragraphs(attached(message))
+        return paragraphs(attachment_names(message))
     if kind == "code":
         is_call = recipient not in ("", "all", "python")
         return "" if is_call else fenced(text, string(content.get("language")))
@@ -94,8 +96,8 @@ def text_of(message: dict[str, Any]) -> str:
         quoted = "\n".join(f"> {line}" for line in text.splitlines())
         return paragraphs((string(content.get("title")), quoted))
     if kind == "text" and item(message, "author").get("role") == "tool":
-        return ""  # what a tool tells the model
-    return paragraphs((CITATION.sub("", text), *attached(message)))
+        return ""  # a tool's message to the model
+    return paragraphs((CITATION.sub("", text), *attachment_names(message)))
 
 
 def parts_of(content: dict[str, Any]) -> Iterator[str]:
@@ -110,14 +112,14 @@ def parts_of(content: dict[str, Any]) -> Iterator[str]:
             elif kind == "audio_transcription":
                 yield string(part.get("text"))
             elif "audio" in kind:
-                yield left_out(gettext("Sound"))
+                yield left_out(gettext("Audio"))
             else:
                 yield string(part.get("text"))
 
 
-def attached(message: dict[str, Any]) -> Iterator[str]:
+def attachment_names(message: dict[str, Any]) -> Iterator[str]:
     for file in entries(item(message, "metadata").get("attachments")):
-        if not is_picture(file):  # those stand among the parts too
+        if not is_picture(file):  # pictures are also among the parts
             yield left_out(gettext("File"), string(file.get("name")))
 
 
@@ -127,7 +129,7 @@ def is_picture(file: dict[str, Any]) -> bool:
 
 
 def files_of(message: dict[str, Any]) -> Iterator[SourceFile]:
-    """Those that may be in the ZIP."""
+    """Yield the attachments that may be in the ZIP."""
     written = entries(item(message, "metadata").get("attachments"))
     names = {string(file.get("id")): string(file.get("name")) for file in written}
     for part in entries(item(message, "content").get("parts")):

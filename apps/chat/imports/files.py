@@ -1,4 +1,6 @@
-"""Files with conversations of other programs: what they are, and the conversations in them one by one."""
+"""Export files of other programs: the detection of their format, and their conversations one by
+one.
+"""
 
 import json
 import zipfile
@@ -12,25 +14,28 @@ from django.utils.translation import gettext, gettext_lazy
 
 from apps.archives import UNREADABLE, TooManyEntries, open_archive
 from apps.chat.imports import chatgpt, librechat, open_webui, own_export
-from apps.chat.imports.tree import SourceConversation, Unreadable
+from apps.chat.imports.tree import SourceConversation, UnreadableConversation
+from apps.documents.zip_names import READ_AS, named_entries
 
 LARGEST_FILE = 64 * 1024 * 1024
-"""Bytes, of a ZIP what it holds together."""
+"""A file can be up to this many bytes. In a ZIP, the limit applies to the sum of its conversation
+files.
+"""
 MOST_CONVERSATIONS = 20_000
 MOST_MEMBERS = 50_000
-"""Files in a ZIP: an export has the pictures of many years in it."""
+"""A ZIP can contain up to this many files: an export can include the images of many years."""
 READ_BYTES = 1024 * 1024
 ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig"))
 NO_CONVERSATIONS = gettext_lazy(
-    "There are no conversations in it. It takes the conversations.json, or the whole ZIP, of ChatGPT, "
-    "and the JSON files of Open WebUI, LibreChat and of an export from here."
+    "The file contains no conversations. Choose the conversations.json or the whole ZIP from "
+    "ChatGPT, or a JSON file from Open WebUI, LibreChat or QuickApps."
 )
 EXPECTED = gettext_lazy(
-    "Choose the conversations.json or the whole ZIP of ChatGPT, or a JSON file of Open WebUI, "
-    "LibreChat, or an export from here."
+    "Choose the conversations.json or the whole ZIP from ChatGPT, or a JSON file from Open "
+    "WebUI, LibreChat or QuickApps."
 )
 BEGINNING_BYTES = 8192
-"""The bytes of a file that `filetype` reads."""
+"""`filetype` needs this many bytes to detect a type."""
 WHITESPACE = " \t\n\r"
 _decoder = json.JSONDecoder()
 
@@ -48,82 +53,93 @@ FORMATS = (
 )
 
 
-def conversations_in(file: IO[bytes]) -> Iterator[SourceConversation | Unreadable]:
-    """One by one; in place of a conversation that cannot be read, why. Raises `Unreadable` for the file."""
+def conversations_in(file: IO[bytes]) -> Iterator[SourceConversation | UnreadableConversation]:
+    """Yield the conversations one by one, or an exception for one that cannot be read.
+
+    Raises `UnreadableConversation` if the file itself cannot be read.
+    """
     count = 0
     for text in texts_in(file):
         for document in documents_in(text):
             count += 1
             if count > MOST_CONVERSATIONS:
-                raise Unreadable(
-                    gettext("It has more than {most_conversations} conversations.").format(
+                raise UnreadableConversation(
+                    gettext(
+                        "The file has too many conversations; the limit is {most_conversations}."
+                    ).format(
                         most_conversations=number_format(MOST_CONVERSATIONS, force_grouping=True)
                     )
                 )
             yield conversation_of(document)
     if not count:
-        raise Unreadable(NO_CONVERSATIONS)
+        raise UnreadableConversation(NO_CONVERSATIONS)
 
 
-def conversation_of(document: Any) -> SourceConversation | Unreadable:
+def conversation_of(document: Any) -> SourceConversation | UnreadableConversation:
     if not isinstance(document, dict):
-        return Unreadable(gettext("it is no JSON object"))
+        return UnreadableConversation(gettext("it isn’t a JSON object"))
     read = next((one.read for one in FORMATS if one.fits(document)), None)
     if read is None:
-        return Unreadable(gettext("it is of no program that is known here"))
+        return UnreadableConversation(gettext("unknown format"))
     try:
         return read(document)
-    except Unreadable as error:
+    except UnreadableConversation as error:
         return error
 
 
 def texts_in(file: IO[bytes]) -> Iterator[str]:
-    """The JSON texts of the file, or of a ZIP. Raises `Unreadable`."""
+    """Yield the JSON texts of a file or of a ZIP. Raises `UnreadableConversation`."""
     beginning = file.read(BEGINNING_BYTES)
     file.seek(0)
     if not beginning:
-        raise Unreadable(gettext("The file is empty."))
+        raise UnreadableConversation(gettext("The file is empty."))
     if not beginning.startswith(b"PK"):
         check_kind(beginning)
-        yield decoded(read_at_most(file, LARGEST_FILE))
+        yield decode_text(read_at_most(file, LARGEST_FILE))
         return
     try:
         with open_archive(file, MOST_MEMBERS) as archive:
             yield from members_of(archive)
     except TooManyEntries as error:
-        raise Unreadable(
-            gettext("The ZIP has more than {most_members} files.").format(
+        raise UnreadableConversation(
+            gettext("The ZIP has too many files; the limit is {most_members}.").format(
                 most_members=number_format(MOST_MEMBERS, force_grouping=True)
             )
         ) from error
     except UNREADABLE as error:
-        raise Unreadable(
-            gettext("The ZIP cannot be read: it is damaged, or has a password.")
+        raise UnreadableConversation(
+            gettext("The ZIP can’t be read: it is damaged or password-protected.")
         ) from error
 
 
 def check_kind(beginning: bytes) -> None:
-    """Raise `Unreadable` for a picture, a PDF and the like: no JSON begins as they do."""
+    """Raise `UnreadableConversation` for an image, a PDF or another binary file."""
     if (kind := filetype.guess(beginning)) is None:
         return
     found = gettext("This is a file of the type {type}, not an export of conversations.")
-    raise Unreadable(f"{found.format(type=kind.mime)} {EXPECTED}")
+    raise UnreadableConversation(f"{found.format(type=kind.mime)} {EXPECTED}")
 
 
 def members_of(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Raises `Unreadable` for more than is read, whatever the archive says of its sizes."""
+    """Yield the texts of the conversation files.
+
+    Raises `UnreadableConversation` above the limits, which do not rely on the sizes that the
+    archive declares.
+    """
     left = LARGEST_FILE
-    for info in archive.infolist():
-        if not has_conversations(info.filename):
+    for name, info in named_entries(archive, READ_AS):
+        if not has_conversations(name):
             continue
         with archive.open(info) as member:
             content = read_at_most(member, left)
         left -= len(content)
-        yield decoded(content)
+        yield decode_text(content)
 
 
 def has_conversations(name: str) -> bool:
-    """ChatGPT's `conversations.json`, of large exports `conversations-000.json`; ours are in a folder."""
+    """Return True for `conversations.json`, ChatGPT's `conversations-000.json`, and the files in
+    the folder of our own exports.
+    """
     path = PurePosixPath(name)
     if path.suffix.lower() != ".json" or "__MACOSX" in path.parts:
         return False
@@ -131,40 +147,40 @@ def has_conversations(name: str) -> bool:
 
 
 def read_at_most(file: IO[bytes], most: int) -> bytes:
-    """Raises `Unreadable`."""
+    """Read a file of up to `most` bytes. Raises `UnreadableConversation` if it is larger."""
     pieces, size = [], 0
     while piece := file.read(READ_BYTES):
         size += len(piece)
         if size > most:
             megabytes = LARGEST_FILE // 1024 // 1024
-            raise Unreadable(
-                gettext("It has more than {megabytes} MB of conversations.").format(
-                    megabytes=megabytes
-                )
+            raise UnreadableConversation(
+                gettext(
+                    "The conversations in the file are too large; the limit is {megabytes} MB."
+                ).format(megabytes=megabytes)
             )
         pieces.append(piece)
     return b"".join(pieces)
 
 
-def decoded(content: bytes) -> str:
-    """Raises `Unreadable`."""
+def decode_text(content: bytes) -> str:
+    """Decode a text by its byte order mark, by default as UTF-8. Raises `UnreadableConversation`."""
     encoding = next(name for mark, name in ENCODINGS if content.startswith(mark))
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise Unreadable(gettext("The text of the file is not UTF-8.")) from error
+        raise UnreadableConversation(gettext("The text of the file is not UTF-8.")) from error
 
 
 def documents_in(text: str) -> Iterator[Any]:
-    """The members of a list one by one, so that others get their turn meanwhile; else the document itself.
+    """Yield the members of a list one by one, or the document itself.
 
-    Raises `Unreadable`.
+    Reading one by one lets other requests run in between. Raises `UnreadableConversation`.
     """
     at = skip(text, 0)
     if not text.startswith("[", at):
         document, end = read_value(text, at)
         if skip(text, end) != len(text):
-            raise broken(text, end)
+            raise broken_file(text, end)
         yield document
         return
     at = skip(text, at + 1)
@@ -172,13 +188,13 @@ def documents_in(text: str) -> Iterator[Any]:
     while not text.startswith("]", at):
         if not is_first:
             if not text.startswith(",", at):
-                raise broken(text, at)
+                raise broken_file(text, at)
             at = skip(text, at + 1)
         document, end = read_value(text, at)
         yield document
         at, is_first = skip(text, end), False
     if skip(text, at + 1) != len(text):
-        raise broken(text, at + 1)
+        raise broken_file(text, at + 1)
 
 
 def skip(text: str, at: int) -> int:
@@ -188,21 +204,23 @@ def skip(text: str, at: int) -> int:
 
 
 def read_value(text: str, at: int) -> tuple[Any, int]:
-    """Raises `Unreadable`."""
+    """Parse a JSON value at a position, and return it with its end. Raises
+    `UnreadableConversation`.
+    """
     try:
         return _decoder.raw_decode(text, at)
     except json.JSONDecodeError as error:
         is_cut = error.msg.startswith("Unterminated string")
-        raise broken(text, len(text) if is_cut else error.pos) from error
+        raise broken_file(text, len(text) if is_cut else error.pos) from error
     except RecursionError as error:
-        raise Unreadable(gettext("The JSON is nested too deeply.")) from error
-    except ValueError as error:  # a number of thousands of digits
-        raise broken(text, at) from error
+        raise UnreadableConversation(gettext("The JSON is nested too deeply.")) from error
+    except ValueError as error:  # for example, a number with thousands of digits
+        raise broken_file(text, at) from error
 
 
-def broken(text: str, at: int) -> Unreadable:
+def broken_file(text: str, at: int) -> UnreadableConversation:
     if at >= len(text):
-        return Unreadable(gettext("The JSON ends in the middle. Download the file again."))
-    return Unreadable(
-        gettext("This is no valid JSON: line {value}.").format(value=text.count(chr(10), 0, at) + 1)
+        return UnreadableConversation(gettext("The JSON is incomplete. Download the file again."))
+    return UnreadableConversation(
+        gettext("This isn’t valid JSON: line {value}.").format(value=text.count(chr(10), 0, at) + 1)
     )

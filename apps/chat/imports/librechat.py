@@ -1,4 +1,6 @@
-"""A conversation of LibreChat's export: a flat list of messages, or messages that hold those after them."""
+"""A conversation of LibreChat's export: a flat list of messages, or messages with their replies
+inside.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +10,7 @@ from django.utils.translation import gettext
 from apps.chat.imports.tree import (
     SourceConversation,
     SourceNode,
-    Unreadable,
+    UnreadableConversation,
     chain,
     entries,
     identifier,
@@ -27,12 +29,12 @@ def is_librechat(document: dict[str, Any]) -> bool:
 
 
 def read(document: dict[str, Any]) -> SourceConversation:
-    """Raises `Unreadable`."""
+    """Convert a conversation of LibreChat. Raises `UnreadableConversation`."""
     messages = entries(document.get("messagesTree")) or entries(document.get("messages"))
     if not messages:
-        raise Unreadable(gettext("it has no messages that can be read"))
+        raise UnreadableConversation(gettext("it has no messages that can be read"))
     nodes = list(
-        flattened(messages) if any("children" in one for one in messages) else flat(messages)
+        flatten_messages(messages) if any("children" in one for one in messages) else flat(messages)
     )
     newest = max((node for node in nodes if node.at), key=lambda node: node.at or 0, default=None)
     return SourceConversation(
@@ -46,7 +48,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
 
 
 def flat(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
-    """Exports of one branch alone, and older ones, do not say what each message follows."""
+    """Yield the messages in order. Old exports and exports of one branch name no parents."""
     if any("parentMessageId" in one for one in messages):
         for place, one in enumerate(messages):
             parent = identifier(one.get("parentMessageId"))
@@ -57,7 +59,7 @@ def flat(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
             yield node_of(key, before, one)
 
 
-def flattened(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
+def flatten_messages(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
     waiting: list[tuple[str | None, dict[str, Any]]] = [(None, one) for one in reversed(messages)]
     count = 0
     while waiting:
@@ -70,14 +72,14 @@ def flattened(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
 
 def node_of(key: str, parent: str | None, message: dict[str, Any]) -> SourceNode:
     is_user = message.get("isCreatedByUser") is True or string(message.get("sender")) == "User"
-    text = paragraphs((*text_of(message), *files_of(message)))
+    text = paragraphs((*message_texts(message), *files_of(message)))
     model = "" if is_user else string(message.get("model"))[:100]
     at = moment(message.get("createdAt"))
     return SourceNode(key, parent, "user" if is_user else "assistant", text, at, model)
 
 
-def text_of(message: dict[str, Any]) -> Iterator[str]:
-    """What the model thought and called is left out."""
+def message_texts(message: dict[str, Any]) -> Iterator[str]:
+    """Yield the texts of a message without the model's thoughts and tool calls."""
     parts = entries(message.get("content"))
     if not parts:
         yield string(message.get("text"))

@@ -1,4 +1,4 @@
-"""Conversations of Open WebUI's export: a tree of messages by their ids, or a flat list in older files."""
+"""Conversations of Open WebUI's export: a tree of messages with IDs, or a flat list in older files."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from apps.chat.imports.tree import (
     SourceFile,
     SourceNode,
     Speaker,
-    Unreadable,
+    UnreadableConversation,
     chain,
     entries,
     identifier,
@@ -26,7 +26,7 @@ DETAILS = re.compile(
     r"<details\b[^>]*\btype=\"(?:reasoning|tool_calls|code_interpreter)\"[^>]*>.*?(?:</details>|\Z)",
     re.DOTALL,
 )
-"""What the model thought and called, which stands in the text of an answer."""
+"""Matches the model's thoughts and tool calls inside the text of an answer."""
 SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant"}
 
 
@@ -35,7 +35,7 @@ def is_open_webui(document: dict[str, Any]) -> bool:
 
 
 def read(document: dict[str, Any]) -> SourceConversation:
-    """Raises `Unreadable`."""
+    """Convert a conversation of Open WebUI. Raises `UnreadableConversation`."""
     chat = item(document, "chat")
     history = item(chat, "history")
     messages = history.get("messages")
@@ -51,7 +51,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
             for key, before, one in chain(flat)
         ]
     else:
-        raise Unreadable(gettext("it has no messages that can be read"))
+        raise UnreadableConversation(gettext("it has no messages that can be read"))
     return SourceConversation(
         "open-webui",
         identifier(document.get("id")) or identifier(chat.get("id")),
@@ -68,10 +68,12 @@ def node_of(key: str, parent: str | None, message: dict[str, Any]) -> SourceNode
     role = SPEAKERS.get(string(message.get("role")))
     model = string(message.get("model"))[:100]
     at = moment(message.get("timestamp"))
-    return SourceNode(key, parent, role, text_of(message), at, model, tuple(pictures_of(message)))
+    return SourceNode(
+        key, parent, role, message_text(message), at, model, tuple(pictures_of(message))
+    )
 
 
-def text_of(message: dict[str, Any]) -> str:
+def message_text(message: dict[str, Any]) -> str:
     output = [one for one in entries(message.get("output")) if one.get("type") == "message"]
     said = paragraphs(
         string(part.get("text")) for one in output for part in entries(one.get("content"))
@@ -100,7 +102,7 @@ def line_of(file: dict[str, Any]) -> str:
 
 
 def pictures_of(message: dict[str, Any]) -> Iterator[SourceFile]:
-    """Those that stand in the message itself, as they do where they are kept nowhere else."""
+    """Yield the images inside a message that are stored nowhere else."""
     for file in entries(message.get("files")):
         if file.get("type") == "image":
             yield SourceFile(string(file.get("url")), string(file.get("name")), line_of(file))

@@ -1,21 +1,26 @@
-"""Conversations that were exported here, or by another installation of this platform."""
+"""Conversations that were exported from this or another installation of QuickApps."""
 
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext
 
 from apps.chat.imports.tree import (
+    LONGEST_TITLE,
     SourceConversation,
     SourceNode,
     Speaker,
     entries,
     identifier,
+    item,
     left_out,
     moment,
     paragraphs,
     string,
 )
+from apps.conversations.senders import CONTINUATION
 
+SENDERS = frozenset({"webhook", "schedule", "alarm"})
 SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant"}
 
 
@@ -52,4 +57,24 @@ def node_of(key: str, message: dict[str, Any]) -> SourceNode:
         paragraphs((string(message.get("text")), *files)),
         moment(message.get("created_at")),
         model,
+        sender=sender_of(item(message, "sender")) if message.get("role") == "user" else None,
     )
+
+
+def sender_of(written: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the label of a message that was not sent by a user. Such a text is never trusted as
+    the user's own, whatever the file says.
+    """
+    kind = string(written.get("kind"))
+    if kind == CONTINUATION["kind"]:
+        return dict(CONTINUATION)
+    if kind not in SENDERS:
+        return None
+    title = " ".join(string(written.get("title")).split())[:LONGEST_TITLE]
+    sender: dict[str, Any] = {"kind": kind, "title": title, "untrusted": True}
+    at = written.get("at")
+    if moment(at) is not None and isinstance(at, str):
+        sender["at"] = datetime.fromisoformat(
+            at.strip()
+        ).isoformat()  # in the time zone of the schedule
+    return sender

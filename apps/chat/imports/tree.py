@@ -1,4 +1,4 @@
-"""Conversations of other programs as we keep them: questions and answers that take turns."""
+"""Imported conversations in the form that is stored here: alternating questions and answers."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,33 +13,35 @@ from apps.datetimes import of_timestamp, read_datetime
 
 MOST_NODES = 20_000
 MOST_CHARACTERS = 20_000_000
-"""Of the messages of one conversation together."""
+"""All messages of one conversation can have up to this many characters in total."""
 LONGEST_TITLE = 200
 LONGEST_ID = 200
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 BEGINNING = "(This conversation began with an answer.)"
-"""The question before an answer that none came before."""
+"""This question is added when a conversation begins with an answer."""
 
 LEFT_OUT_KINDS = (
     gettext_lazy("Picture"),
-    gettext_lazy("Sound"),
+    gettext_lazy("Audio"),
     gettext_lazy("File"),
     gettext_lazy("Error"),
 )
-"""The kinds of files that `left_out` names."""
+"""`left_out` names these kinds of items."""
 
 Speaker = Literal["user", "assistant"]
 Source = Literal["chatgpt", "open-webui", "librechat", "quickapps"]
 
 
-class Unreadable(Exception):
-    """A conversation, or a file, that nothing can be made of; says why to a person."""
+class UnreadableConversation(Exception):
+    """Raised if a conversation or a file cannot be imported. Its text gives the user the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A picture or file of a message. `key` names it in a ZIP, or is a `data:` address; `line` stands in
-    the text in its place."""
+    """Represents an image or file of a message.
+
+    `key` is its name in the ZIP or a `data:` URL. `line` replaces it in the text.
+    """
 
     key: str
     name: str
@@ -48,7 +50,10 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class SourceNode:
-    """A message as it stands in a file. One without a `role` is not shown; what follows it is."""
+    """Represents a message as it is in a file.
+
+    A message without a `role` is not shown; the messages after it are.
+    """
 
     id: str
     parent: str | None
@@ -57,11 +62,15 @@ class SourceNode:
     at: datetime | None = None
     model: str = ""
     files: Sequence[SourceFile] = ()
+    sender: Mapping[str, Any] | None = None
+    """This label is shown in place of a user. `apps.conversations.senders` describes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceConversation:
-    """`leaf` is the last message that was shown, None for the newest."""
+    """Represents a conversation as it is in a file. `leaf` is the last displayed message, or None
+    for the newest one.
+    """
 
     source: Source
     id: str
@@ -75,7 +84,10 @@ class SourceConversation:
 
 @dataclass(slots=True)
 class ImportedMessage:
-    """`parent` is the place of the message before, None for one that begins the conversation."""
+    """Represents a message to be stored.
+
+    `parent` is the index of the message before it, or None if the message begins the conversation.
+    """
 
     parent: int | None
     role: Speaker
@@ -83,17 +95,20 @@ class ImportedMessage:
     at: datetime | None
     model: str = ""
     is_missing: bool = False
-    """Of an answer that was never given."""
+    """True for an answer that is missing in the file."""
     files: Sequence[SourceFile] = ()
+    sender: Mapping[str, Any] | None = None
     attachments: list[dict[str, str]] = field(default_factory=list)
-    """Of its files those that were found, as a message stores them."""
+    """Contains the files that were found, in the format in which a message stores them."""
     left_out: list[str] = field(default_factory=list)
-    """What was not imported, each by its kind and name: the message has a notice of it."""
+    """Contains the kinds and names of items that were not imported. The message gets a notice about
+    them.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class MessageTree:
-    """Each message after the one before it; each question has an answer. `leaf` is a place."""
+    """Contains messages as a tree in which each question has an answer. `leaf` is an index."""
 
     messages: Sequence[ImportedMessage]
     leaf: int | None
@@ -101,10 +116,10 @@ class MessageTree:
 
 @dataclass(slots=True)
 class Segment:
-    """Neighbouring nodes of one speaker on a path, which become one message."""
+    """Contains consecutive nodes of one speaker on a path. They become one message."""
 
     before: "Segment | None" = None
-    """The segment that this one continues."""
+    """This segment continues the given one."""
     parent: int | None = None
     node: SourceNode | None = None
     place: int | None = None
@@ -129,7 +144,7 @@ class TreeBuilder:
     characters: int = 0
 
     def store(self, segment: Segment) -> int | None:
-        """The place of its message, which is made once."""
+        """Return the index of the segment's message, which is created on the first call."""
         if segment.node is None or segment.place is not None:
             return segment.place
         nodes = segment.nodes()
@@ -140,14 +155,16 @@ class TreeBuilder:
         model = next((node.model for node in reversed(nodes) if node.model), "")
         role = first.role or "user"
         files = [file for node in nodes for file in node.files]
-        segment.place = self.add(ImportedMessage(parent, role, text, first.at, model, files=files))
+        segment.place = self.add(
+            ImportedMessage(parent, role, text, first.at, model, files=files, sender=first.sender)
+        )
         return segment.place
 
     def add(self, message: ImportedMessage) -> int:
-        """Raises `Unreadable`."""
+        """Append the message and return its index. Raises `UnreadableConversation` above the limit."""
         self.characters += len(message.text)
         if self.characters > MOST_CHARACTERS:
-            raise Unreadable(
+            raise UnreadableConversation(
                 gettext("it has more than {most} characters").format(
                     most=number_format(MOST_CHARACTERS, force_grouping=True)
                 )
@@ -157,12 +174,13 @@ class TreeBuilder:
 
 
 def tree_of(conversation: SourceConversation) -> MessageTree:
-    """Raises `Unreadable` for one without anything to show, or with too much.
+    """Return the conversation as a tree of messages.
 
-    What follows no known message begins the conversation. What follows only itself is left out.
+    A message without a known parent begins the conversation. Messages that form a loop are skipped.
+    Raises `UnreadableConversation` if there is nothing to show or too much.
     """
     if len(conversation.nodes) > MOST_NODES:
-        raise Unreadable(
+        raise UnreadableConversation(
             gettext("it has more than {most} messages").format(
                 most=number_format(MOST_NODES, force_grouping=True)
             )
@@ -184,7 +202,7 @@ def tree_of(conversation: SourceConversation) -> MessageTree:
         waiting += [(child, segment) for child in reversed(after)]
     leaf = place_of_leaf(conversation.leaf, segments, children)
     if not builder.messages:
-        raise Unreadable(gettext("it has no messages that can be read"))
+        raise UnreadableConversation(gettext("it has no messages that can be read"))
     return answered(builder.messages, leaf)
 
 
@@ -209,7 +227,7 @@ def place_of_leaf(
 
 
 def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
-    """Questions at the end of a path get an empty answer, as stopped ones have."""
+    """Add an empty answer to each question without one, as if it had been stopped."""
     followed = Counter(message.parent for message in messages)
     for place, message in enumerate(messages[:]):
         if message.role == "user" and not followed[place]:
@@ -219,7 +237,7 @@ def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
 
 
 def moment(written: Any) -> datetime | None:
-    """The time of seconds or milliseconds since 1970, or of ISO 8601; None for what is no likely time."""
+    """Read seconds or milliseconds since 1970, or ISO 8601. Return None for an implausible time."""
     found = None
     try:
         if isinstance(written, str):
@@ -238,23 +256,23 @@ def string(written: Any) -> str:
 
 
 def entries(written: Any) -> list[dict[str, Any]]:
-    """The objects of a list; [] for anything else."""
+    """Return the objects of a list, or [] for anything else."""
     return [one for one in written if isinstance(one, dict)] if isinstance(written, list) else []
 
 
 def item(written: Any, name: str) -> dict[str, Any]:
-    """An object in an object; {} for anything else."""
+    """Return the object under a name, or {} for anything else."""
     found = written.get(name) if isinstance(written, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def identifier(written: Any) -> str:
-    """An id of the file, "" for what is none."""
+    """Return an ID of the file, or "" for anything else."""
     return written if isinstance(written, str) and 0 < len(written) <= LONGEST_ID else ""
 
 
 def fenced(code: str, language: str = "") -> str:
-    """Code as Markdown, whatever stands in it."""
+    """Return code as a Markdown block that no content can close early."""
     fence = "```"
     while fence in code:
         fence += "`"
@@ -263,15 +281,16 @@ def fenced(code: str, language: str = "") -> str:
 
 
 def left_out(what: str, name: str = "") -> str:
-    """The line in place of a picture or a file that is not imported."""
+    """Return the line that replaces an item that is not imported."""
     named = " ".join(name.replace("*", "").split())[:LONGEST_ID]
     if named:
         what = f"{what} “{named}”"
-    return f"*{gettext('{what}: not imported.').format(what=what)}*"
+    line = gettext("{what}: not imported.").format(what=what)
+    return f"*{line}*"
 
 
 def take_left_out(text: str) -> tuple[str, list[str]]:
-    """Split a text into what was written, and what the lines of `left_out` in it name."""
+    """Split a text into the written text and the items that lines of `left_out` name."""
     prefix, suffix = left_out("\n").split("\n")
     kinds = tuple(map(str, LEFT_OUT_KINDS))
     written: list[str] = []
@@ -288,7 +307,7 @@ def paragraphs(parts: Iterable[str]) -> str:
 
 
 def chain(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
-    """Messages of a flat list that name none before them, each after the other: id, parent, message."""
+    """Yield the messages of a flat list as a chain: ID, parent, message."""
     before: str | None = None
     for place, message in enumerate(messages):
         key = identifier(message.get("id")) or f"message {place}"

@@ -1,7 +1,7 @@
-"""Imported conversations become rows: messages as a tree, with a run and a journal for each answer.
+"""Stores imported conversations: messages as a tree, with a run and a journal for each answer.
 
-The page shows runs by their journals, so that an imported conversation looks, branches, exports and goes
-on like any other. No usage is counted for it.
+The page displays runs from their journals. Imported conversations therefore look, branch, export
+and continue like all others. They count no usage.
 """
 
 import hashlib
@@ -18,51 +18,54 @@ from django.utils.translation import gettext_lazy
 
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
-from apps.chat.access import reference_of
-from apps.chat.endings import answer_stored
-from apps.chat.folders import delete_folder
-from apps.chat.imports.attached_files import AttachedFiles, bring_files
+from apps.chat.imports.attached_files import ImportedFiles, bring_files
 from apps.chat.imports.files import conversations_in
 from apps.chat.imports.tree import (
     LONGEST_TITLE,
     ImportedMessage,
     MessageTree,
     SourceConversation,
-    Unreadable,
+    UnreadableConversation,
     take_left_out,
     tree_of,
 )
-from apps.chat.left_out import LEFT_OUT
-from apps.chat.mirror import mirror
-from apps.chat.models import Conversation, Message, title_of
-from apps.chat.questions import question_added
-from apps.live import journal
-from apps.live.events import StatusChanged, StreamEvent, storable
+from apps.conversations.access import reference_of
+from apps.conversations.asking.questions import question_added
+from apps.conversations.files.folder import delete_files
+from apps.conversations.mirror import mirror
+from apps.conversations.models import Conversation, Message, question_title
+from apps.conversations.outcome.endings import answer_stored
+from apps.conversations.spoken import LEFT_OUT
+from apps.live.events import StatusChanged, StreamEvent, storable_value
+from apps.live.journal import journal
 from apps.live.models import JournalEntry, Run
 
 DOOR = "import"
 AT_ONCE = 500
-"""Rows of one statement."""
+"""One statement writes up to this many rows."""
 SOURCES = {
     "chatgpt": "ChatGPT",
     "open-webui": "Open WebUI",
     "librechat": "LibreChat",
-    "quickapps": gettext_lazy("an export from here"),
+    "quickapps": gettext_lazy("a QuickApps export"),
 }
 MOST_TOLD = 50
-"""Conversations that a report names each, of those that did not come in."""
+"""A report lists up to this many failed conversations."""
 
 
 @dataclass(slots=True)
-class ImportReport:
-    """What came in, what did not, and why. `skipped` names at most `MOST_TOLD`: title and reason."""
+class ConversationImportReport:
+    """Reports the outcome of an import.
+
+    `skipped` has the title and the reason of up to `MOST_TOLD` conversations.
+    """
 
     is_trial: bool = False
     sources: dict[str, int] = field(default_factory=dict)
     messages: int = 0
     files: int = 0
     known: int = 0
-    """Conversations that were there already."""
+    """Counts the conversations that had already been imported."""
     unreadable: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
 
@@ -88,24 +91,24 @@ class ImportReport:
 
 def import_file(
     caller: Caller, application: Application, file: IO[bytes], *, is_trial: bool = False
-) -> ImportReport:
-    """Make conversations of the application of all that the file holds; a trial writes nothing.
+) -> ConversationImportReport:
+    """Import all conversations of a file into an application. A trial stores nothing.
 
-    Each is written whole or not at all, and none is if the file cannot be read to its end: then
-    `Unreadable` is raised.
+    Each conversation is stored whole or not at all. If the file cannot be read to its end, nothing
+    is stored and `UnreadableConversation` is raised.
     """
-    report = ImportReport(is_trial)
+    report = ConversationImportReport(is_trial)
     seen: set[tuple[str, str]] = set()
     conversations = list(conversations_in(file))
-    attached = AttachedFiles(file)
+    attached = ImportedFiles(file)
     for found in conversations:
-        if isinstance(found, Unreadable):
+        if isinstance(found, UnreadableConversation):
             report.skip("", str(found))
             continue
         title = title_in(found)
         try:
             tree = tree_of(found)
-        except Unreadable as error:
+        except UnreadableConversation as error:
             report.skip(title, str(error))
             continue
         key = (found.source, identity_of(found, tree))
@@ -120,14 +123,14 @@ def import_file(
 
 
 def title_in(conversation: SourceConversation) -> str:
-    text = " ".join(str(storable(conversation.title)).replace("\0", "").split())
+    text = " ".join(str(storable_value(conversation.title)).replace("\0", "").split())
     return text[:LONGEST_TITLE]
 
 
 def identity_of(conversation: SourceConversation, tree: MessageTree) -> str:
-    """The id in the file; without one, a digest of what was said."""
+    """Return the conversation's ID in the file, or a digest of its content."""
     if conversation.id:
-        return str(storable(conversation.id))
+        return str(storable_value(conversation.id))
     digest = hashlib.sha256(conversation.title.encode("utf-8", "replace"))
     for message in tree.messages:
         digest.update(message.text.encode("utf-8", "replace"))
@@ -135,7 +138,7 @@ def identity_of(conversation: SourceConversation, tree: MessageTree) -> str:
 
 
 def is_known(caller: Caller, key: tuple[str, str]) -> bool:
-    """Also one that was deleted a moment ago, and can still be restored."""
+    """Return True if the conversation exists, or was recently deleted and can still be restored."""
     source, identity = key
     mine = Conversation.objects.filter(owner=caller.bucket)
     if source == "quickapps":
@@ -151,9 +154,9 @@ def write(
     conversation: SourceConversation,
     tree: MessageTree,
     key: tuple[str, str],
-    attached: AttachedFiles,
+    attached: ImportedFiles,
 ) -> bool:
-    """False when another import was quicker."""
+    """Store a conversation. Return False if a concurrent import has stored it first."""
     now, conversation_id = timezone.now(), uuid4()
     times = list(times_of(tree.messages, conversation.created_at or now))
     source, identity = key
@@ -165,7 +168,7 @@ def write(
             id=conversation_id,
             application=application,
             owner=caller.bucket,
-            title=title_in(conversation) or title_of(tree.messages[0].text or name_of(tree)),
+            title=title_in(conversation) or question_title(tree.messages[0].text or name_of(tree)),
             imported_from=source,
             imported_id=identity,
             created_at=conversation.created_at or times[0],
@@ -179,7 +182,7 @@ def write(
             write_messages(caller, application, row, tree, times)
             transaction.on_commit(lambda: mirror(row.pk))
     except BaseException as error:
-        delete_folder(caller.bucket, conversation_id)
+        delete_files(caller.bucket, conversation_id)
         if isinstance(error, IntegrityError) and is_known(caller, key):
             return False
         raise
@@ -187,13 +190,15 @@ def write(
 
 
 def name_of(tree: MessageTree) -> str:
-    """The name of the first file of a question that is nothing else, or of a missing one."""
+    """Return the name of the first file, for a question that is empty or has only a file."""
     first = tree.messages[0]
     return next(iter((*(file["title"] for file in first.attachments), *first.left_out)), "")
 
 
 def times_of(messages: Sequence[ImportedMessage], first: datetime) -> Iterator[datetime]:
-    """The time of each, of one that has none that of the message before."""
+    """Yield the time of each message. A message without a time gets the time of the message before
+    it.
+    """
     known: list[datetime] = []
     for message in messages:
         before = first if message.parent is None else known[message.parent]
@@ -231,10 +236,11 @@ def message_row(row: Conversation, message: ImportedMessage, at: datetime) -> Me
     return Message(
         conversation=row,
         role=message.role,
-        text=storable(message.text),
+        text=storable_value(message.text),
         attachments=message.attachments,
-        state={LEFT_OUT: storable(message.left_out)} if message.left_out else {},
-        usage={"models": [storable(message.model)]} if message.model else {},
+        state={LEFT_OUT: storable_value(message.left_out)} if message.left_out else {},
+        usage={"models": [storable_value(message.model)]} if message.model else {},
+        sender=storable_value(message.sender),
         finish_reason=finish,
         created_at=at,
     )
@@ -260,7 +266,7 @@ def run_row(
 
 
 def journal_of(rows: Iterable[Message]) -> Iterator[JournalEntry]:
-    """What the page would have been told of each answer while it was given."""
+    """Return the events that the page would have received while the answers were written."""
     by_key: dict[Any, Message] = {row.pk: row for row in rows}
     number = 1
     for row in by_key.values():

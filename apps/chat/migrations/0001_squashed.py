@@ -1,4 +1,4 @@
-import apps.chat.composer.models
+import apps.accounts.preferences
 import apps.chat.shares.models
 import django.db.models.deletion
 import django.utils.timezone
@@ -6,7 +6,7 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
-from apps.chat import search_index
+from apps.conversations import search_index
 
 
 class Migration(migrations.Migration):
@@ -105,7 +105,7 @@ class Migration(migrations.Migration):
                 ('state', models.JSONField(blank=True, default=dict)),
                 ('usage', models.JSONField(blank=True, default=dict)),
                 ('place', models.JSONField(blank=True, help_text='Where the person was: slug and title of the place, and a narrative.', null=True)),
-                ('sender', models.JSONField(blank=True, help_text='What sent it in place of a person, as `apps.chat.senders` describes it.', null=True)),
+                ('sender', models.JSONField(blank=True, help_text='What sent it in place of a person, as `apps.conversations.senders` describes it.', null=True)),
                 ('finish_reason', models.CharField(blank=True, max_length=50)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='chat.conversation')),
@@ -137,7 +137,7 @@ class Migration(migrations.Migration):
             name='Preferences',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('language', models.CharField(blank=True, choices=apps.chat.composer.models.languages, max_length=10, verbose_name='language')),
+                ('language', models.CharField(blank=True, choices=apps.accounts.preferences.languages, max_length=10, verbose_name='language')),
                 ('theme', models.CharField(choices=[('system', 'As the system'), ('light', 'Light'), ('dark', 'Dark'), ('contrast', 'High contrast')], default='system', max_length=10, verbose_name='theme')),
                 ('density', models.CharField(choices=[('comfortable', 'Comfortable'), ('compact', 'Compact')], default='comfortable', max_length=12, verbose_name='density')),
                 ('text_size', models.CharField(choices=[('normal', 'Normal'), ('large', 'Large'), ('largest', 'Very large')], default='normal', max_length=10, verbose_name='text size')),
@@ -165,7 +165,7 @@ class Migration(migrations.Migration):
                 ('attachments', models.JSONField(blank=True, default=list)),
                 ('caller', models.JSONField(default=dict)),
                 ('place', models.JSONField(blank=True, help_text='Where the person was: slug and title of the place, and a narrative.', null=True)),
-                ('sender', models.JSONField(blank=True, help_text='What sent it in place of a person, as `apps.chat.senders` describes it.', null=True)),
+                ('sender', models.JSONField(blank=True, help_text='What sent it in place of a person, as `apps.conversations.senders` describes it.', null=True)),
                 ('is_held', models.BooleanField(default=False)),
                 ('problem', models.TextField(blank=True, help_text='Why it could not be asked.')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),

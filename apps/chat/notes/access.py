@@ -1,4 +1,4 @@
-"""Whose notes a page shows: those of the team that the person works in, else their own."""
+"""Selects the notes that a page shows: those of the current team, or the user's own."""
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
@@ -12,31 +12,31 @@ from apps.notes.store import Author
 
 
 def own_space(request: HttpRequest) -> NoteSpace:
-    """Raises Http404 for somebody who has none."""
+    """Return the notes of the request's user or team. Raises Http404 for a user without notes."""
     found = space_of(visitor(request))
     if found is None:
-        raise Http404("There are no notes here.")
+        raise Http404("You have no notes on this server.")
     return found
 
 
 def own_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """A note, deleted or not. Raises Http404 for one of others."""
+    """Return a note, deleted or not. Raises Http404 if it belongs to others."""
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk)
 
 
 def living_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """A note that is not deleted. Raises Http404."""
+    """Return a note that is not deleted. Raises Http404."""
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk, deleted_at=None)
 
 
-def person(request: HttpRequest) -> Author:
+def note_author(request: HttpRequest) -> Author:
     return Author(request.user.pk)
 
 
 def is_file_of_notes(caller: Caller, bucket: str, name: str) -> bool:
-    """Whether it is a file of the notes that the caller works with, which may be those of a team."""
+    """Return True for a file of the notes that the caller works with, which may be a team's."""
     if not name.startswith(FOLDER):
         return False
     space = space_of(caller)

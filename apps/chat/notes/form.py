@@ -1,4 +1,4 @@
-"""The form in which people write notes."""
+"""The form for notes."""
 
 import re
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
 from apps.errors import NoteRefused
-from apps.notes.content import NoteContent, content_of
+from apps.notes.content import NoteContent, note_content
 from apps.notes.limits import LONGEST_TEXT, LONGEST_TITLE
 from apps.notes.models import Note
-from apps.runs.error_texts import error_text
+from apps.runs.explanations import error_text
 
 LONGEST_TAGS = 12_000
 LONGEST_FIELDS = 150_000
@@ -20,7 +20,7 @@ _line = re.compile(r"\s*([^\s=:]+)\s*[=:]\s?(.*)")
 
 
 class NoteForm(forms.Form):
-    """`number` is the version that the person began with, 0 for a new note."""
+    """Edits a note. `number` is the version that the user edits, or 0 for a new note."""
 
     title = forms.CharField(
         label=gettext_lazy("Title"),
@@ -39,27 +39,27 @@ class NoteForm(forms.Form):
         label=gettext_lazy("Tags"),
         required=False,
         max_length=LONGEST_TAGS,
-        help_text=gettext_lazy("A few words, separated by commas."),
+        help_text=gettext_lazy("Separate tags with commas."),
     )
     fields_text = forms.CharField(
         required=False,
         label=gettext_lazy("Fields"),
         max_length=LONGEST_FIELDS,
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
-        help_text=gettext_lazy("A name and a value on each line, such as status = open."),
+        help_text=gettext_lazy("One name and value per line, such as status = open."),
     )
     file = forms.FileField(
         required=False,
         label=gettext_lazy("Attach a file"),
         help_text=gettext_lazy(
-            "It is stored among your files, with a link at the end of the text."
+            "The file is saved with your files and linked at the end of the text."
         ),
     )
     number = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
     @classmethod
     def of(cls, note: Note, data: Any = None, files: Any = None) -> Self:
-        content = content_of(note)
+        content = note_content(note)
         initial = {
             "title": content.title,
             "text": content.text,
@@ -70,7 +70,7 @@ class NoteForm(forms.Form):
         return cls(data, files, initial=initial, label_suffix="")
 
     def content(self) -> NoteContent:
-        """Raises `NoteRefused`."""
+        """Return the form's content. Raises `NoteRefused`."""
         given = self.cleaned_data
         tags = tuple(part.strip() for part in given["tags"].split(",") if part.strip())
         return NoteContent(given["title"], given["text"], tags, read_fields(given["fields_text"]))
@@ -83,16 +83,16 @@ class NoteForm(forms.Form):
 
 
 def written_fields(fields: Mapping[str, str]) -> str:
-    return "\n".join(f"{name} = {escaped(value)}" for name, value in fields.items())
+    return "\n".join(f"{name} = {escape_value(value)}" for name, value in fields.items())
 
 
-def escaped(value: str) -> str:
-    """On one line."""
+def escape_value(value: str) -> str:
+    """Escape a value of a field and join its lines."""
     return value.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def read_fields(written: str) -> dict[str, str]:
-    """Raises `NoteRefused`."""
+    """Parse lines of the form `name: value`. Raises `NoteRefused`."""
     found: dict[str, str] = {}
     for line in written.splitlines():
         if not line.strip():
@@ -101,12 +101,12 @@ def read_fields(written: str) -> dict[str, str]:
         if parts is None:
             raise NoteRefused(
                 "fields",
-                gettext("{line} is no name with a value; write name = value.").format(
+                gettext("{line} isn’t a name with a value; write name = value.").format(
                     line=repr(line[:60])
                 ),
             )
         if parts[1] in found:
-            raise NoteRefused(f"fields.{parts[1]}", "it is written twice; keep one of them.")
+            raise NoteRefused(f"fields.{parts[1]}", gettext("it occurs twice; remove one."))
         found[parts[1]] = re.sub(
             r"\\(.)", lambda one: "\n" if one[1] == "n" else one[1], parts[2].rstrip()
         )

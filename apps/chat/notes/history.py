@@ -1,4 +1,4 @@
-"""The page with the versions of a note, and what differs between each and the one before."""
+"""The page with the versions of a note and the differences between consecutive versions."""
 
 from dataclasses import dataclass
 
@@ -9,21 +9,24 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from apps.catalog.history.line_differences import Line, line_difference
+from apps.catalog.history.differences import Line, line_difference
 from apps.chat.notes.access import own_note
 from apps.chat.notes.form import written_fields
-from apps.chat.notes.note_pages import agent_name, author_name
+from apps.chat.notes.pages import agent_name, author_name
 from apps.integers import read_integer
-from apps.notes.content import content_of
+from apps.notes.content import note_content
 from apps.notes.models import Note, NoteVersion
 
 SHOWN = 20
-"""Versions on a page."""
+"""A page shows this many versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownVersion:
-    """`agent` is "" for what a person wrote; `lines` are empty where nothing differs."""
+    """Contains a version with its differences.
+
+    `agent` is "" if a user wrote the version. `lines` are empty without differences.
+    """
 
     row: NoteVersion
     author: str
@@ -35,7 +38,7 @@ class ShownVersion:
 @require_safe
 @never_cache
 def history(request: HttpRequest, pk: int) -> HttpResponse:
-    """The newest versions; with `before`, those with lower numbers."""
+    """Show the newest versions. With `before`, show versions with lower numbers."""
     space, note = own_note(request, pk)
     versions = read(note, request.GET.get("before", ""))
     shown = [shown_version(row, below) for row, below in pairs(versions)]
@@ -49,7 +52,7 @@ def history(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def read(note: Note, before: str) -> list[NoteVersion]:
-    """One more than is shown, to compare the last one with."""
+    """Read one version more than is shown, to compare the last one with it."""
     rows = note.versions.select_related("user").order_by("-number")
     if (number := read_integer(before)) is not None:
         rows = rows.filter(number__lt=number)
@@ -67,8 +70,8 @@ def shown_version(row: NoteVersion, below: NoteVersion | None) -> ShownVersion:
 
 
 def lines_of(row: NoteVersion) -> list[str]:
-    """All that a version says, as lines."""
-    content = content_of(row)
+    """Return the complete content of a version as lines."""
+    content = note_content(row)
     facts = [
         gettext("Title: {title}").format(title=content.title),
         *([gettext("Tags: {names}").format(names=", ".join(content.tags))] if content.tags else ()),

@@ -1,4 +1,4 @@
-"""A note in a question: the composer begins with its link and its text."""
+"""A note as the start of a question: the composer is filled with its link and its text."""
 
 from django.utils.translation import gettext
 
@@ -8,11 +8,13 @@ from apps.notes.spaces import space_of
 from apps.notes.store import notes_of
 
 QUOTED = 2_000
-"""Characters of a text; an agent with the tools of notes can read the rest."""
+"""Up to this many characters of the text are quoted. An agent with the note tools can read the
+rest.
+"""
 
 
 def quote_of(caller: Caller, number: str) -> str:
-    """The beginning of a question about a note of the caller's, "" if there is none."""
+    """Return the start of a question about a note of the caller, or "" if it does not exist."""
     space = space_of(caller)
     note = (
         notes_of(space.owner).filter(pk=read_integer(number) or 0).first()

@@ -1,4 +1,4 @@
-"""Notes are taken along as a ZIP archive of Markdown files, and read from one."""
+"""Export and import of notes as a ZIP archive of Markdown files."""
 
 from tempfile import TemporaryFile
 from typing import Any
@@ -12,13 +12,13 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.chat.notes.access import own_space, person
-from apps.chat.notes.note_pages import listing
+from apps.chat.notes.access import note_author, own_space
+from apps.chat.notes.pages import show_list
 from apps.errors import NoteRefused
 from apps.notes.transfer.note_export import write_zip
-from apps.notes.transfer.note_import import Imported, import_notes
+from apps.notes.transfer.note_import import ImportedNotes, import_notes
 from apps.notes.transfer.sources import open_zip
-from apps.runs.error_texts import error_text
+from apps.runs.explanations import error_text
 
 
 @login_required
@@ -37,26 +37,26 @@ def export(request: HttpRequest) -> HttpResponseBase:
 @login_required
 @require_POST
 def import_file(request: HttpRequest) -> HttpResponse:
-    """The form field `file` is an archive."""
+    """Import the archive in the form field `file`."""
     space, sent = own_space(request), request.FILES.get("file")
     if sent is None:
-        return listing(request, gettext("Choose a file first."), 400)
+        return show_list(request, gettext("Choose a file first."), 400)
     try:
-        done = import_notes(space.owner, open_zip(sent), person(request))
+        done = import_notes(space.owner, open_zip(sent), note_author(request))
     except NoteRefused as error:
-        return listing(
+        return show_list(
             request, gettext("Nothing was imported: {error}").format(error=error_text(error)), 400
         )
-    messages.success(request, said(done))
+    messages.success(request, import_summary(done))
     return redirect("notes")
 
 
-def said(done: Imported) -> str:
-    """Such as "3 new notes, 1 changed, 12 as they were, 2 files."."""
+def import_summary(done: ImportedNotes) -> str:
+    """Return a summary such as "3 new notes, 1 changed, 12 as they were, 2 files."."""
     parts = [
         ngettext("{count} new note", "{count} new notes", done.new).format(count=done.new),
         ngettext("{count} changed", "{count} changed", done.changed).format(count=done.changed),
-        ngettext("{count} as they were", "{count} as they were", done.same).format(count=done.same),
+        ngettext("{count} unchanged", "{count} unchanged", done.same).format(count=done.same),
         ngettext("{count} file", "{count} files", done.files).format(count=done.files),
     ]
     left = (

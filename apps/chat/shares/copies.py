@@ -1,4 +1,4 @@
-"""A reader goes on from a shared conversation: what was shared becomes one of their own."""
+"""Copies a shared conversation for a reader who wants to continue it."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,30 +15,32 @@ from apps.accounts.caller import Caller
 from apps.accounts.teams import visibility_of
 from apps.agent.taint import UNTRUSTED
 from apps.catalog.models import Application
-from apps.chat.access import reference_of
-from apps.chat.endings import answer_stored
-from apps.chat.file_names import free_name, safe_name
-from apps.chat.folders import delete_folder, folder_of
-from apps.chat.mirror import mirror
-from apps.chat.models import Conversation, Message
-from apps.chat.questions import PAGE, question_added
 from apps.chat.shares.models import Share
+from apps.conversations.access import reference_of
+from apps.conversations.asking.questions import question_added
+from apps.conversations.files.folder import delete_files, folder_of, free_file_name, safe_name
+from apps.conversations.mirror import mirror
+from apps.conversations.models import Conversation, Message
+from apps.conversations.outcome.endings import answer_stored
 from apps.datetimes import read_datetime
 from apps.errors import FileMissing
-from apps.live.events import StatusChanged, StreamEvent, storable
-from apps.live.journal import entry_of
+from apps.live.doors import PAGE
+from apps.live.events import StatusChanged, StreamEvent, storable_value
+from apps.live.journal.journal import entry_of
+from apps.live.limits.rates import counted_name
 from apps.live.models import JournalEntry, Run
-from apps.live.rates import counted_name
-from apps.workspace.local import files
+from apps.workspace.local.files import files
 from apps.workspace.stored_files import FileContent
 
 AT_ONCE = 500
-"""Rows of one statement."""
+"""One statement writes up to this many rows."""
 
 
 @dataclass(slots=True)
 class CopiedFiles:
-    """The files of a share in the folder of the new conversation, by their addresses under the link."""
+    """Maps the URLs of files under a share's link to their copies in the folder of the new
+    conversation.
+    """
 
     bucket: str
     conversation: UUID
@@ -46,8 +48,8 @@ class CopiedFiles:
     names: list[str] = field(default_factory=list)
 
     def copy(self, address: str, found: FileContent, written: str) -> None:
-        """Raises `FileRefused` where the reader has no room for it."""
-        name = free_name(safe_name(written), self.names)
+        """Copy one file. Raises `FileRefused` if the reader's quota is used up."""
+        name = free_file_name(safe_name(written), self.names)
         kept = files.keep(
             self.bucket,
             folder_of(self.conversation) + name,
@@ -58,14 +60,16 @@ class CopiedFiles:
         self.paths[address] = kept.path
 
     def rewrite(self, text: str) -> str:
-        """The text with the addresses of the copies."""
-        # The longest first: an address may be the beginning of another one.
+        """Replace addresses under the link with those of the copies."""
+        # The longest first, because one address may be the beginning of another.
         for address in sorted(self.paths, key=len, reverse=True):
             text = text.replace(address, self.paths[address])
         return text
 
     def attached(self, written: Sequence[Mapping[str, Any]], prefix: str) -> list[dict[str, Any]]:
-        """Attachments that refer to the copies, without files that were not copied."""
+        """Return the attachments with the addresses of the copies, without files that were not
+        copied.
+        """
         kept = []
         for one in written:
             url = str(one.get("url") or "")
@@ -76,9 +80,9 @@ class CopiedFiles:
 
 
 def begin_copy(caller: Caller, application: Application, share: Share) -> Conversation:
-    """A conversation of the reader with what was shared, without its steps.
+    """Create a conversation of the reader with the shared messages, without steps.
 
-    Raises `FileRefused` where the reader has no room for its files; nothing is kept then.
+    Raises `FileRefused` and stores nothing if the files exceed the reader's quota.
     """
     conversation = Conversation(
         id=uuid4(),
@@ -96,22 +100,22 @@ def begin_copy(caller: Caller, application: Application, share: Share) -> Conver
             write_turns(caller, conversation, share, copied)
             transaction.on_commit(partial(mirror, conversation.pk))
     except BaseException:
-        delete_folder(caller.bucket, conversation.pk)
+        delete_files(caller.bucket, conversation.pk)
         raise
     return conversation
 
 
 def copy_files(share: Share, copied: CopiedFiles) -> None:
-    """Those that are still as they were shared."""
+    """Copy the files that are unchanged since they were shared."""
     for number, shared in enumerate(share.files, 1):
         with suppress(FileMissing):
-            if files.find(share.owner, shared["path"]).etag == shared["etag"]:
+            if files.find_stored(share.owner, shared["path"]).etag == shared["etag"]:
                 found = files.read(share.owner, shared["path"])
                 copied.copy(address_of(share, number, found), found, shared["name"])
 
 
 def address_of(share: Share, number: int, found: FileContent) -> str:
-    """As the snapshot has it; the name in it is that of the path, with the same quoting."""
+    """Return the address of a file in the snapshot. Its name is quoted in the same way as the path."""
     return f"{prefix_of(share)}{number}/{found.info.path.rsplit('/', 1)[-1]}"
 
 
@@ -122,7 +126,7 @@ def prefix_of(share: Share) -> str:
 def write_turns(
     caller: Caller, conversation: Conversation, share: Share, copied: CopiedFiles
 ) -> None:
-    """As runs would have stored them, and in a few statements."""
+    """Store the turns with a few statements, in the form in which runs store them."""
     runs: list[Run] = []
     messages: list[Message] = []
     entries: list[JournalEntry] = []
@@ -131,13 +135,13 @@ def write_turns(
         said = messages_of(turn, conversation, share, copied)
         for message in said:
             message.run = run
-        events = [*map(told, said), StatusChanged(run.status)]
+        events = [*map(copy_event, said), StatusChanged(run.status)]
         first = entries[-1].last + 1 if entries else 1
         entries.append(entry_of(conversation.pk, run.pk, first, events))
         runs.append(run)
         messages += said
     Run.objects.bulk_create(runs, batch_size=AT_ONCE)
-    # Without parents: each follows the one that was stored before.
+    # Without parents: each message follows the one stored before it.
     Message.objects.bulk_create(messages, batch_size=AT_ONCE)
     JournalEntry.objects.bulk_create(entries, batch_size=AT_ONCE)
     conversation.leaf = conversation.messages.last()
@@ -145,7 +149,7 @@ def write_turns(
 
 
 def ended_run(caller: Caller, conversation: Conversation) -> Run:
-    """A run of the reader that asks no model."""
+    """Create an ended run of the reader that has called no model."""
     application = conversation.application
     return Run(
         stream=conversation.pk,
@@ -164,7 +168,7 @@ def ended_run(caller: Caller, conversation: Conversation) -> Run:
 def messages_of(
     turn: Mapping[str, Any], conversation: Conversation, share: Share, copied: CopiedFiles
 ) -> list[Message]:
-    """The question and the answer of a shared turn, with the times that they had."""
+    """Return the question and the answer of a shared turn with their original times."""
     found = []
     at = timezone.now()
     text = "".join(one["text"] for one in turn["events"] if one["type"] == "message.delta")
@@ -178,20 +182,20 @@ def messages_of(
         message = Message(
             conversation=conversation,
             role=Message.Role.ASSISTANT if is_answer else Message.Role.USER,
-            text=storable(copied.rewrite(written)),
+            text=storable_value(copied.rewrite(written)),
             attachments=copied.attached(shared["attachments"], prefix_of(share)),
             finish_reason=shared.get("finish_reason", "")[:50],
             sender=shared.get("sender"),
             created_at=at,
         )
         if is_answer:
-            # Others decided what stands in it.
+            # The content comes from other users.
             message.state = {UNTRUSTED: [f"the shared conversation “{share.title}”"]}
         found.append(message)
     return found
 
 
-def told(message: Message) -> StreamEvent:
+def copy_event(message: Message) -> StreamEvent:
     if message.role == Message.Role.USER:
         return question_added(message)
     return answer_stored(message)

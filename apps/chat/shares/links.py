@@ -1,4 +1,4 @@
-"""Links are made, listed, revoked and followed."""
+"""Creates, lists, revokes and finds the links to shared conversations."""
 
 import json
 from collections.abc import Mapping
@@ -15,27 +15,29 @@ from django.utils.translation import gettext
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
-from apps.accounts.buckets import place_of
+from apps.accounts.buckets import owner_ids
 from apps.accounts.caller import Caller
 from apps.accounts.teams import may_work_in
 from apps.catalog.models import Application
-from apps.chat.models import Conversation
-from apps.chat.page_data import find_manifest
+from apps.chat.pages.data import find_manifest
 from apps.chat.shares.models import Share, new_token
-from apps.chat.shares.snapshot import SharedFiles, shared_runs, taken
+from apps.chat.shares.snapshot import SnapshotFiles, shared_runs, take_turns
+from apps.conversations.models import Conversation
 from apps.errors import Refused, TooLarge
 
 MOST_LINKS = 100
-"""That one person has at a time, of all conversations where they work now."""
+"""One user can have up to this many active links, across all conversations of the current team."""
 MOST_BYTES = 4 * 1024 * 1024
-"""Of the turns of one link as JSON: some 500 long answers, or 50 with many steps."""
+"""The turns of one link can have up to this many bytes of JSON: about 500 long answers, or 50 with
+many steps.
+"""
 DAYS = {"1": 1, "7": 7, "30": 30, "never": None}
 AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ShareWishes:
-    """What its owner has chosen for a link; `days` None: it does not expire."""
+    """Contains an owner's choices for a link. `days` is None if it does not expire."""
 
     with_steps: bool
     with_files: bool
@@ -44,24 +46,24 @@ class ShareWishes:
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> "ShareWishes":
-        """Raises `Refused`, which names the field."""
+        """Parse the choices. Raises `Refused`, which names the field."""
         audience, days = given.get("audience", "people"), given.get("expires", "7")
         if audience not in Share.Audience.values:
-            raise Refused("bad_request", "audience: write people or anyone.")
+            raise Refused("bad_request", "audience: use people or anyone.")
         if days not in DAYS:
-            raise Refused("bad_request", f"expires: write {', '.join(DAYS)}.")
+            raise Refused("bad_request", f"expires: use one of {', '.join(DAYS)}.")
         steps, files = given.get("steps") == "true", given.get("files") == "true"
         return cls(steps, files, audience, DAYS[days])
 
 
 def own_shares(caller: Caller) -> QuerySet[Share]:
-    """The links of a person where they work now, without what is read under them."""
+    """Return the links of a user in the current team, without the shared content."""
     rows = Share.objects.live().filter(owner=caller.bucket).defer("turns", "files")
     return rows.select_related("conversation__application")
 
 
 def allows_anyone(application: Application | None) -> bool:
-    """Whether people who are not signed in may read what is shared of an application."""
+    """Return True if signed-out readers can read shared conversations of the application."""
     if not settings.SHARES_FOR_ANYONE or application is None or not application.is_enabled:
         return False
     manifest = find_manifest(application.slug)
@@ -70,33 +72,31 @@ def allows_anyone(application: Application | None) -> bool:
 
 
 def create(user: User, caller: Caller, conversation: Conversation, wishes: ShareWishes) -> Share:
-    """Make a link to the conversation as it is now. Raises `Refused`."""
+    """Create a link to the current state of the conversation. Raises `Refused`."""
     if wishes.audience == Share.Audience.ANYONE and not allows_anyone(conversation.application):
-        raise Refused("bad_request", "audience: only people who are signed in may read this one.")
-    if conversation.temporary_until is not None:
         raise Refused(
-            "bad_request", gettext("A temporary conversation is not shared. Keep it first.")
+            "bad_request", "audience: only signed-in users can read this conversation; use people."
         )
+    if conversation.temporary_until is not None:
+        raise Refused("bad_request", gettext("A temporary chat can’t be shared. Save it first."))
     runs = shared_runs(conversation)
     if not runs:
         raise Refused("bad_request", gettext("There is no answer to share yet."))
     token = new_token()
-    shared = SharedFiles(caller.bucket, token, wishes.with_files)
+    shared = SnapshotFiles(caller.bucket, token, wishes.with_files)
     turns = []
     left = MOST_BYTES
-    for turn in taken(conversation, runs, shared, with_steps=wishes.with_steps):
+    for turn in take_turns(conversation, runs, shared, with_steps=wishes.with_steps):
         left -= len(json.dumps(turn, ensure_ascii=False).encode("utf-8", "replace"))
         if left < 0:
             if wishes.with_steps:
-                advice = gettext("Share it without steps.")
+                advice = gettext("Share the conversation without steps.")
             elif wishes.with_files:
-                advice = gettext("Share it without files.")
+                advice = gettext("Share the conversation without files.")
             else:
-                advice = gettext("Download it instead.")
-            raise TooLarge(
-                "too_large",
-                f"{gettext('This conversation is too long for a link.')} {advice}",
-            )
+                advice = gettext("Download the conversation instead.")
+            problem = gettext("This conversation is too long for a link.")
+            raise TooLarge("too_large", f"{problem} {advice}")
         turns.append(turn)
     days = wishes.days
     row = Share(
@@ -112,20 +112,22 @@ def create(user: User, caller: Caller, conversation: Conversation, wishes: Share
         audience=wishes.audience,
         expires_at=None if days is None else timezone.now() + timedelta(days=days),
     )
-    keep(row)
+    store_link(row)
     record(caller, row, "access.granted")
     return row
 
 
 @transaction.atomic
-def keep(row: Share) -> None:
-    """Raises `Refused` when its owner has too many."""
-    # Locked, so that of two at once the second one counts the first.
+def store_link(row: Share) -> None:
+    """Store a new link. Raises `Refused` if its owner has too many."""
+    # Lock the owner, so that concurrent requests count each other's links.
     User.objects.select_for_update().get(pk=row.user_id)
     if Share.objects.live().filter(owner=row.owner).count() >= MOST_LINKS:
         raise Refused(
             "too_many",
-            gettext("You have {most_links} links; revoke one first.").format(most_links=MOST_LINKS),
+            gettext("You have {most_links} links, which is the limit. Revoke one first.").format(
+                most_links=MOST_LINKS
+            ),
         )
     row.save(force_insert=True)
 
@@ -136,18 +138,22 @@ def revoke(caller: Caller, row: Share) -> None:
 
 
 def record(caller: Caller, row: Share, event: audit.Event) -> None:
-    """Note in the audit who gave or took away the link, or read under it."""
+    """Record in the audit that a link was created, revoked or read."""
     slug = row.conversation.application_slug
     subject = f"link {row.pk} for {row.audience}"
     audit.record(
-        AuditEvent(event, caller.bucket, caller.address, slug, row.conversation_id, subject=subject)
+        AuditEvent(
+            event, caller.bucket, caller.client.address, slug, row.conversation_id, subject=subject
+        )
     )
 
 
 def find(token: str, reader: User | AnonymousUser) -> Share | None:
-    """The link that a reader follows; None for one that is unknown, over, or not for them."""
+    """Return the link with this token, or None if it is unknown, expired or not meant for the
+    reader.
+    """
     rows = Share.objects.live().select_related("conversation__application", "user")
-    # A file needs no turns, which may be long.
+    # The turns may be long, and a request for a file needs none of them.
     row = rows.defer("turns").filter(token=token).first()
     if row is None or not is_given(row):
         return None
@@ -158,13 +164,13 @@ def find(token: str, reader: User | AnonymousUser) -> Share | None:
 
 
 def is_given(row: Share) -> bool:
-    """Whether the person who shared it could do so now: their account is open, and they are in the team."""
-    place = place_of(row.owner)
+    """Return True if the owner could still share: their account is active and they are in the team."""
+    place = owner_ids(row.owner)
     return place is not None and may_work_in(row.user, place[1])
 
 
-def described(row: Share, address: str) -> dict[str, Any]:
-    """What the page tells the owner of a link; `address` is the whole one."""
+def describe_link(row: Share, address: str) -> dict[str, Any]:
+    """Return a link for the page of its owner. `address` is the full address."""
     return {
         "id": row.pk,
         "address": address,
@@ -178,7 +184,7 @@ def described(row: Share, address: str) -> dict[str, Any]:
 
 
 def erase_expired() -> int:
-    """Delete the links whose time is over; how many."""
+    """Delete expired links and return their number."""
     late = Share.objects.filter(expires_at__lte=timezone.now())
     erased = 0
     while keys := list(late.values_list("pk", flat=True)[:AT_ONCE]):

@@ -1,4 +1,4 @@
-"""A conversation as it was when it was shared, and the link under which it is read."""
+"""Shared conversations: a snapshot, and the link under which others read it."""
 
 import secrets
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 TOKEN_BYTES = 24
-"""192 bits, in 32 characters."""
+"""A token has this many random bytes: 192 bits, in 32 characters."""
 
 
 def new_token() -> str:
@@ -17,28 +17,29 @@ def new_token() -> str:
 
 class Shares(models.QuerySet["Share"]):
     def live(self) -> "Shares":
-        """Those whose time is not over, of conversations that are not deleted."""
+        """Return the links that have not expired and whose conversations are not deleted."""
         unexpired = models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now())
         return self.filter(unexpired, conversation__deleted_at=None)
 
 
 class Share(models.Model):
-    """`owner` is the bucket of `user`, who shared it; every query by a person is filtered by it.
+    """Stores a snapshot of a conversation with its link.
 
-    `turns` are what the page draws, with the addresses of files under this link. `files` are
-    `{"path", "etag", "name"}` by the number that stands in such an address; a file that changed
-    since has another `etag`, and is not shown.
+    `owner` is the bucket of `user`, who shared it; every query by a user is filtered by it. The
+    page draws `turns`, which contain the URLs of files under this link. `files` are `{"path",
+    "etag", "name"}` by the number in such a URL. If a file has changed since, its `etag` differs
+    and it is not served.
     """
 
     class Audience(models.TextChoices):
-        PEOPLE = "people", gettext_lazy("People who are signed in here")
+        PEOPLE = "people", gettext_lazy("Signed-in users")
         ANYONE = "anyone", gettext_lazy("Anyone with the link")
 
-    # Not only its hash: its owner copies the link again, and whoever reads this table has the
-    # conversation anyway.
+    # Stored in plain text, because the owner can copy the link again, and anyone who can read this
+    # table can read the conversation anyway.
     token = models.CharField(max_length=50, unique=True, default=new_token, editable=False)
     conversation = models.ForeignKey(
-        "chat.Conversation", on_delete=models.CASCADE, related_name="shares"
+        "conversations.Conversation", on_delete=models.CASCADE, related_name="shares"
     )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="shares"

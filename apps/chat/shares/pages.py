@@ -1,11 +1,11 @@
-"""The links of a conversation for its owner, and what is read under one."""
+"""Pages for shared conversations: the owner's links, and the content under a link."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 from uuid import UUID
 
-from allauth.core.internal import ratelimit
+from allauth.core import ratelimit
 from asgiref.sync import async_to_sync
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -18,32 +18,31 @@ from django.utils.translation import gettext
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.addresses import address_of
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, ClientInfo
+from apps.accounts.client_address import address_of
 from apps.catalog.access import usable
 from apps.catalog.models import Application
-from apps.chat.access import person_stream
-from apps.chat.account_page import person
-from apps.chat.file_views import show, with_json_errors
-from apps.chat.models import Conversation, Message
+from apps.chat.file_views import show_file, with_json_errors
 from apps.chat.shares import links
 from apps.chat.shares.copies import begin_copy
 from apps.chat.shares.models import Share
 from apps.chat.shares.snapshot import shared_runs
-from apps.chat.visitors import find_conversation, visitor
+from apps.chat.visitors import account_user, find_conversation, visitor
+from apps.conversations.access import person_stream
+from apps.conversations.models import Conversation, Message
 from apps.errors import FileRefused, Forbidden, Missing, TooOften
-from apps.live.notifications import announce_growth
-from apps.workspace.local import files
+from apps.live.journal.notifications import announce_growth
+from apps.workspace.local.files import files
 
-RATES = {"share": "30/5m/user", "continue": "30/5m/ip"}
-"""Links that a person makes, and copies that are made from one address."""
 SHOWN_CHARACTERS = 100
 
 View = Callable[..., HttpResponseBase]
 
 
-def unlisted(view: View) -> View:
-    """Nobody keeps the page, finds it in a search, or learns its address from a request that it makes."""
+def unlisted_view(view: View) -> View:
+    """Return a view whose responses are not cached, not indexed by search engines, and send no
+    referrer.
+    """
 
     @wraps(view)
     def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -59,21 +58,23 @@ def unlisted(view: View) -> View:
 @require_http_methods(["GET", "POST"])
 @with_json_errors
 def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """The links to a conversation; with POST a new one. Raises Http404 for another's conversation."""
+    """List the links to a conversation; with POST, create one. Raises Http404 for a conversation of
+    another user.
+    """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if not request.user.is_authenticated:
         raise Forbidden("sign_in", gettext("Sign in to share a conversation."))
     if request.method == "POST":
         check_rate(request, "share")
         row = links.create(
-            person(request), caller, found, links.ShareWishes.read(request.POST.dict())
+            account_user(request), caller, found, links.ShareWishes.read(request.POST.dict())
         )
-        return no_store(JsonResponse({"share": described(request, row)}, status=201))
+        return no_store(JsonResponse({"share": describe_row(request, row)}, status=201))
     rows = links.own_shares(caller).filter(conversation=found)
     return no_store(
         JsonResponse(
             {
-                "shares": [described(request, row) for row in rows],
+                "shares": [describe_row(request, row) for row in rows],
                 "anyone": links.allows_anyone(found.application),
                 **extent(found),
             }
@@ -82,10 +83,10 @@ def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseB
 
 
 def check_rate(request: HttpRequest, action: str) -> None:
-    """Raises `Refused`."""
-    if not ratelimit.consume(request, app="apps.chat", action=action, config=RATES):
+    """Raise `Refused` if the rate limit for this action is reached."""
+    if not ratelimit.consume(request, action=action):
         raise TooOften(
-            "too_often", gettext("That was too often. Wait a few minutes, then try again.")
+            "too_often", gettext("Too many attempts. Wait a few minutes, then try again.")
         )
 
 
@@ -94,13 +95,13 @@ def no_store(response: HttpResponse) -> HttpResponse:
     return response
 
 
-def described(request: HttpRequest, row: Share) -> dict[str, Any]:
+def describe_row(request: HttpRequest, row: Share) -> dict[str, Any]:
     address = request.build_absolute_uri(reverse("shared", args=(row.token,)))
-    return links.described(row, address)
+    return links.describe_link(row, address)
 
 
 def extent(conversation: Conversation) -> dict[str, Any]:
-    """How many answers a link would show, and the last question among them."""
+    """Return the number of answers that a link would show, and the last question among them."""
     runs = shared_runs(conversation)
     asked = Message.objects.filter(run__in=runs[-1:], role=Message.Role.USER)
     text = " ".join((asked.values_list("text", flat=True).first() or "").split())
@@ -111,8 +112,8 @@ def extent(conversation: Conversation) -> dict[str, Any]:
     }
 
 
-def listed(request: HttpRequest, caller: Caller) -> list[dict[str, Any]]:
-    """The links of a person for a page of theirs."""
+def list_links(request: HttpRequest, caller: Caller) -> list[dict[str, Any]]:
+    """Return the links of a user for their settings page."""
     return [
         {
             "row": row,
@@ -126,28 +127,28 @@ def listed(request: HttpRequest, caller: Caller) -> list[dict[str, Any]]:
 @login_required
 @require_POST
 def revoke(request: HttpRequest, share: int) -> HttpResponse:
-    """With `back` to the settings. Raises Http404 for a link that is not the person's, or not there any more."""
+    """Revoke a link. With the form field `back`, redirect to the settings. Raises Http404 if the
+    link does not belong to the user or is already deleted.
+    """
     caller = visitor(request)
     row = links.own_shares(caller).filter(pk=share).first()
     if row is None:
-        raise Http404("There is no such link.")
+        raise Http404("This link does not exist.")
     links.revoke(caller, row)
-    if "back" not in request.POST:  # of the dialog, which says it itself
+    if "back" not in request.POST:  # the dialog shows its own message
         return HttpResponse(status=204)
-    messages.success(
-        request, gettext("The link is revoked. Nobody can read the conversation with it now.")
-    )
+    messages.success(request, gettext("The link was revoked and no longer opens the conversation."))
     return redirect("/settings/#links")
 
 
 @require_safe
 @ensure_csrf_cookie
-@unlisted
-def shared(request: HttpRequest, token: str) -> HttpResponse:
-    """What was shared. 404 in the same words for what is unknown, revoked, over, or not for the reader."""
+@unlisted_view
+def show_shared(request: HttpRequest, token: str) -> HttpResponse:
+    """Show a shared conversation. Unknown, revoked, expired and forbidden links get the same 404."""
     row = links.find(token, request.user)
     if row is None:
-        return gone(request)
+        return show_gone(request)
     caller = reader_of(request)
     is_own = row.user_id == request.user.pk
     if not is_own:
@@ -166,50 +167,50 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def reader_of(request: HttpRequest) -> Caller:
-    """Whoever reads; a browser gets no session for that alone."""
+    """Return the reader. Reading alone creates no session."""
     if request.user.is_authenticated:
         return visitor(request)
-    return Caller("", address=address_of(request))
+    return Caller("", client=ClientInfo(address=address_of(request)))
 
 
-def gone(request: HttpRequest) -> HttpResponse:
+def show_gone(request: HttpRequest) -> HttpResponse:
     return render(request, "chat/shared_gone.html", status=404)
 
 
 def find_usable(request: HttpRequest, row: Share) -> Application | None:
-    """The application, if the reader may use it."""
+    """Return the application if the reader may use it, else None."""
     if row.conversation.application_id is None:
         return None
     return usable(reader_of(request)).filter(pk=row.conversation.application_id).first()
 
 
 @require_safe
-@unlisted
+@unlisted_view
 def file(request: HttpRequest, token: str, number: int, name: str) -> HttpResponseBase:
-    """A file that was shared, while it is as it was then."""
+    """Return a shared file if it has not changed since it was shared."""
     row = links.find(token, request.user)
     if row is None or not row.with_files or not 0 < number <= len(row.files):
-        return gone(request)
+        return show_gone(request)
     kept = row.files[number - 1]
     try:
-        found = files.find(row.owner, kept["path"])
+        found = files.find_stored(row.owner, kept["path"])
         if found.etag != kept["etag"] or kept["name"] != name:
-            return gone(request)
-        return show(request, found)
+            return show_gone(request)
+        return show_file(request, found)
     except FileRefused:
-        return gone(request)
+        return show_gone(request)
 
 
 @require_POST
 @with_json_errors
 def go_on(request: HttpRequest, token: str) -> HttpResponseBase:
-    """Begin a conversation of the reader's with what was shared; where it is."""
+    """Copy the shared conversation for the reader, and return the address of the copy."""
     row = links.find(token, request.user)
     if row is None:
-        raise Missing("link_over", gettext("This link does not work any more."))
+        raise Missing("link_over", gettext("This link no longer works."))
     application = find_usable(request, row)
     if application is None:
-        raise Forbidden("no_application", gettext("You may not use this application."))
+        raise Forbidden("no_application", gettext("You can’t use this app."))
     check_rate(request, "continue")
     caller = visitor(request)
     made = begin_copy(caller, application, row)

@@ -1,7 +1,7 @@
-"""What of a conversation is shared: its shown path, as the page draws it, without what stays private.
+"""The shared part of a conversation: its displayed path without private data.
 
-Never part of it are memories, what models were asked, figures, feedback, places, the to-do list, and
-what people were asked for approvals, forms and sign-ins.
+Memories, model requests, metrics, feedback, places, the to-do list, approvals, forms and sign-ins
+are never shared.
 """
 
 import re
@@ -13,18 +13,18 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from apps.agent.messages import Message as Spoken
-from apps.chat.branches import shown_path
-from apps.chat.memory_notes import ACTIONS
-from apps.chat.models import Conversation, Message
+from apps.agent.messages import ModelMessage
 from apps.chat.window import turn
+from apps.conversations.branches import shown_path
+from apps.conversations.models import Conversation, Message
+from apps.conversations.outcome.memory_notes import ACTIONS
 from apps.errors import FileRefused
-from apps.live import journal
+from apps.live.journal import journal
 from apps.live.models import Run
 from apps.runs.history import expand
-from apps.workspace.local import files
+from apps.workspace.local.files import files
+from apps.workspace.local.files.paths import ROOT, write_path
 from apps.workspace.local.models import PUBLIC
-from apps.workspace.local.paths import ROOT, write_path
 
 STEPS = frozenset({"stage.opened", "stage.delta", "stage.closed", "helper.began", "helper.ended"})
 ANSWERS = frozenset(
@@ -33,15 +33,15 @@ ANSWERS = frozenset(
 SENDER = ("kind", "title", "untrusted", "at")
 MOST_FILES = 200
 SOURCE = re.compile(r"\[\d{1,4}\] .*\S")
-"""The title of an attachment that is a citation."""
+"""Matches the title of an attachment that is a citation."""
 LONGEST_SOURCE = 600
 AFTER_ADDRESS = ".,;:!?`*_"
-"""Signs of a text that do not belong to an address at whose end they stand."""
+"""This punctuation follows a URL in a text and is not part of it."""
 
 
 @dataclass(slots=True)
-class SharedFiles:
-    """The files of the owner that a snapshot mentions, and where its readers find them."""
+class SnapshotFiles:
+    """Collects the owner's files that a snapshot mentions, and their addresses for readers."""
 
     owner: str
     token: str
@@ -55,7 +55,9 @@ class SharedFiles:
         self.pattern = re.compile(rf"{ROOT}/(?:{names})/[^\s\"'<>()\[\]\\#?]+")
 
     def address_of(self, path: str) -> str:
-        """Under the link; without a file that may be shown its name alone, which leads nowhere."""
+        """Return the address under the link. For a file that may not be shown, return its name
+        alone, which links to nothing.
+        """
         if path not in self.addresses:
             self.addresses[path] = self.add(path) or unquote(path.rsplit("/", 1)[-1])
         return self.addresses[path]
@@ -64,10 +66,10 @@ class SharedFiles:
         if not self.is_wanted or len(self.found) >= MOST_FILES:
             return ""
         try:
-            row = files.find(self.owner, path)
+            row = files.find_stored(self.owner, path)
         except FileRefused:
             return ""
-        # A model may quote signs of a name that need it not.
+        # A model may percent-encode characters that do not need it.
         path = write_path(row.bucket, row.name)
         name = row.name.rsplit("/", 1)[-1]
         shared = {"path": path, "etag": row.etag, "name": name}
@@ -77,7 +79,7 @@ class SharedFiles:
         return f"{address}files/{self.found.index(shared) + 1}/{quote(name, safe='')}"
 
     def rewrite(self, value: Any) -> Any:
-        """The value with the addresses of readers in all of its texts."""
+        """Replace the owner's addresses with readers' addresses in all texts of the value."""
         if isinstance(value, str):
             return self.pattern.sub(self.replace, value) if f"{ROOT}/" in value else value
         if isinstance(value, Mapping):
@@ -91,19 +93,21 @@ class SharedFiles:
         return self.address_of(path) + match[0][len(path) :]
 
     def attached(self, written: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Attachments without those that are files, unless these are wanted."""
+        """Return the attachments. Files are included only if the owner wants to share them."""
         wanted = (one for one in written if self.is_wanted or not is_file(one))
         return [dict(one) for one in wanted if not self.is_foreign(str(one.get("url") or ""))]
 
     def is_foreign(self, url: str) -> bool:
-        """Whether it is a file of somebody else, such as the reader, whose model would then read it."""
+        """Return True for a file of another user. A reader's model could otherwise read a file that
+        the owner cannot.
+        """
         if not url.startswith(f"{ROOT}/"):
             return False
         return not (url.startswith(f"{ROOT}/{PUBLIC}/") or self.pattern.match(url))
 
 
 def is_file(attachment: Mapping[str, Any]) -> bool:
-    """Whether an attachment is a file or brings one; a link and a citation are not."""
+    """Return True if an attachment is a file or contains one. Links and citations are not files."""
     url, data = str(attachment.get("url") or ""), str(attachment.get("data") or "")
     if data:
         is_text = attachment.get("type") == "text/plain" and len(data) <= LONGEST_SOURCE
@@ -112,7 +116,7 @@ def is_file(attachment: Mapping[str, Any]) -> bool:
 
 
 def shared_runs(conversation: Conversation) -> list[UUID]:
-    """The runs of the shown path whose answers are over."""
+    """Return the runs of the displayed path whose answers are complete."""
     rows = shown_path(conversation)
     answered = [
         UUID(row.run_id) for row in rows if row.role == Message.Role.ASSISTANT and row.run_id
@@ -125,10 +129,10 @@ def shared_runs(conversation: Conversation) -> list[UUID]:
     return [run for run in answered if run in known]
 
 
-def taken(
-    conversation: Conversation, runs: Sequence[UUID], shared: SharedFiles, *, with_steps: bool
+def take_turns(
+    conversation: Conversation, runs: Sequence[UUID], shared: SnapshotFiles, *, with_steps: bool
 ) -> Iterator[dict[str, Any]]:
-    """The turns of these runs as the page draws them."""
+    """Yield the turns of these runs in the form that the page draws."""
     memories = memory_steps(conversation) if with_steps else frozenset()
     for at, run in enumerate(runs):
         frames = turn(run, at, journal.read_run(run), longest_step=None)["events"]
@@ -138,15 +142,17 @@ def taken(
 
 
 def str_run(at: int) -> str:
-    """In place of the id of a run, which is nobody else's business."""
+    """Return a replacement for the ID of a run, which is private."""
     return f"answer-{at + 1}"
 
 
 def memory_steps(conversation: Conversation) -> frozenset[str]:
-    """The ids of the calls of tools of memory, which are those of their steps."""
+    """Return the IDs of the calls of memory tools, which are also the IDs of their steps."""
     answers = conversation.messages.filter(role=Message.Role.ASSISTANT)
     states = answers.values_list("state", flat=True)
-    said = (message for state in states for message in expand([Spoken("assistant", state=state)]))
+    said = (
+        message for state in states for message in expand([ModelMessage("assistant", state=state)])
+    )
     return frozenset(
         call.id for message in said for call in message.tool_calls if call.name in ACTIONS
     )
@@ -155,7 +161,7 @@ def memory_steps(conversation: Conversation) -> frozenset[str]:
 def without_steps(
     frames: Iterable[dict[str, Any]], hidden: frozenset[str]
 ) -> Iterator[dict[str, Any]]:
-    """The frames without those of some steps, and of the steps in them."""
+    """Yield the frames, except those of hidden steps and of the steps inside them."""
     gone = set(hidden)
     for frame in frames:
         if frame["type"] == "stage.opened" and frame["parent"] in gone:
@@ -165,7 +171,7 @@ def without_steps(
 
 
 def as_text(frames: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The frames with the text of the answer in one piece, and without steps."""
+    """Yield the frames without steps, with the text of the answer in one piece."""
     text = "".join(frame["text"] for frame in frames if frame["type"] == "message.delta")
     for frame in frames:
         if frame["type"] == "message.complete":
@@ -176,8 +182,8 @@ def as_text(frames: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield frame
 
 
-def clean(frame: dict[str, Any], at: int, shared: SharedFiles) -> dict[str, Any] | None:
-    """The frame without what is not shared; None for nothing."""
+def clean(frame: dict[str, Any], at: int, shared: SnapshotFiles) -> dict[str, Any] | None:
+    """Return the frame without private data, or None if nothing of it is shared."""
     kind = frame["type"]
     if kind == "message.added":
         return {**frame, "message": clean_question(frame["message"], at, shared)}
@@ -192,7 +198,7 @@ def clean(frame: dict[str, Any], at: int, shared: SharedFiles) -> dict[str, Any]
     return frame if kind in STEPS | ANSWERS | {"run.status"} else None
 
 
-def clean_question(message: Mapping[str, Any], at: int, shared: SharedFiles) -> dict[str, Any]:
+def clean_question(message: Mapping[str, Any], at: int, shared: SnapshotFiles) -> dict[str, Any]:
     sender = message.get("sender")
     return {
         "id": f"question-{at + 1}",
@@ -205,7 +211,7 @@ def clean_question(message: Mapping[str, Any], at: int, shared: SharedFiles) -> 
     }
 
 
-def clean_answer(message: Mapping[str, Any], at: int, shared: SharedFiles) -> dict[str, Any]:
+def clean_answer(message: Mapping[str, Any], at: int, shared: SnapshotFiles) -> dict[str, Any]:
     return {
         "id": f"stored-{at + 1}",
         "role": message["role"],

@@ -7,14 +7,16 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from apps.chat.languages import version_of_texts
+from apps.chat.pages.script_texts import version_of_texts
 
 register = template.Library()
 
 
 @register.simple_tag
 def texts_of_scripts() -> SafeString:
-    """The script of the page's language, before all that say something; nothing for English."""
+    """Return the script with the texts of the page's language, which must come before all other
+    scripts. English needs none.
+    """
     language = get_language() or settings.LANGUAGE_CODE
     if language == settings.LANGUAGE_CODE:
         return SafeString("")

@@ -4,18 +4,18 @@ from typing import Any
 
 from django import template
 
-from apps.catalog.icons.tiles import tile_of
+from apps.catalog.icons.values import tile_of
 
 register = template.Library()
 
 
 def tile_data(title: str, slug: str, icon: str) -> dict[str, str | int]:
-    """What a tile is drawn of; one of `icon`, an address, and `emoji` is shown if it is not ""."""
+    """Return the data of a tile, which shows its `emoji` or `icon`, an address, if one is not ""."""
     made = tile_of(title, slug, icon)
     return {"letters": made.letters, "tile": made.colour, "emoji": made.emoji, "icon": made.url}
 
 
 @register.filter
 def tile(application: Any) -> dict[str, str | int]:
-    """Of anything that has a title, a slug and an icon."""
+    """Return the tile of any object that has a title, a slug and an icon."""
     return tile_data(application.title, application.slug, application.icon)

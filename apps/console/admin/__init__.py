@@ -1,29 +1,31 @@
-"""The admin of everything that operators edit."""
+"""The admin of everything that operators edit. Each of these modules registers its models."""
 
-from apps.console.admin import (  # noqa: F401 - each registers its rows
-    applications,
+# ruff: noqa: F401
+
+from apps.console.admin.automate import deliveries, schedules, subscriptions, webhooks
+from apps.console.admin.build import applications
+from apps.console.admin.connect import (
+    deployments,
+    mcp_servers,
+    prices,
+    secrets,
+    shared_files,
+    tool_descriptions,
+)
+from apps.console.admin.content import items, saved_prompts
+from apps.console.admin.evaluate import case_runs, cases, feedback
+from apps.console.admin.govern import (
     audit,
     budgets,
-    case_runs,
-    cases,
     claims,
-    content,
-    deployments,
-    feedback,
+    erasure_reports,
     invitations,
     keys,
-    mcp_servers,
-    open_runs,
-    prices,
-    runs,
-    saved_prompts,
-    secrets,
+    legal_holds,
     service_accounts,
-    shared_files,
     sign_ups,
     system_messages,
     teams,
-    tool_descriptions,
-    usage,
     users,
 )
+from apps.console.admin.watch import jobs, open_runs, runs, usage

@@ -1,4 +1,4 @@
-"""The names of those on whose behalf something runs."""
+"""The names of callers and applications for rows that store their buckets and slugs."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,15 +6,18 @@ from django.contrib.auth.models import User
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.accounts.buckets import place_of
+from apps.accounts.buckets import owner_ids
 from apps.accounts.models import ApiKey, Team
+from apps.catalog.models import Application
 from apps.integers import read_integer
 
 
 def caller_names(buckets: Iterable[str]) -> dict[str, str]:
-    """The names of people, of API keys and of teams, by bucket; of all others, the bucket itself."""
+    """Return the names of users, API keys and teams by bucket. For other callers, the name is the
+    bucket.
+    """
     wanted = set(buckets)
-    places = {one: place for one in wanted if (place := place_of(one)) is not None}
+    places = {one: place for one in wanted if (place := owner_ids(one)) is not None}
     in_teams = {one: f"{place[1]}" for one, place in places.items() if place[1] is not None}
     prefixes = [one[4:] for one in wanted if one.startswith("key-")]
     people = User.objects.filter(pk__in={user for user, _ in places.values()})
@@ -37,18 +40,30 @@ def caller_names(buckets: Iterable[str]) -> dict[str, str]:
 
 
 def person_name(user: User) -> str:
-    """Return the name of a person, else their e-mail address, else their username."""
+    """Return the name of a user, or their e-mail address, or their username."""
     return user.get_full_name() or user.email or user.get_username()
 
 
 def shown_caller(bucket: str, names: Mapping[str, str]) -> str | SafeString:
-    """The name, with the bucket as what a pointer on it shows."""
+    """Return the name of a caller, with the bucket as its tooltip."""
     name = names.get(bucket, bucket)
     return name if name == bucket else format_html('<span title="{}">{}</span>', bucket, name)
 
 
+def shown_application(slug: str, titles: Mapping[str, str]) -> str | SafeString:
+    """Return the title of an application, with the slug as its tooltip."""
+    title = titles.get(slug, slug)
+    return title if title == slug else format_html('<span title="{}">{}</span>', slug, title)
+
+
+def application_titles(slugs: Iterable[str]) -> dict[str, str]:
+    """Return the titles of applications by slug."""
+    rows = Application.objects.filter(slug__in=set(slugs)).order_by()
+    return dict(rows.values_list("slug", "title"))
+
+
 def team_names(numbers: Iterable[str]) -> dict[str, str]:
-    """The names of teams, by their ids."""
+    """Return the names of teams by ID."""
     known = [number for one in numbers if (number := read_integer(one)) is not None]
     if not known:
         return {}

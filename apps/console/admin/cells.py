@@ -1,32 +1,38 @@
-"""Figures in tables of the admin: for people, and for programs that read the file."""
+"""Numbers in tables of the admin: formatted for users, plain in downloaded files."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from itertools import compress
 from typing import Literal
 
 NOTHING = "\N{EN DASH}"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the begin of a formula."""
+"""A spreadsheet interprets these characters as the start of a formula."""
 
 Unit = Literal["count", "share", "seconds"]
 Value = str | int | float | Mapping[str, Decimal] | datetime | None
-"""A mapping is of costs by their currencies."""
+"""A cell contains one of these values. A mapping contains costs by currency."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`order` is what the page sorts by when its heading is chosen, "" for what is not sorted."""
+    """Describes a column of a table. `order` is the sort key of its heading, or "" if it cannot be
+    sorted.
+
+    A column with `is_extra` is only in the downloaded file.
+    """
 
     title: str
     order: str = ""
     is_text: bool = False
+    is_extra: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`hint` is what a pointer on it shows."""
+    """Represents a cell of a table. `hint` is its tooltip."""
 
     value: Value
     unit: Unit = "count"
@@ -49,7 +55,7 @@ class Cell:
 
     @property
     def plain(self) -> object:
-        """For programs: a number, or costs to their last place."""
+        """Return the value for programs: a number, or costs with all decimal places."""
         match self.value:
             case str() as text:
                 return harmless(text)
@@ -63,12 +69,21 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The first cell of a row is its heading; `slug` is its name in addresses."""
+    """Contains a table of the page and its download. The first cell of a row is its heading; `slug`
+    is the name in URLs.
+    """
 
     slug: str
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
+
+    @property
+    def of_page(self) -> "Table":
+        """Return the table without the columns that are only in the file."""
+        shown = [not column.is_extra for column in self.columns]
+        rows = [list(compress(row, shown)) for row in self.rows]
+        return replace(self, columns=list(compress(self.columns, shown)), rows=rows)
 
     @property
     def labelled_rows(self) -> list[tuple[Cell, list[tuple[Column, Cell]]]]:
@@ -82,7 +97,7 @@ def shown_number(number: float, unit: Unit) -> str:
 
 
 def money(costs: Mapping[str, Decimal]) -> str:
-    """Sums of money in all their currencies; small ones with more places."""
+    """Format amounts in all their currencies. Small amounts have more decimal places."""
     shown = (
         f"{cost:,.2f} {currency}" if cost >= 1 or not cost else f"{cost:,.4f} {currency}"
         for currency, cost in sorted(costs.items())
@@ -91,5 +106,7 @@ def money(costs: Mapping[str, Decimal]) -> str:
 
 
 def harmless(text: str) -> str:
-    """The text so that no spreadsheet computes it: clients choose the names of their tools."""
+    """Return the text so that no spreadsheet evaluates it, because clients choose the names of
+    their tools.
+    """
     return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,6 +1,8 @@
-"""The look of the admin, and pages of our own in it. Nothing else imports the theme's package."""
+"""The look of the admin, and the base of our own pages in it. No other module imports the theme's
+package.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from django.apps import apps
@@ -11,10 +13,12 @@ from django.contrib.admin.widgets import (
     AutocompleteSelectMultiple,
 )
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin, StackedInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.views import ChangeList
@@ -22,12 +26,13 @@ from unfold.widgets import (
     INPUT_CLASSES,
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminPasswordWidget,
+    UnfoldAdminSelect2Widget,
     UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
     UnfoldAdminURLInputWidget,
     UnfoldBooleanSwitchWidget,
 )
 
+from apps.console.run_search import MOST_LISTED
 from apps.integers import read_integer
 
 __all__ = ["AdminPasswordChangeForm", "UserChangeForm", "UserCreationForm"]
@@ -36,11 +41,12 @@ Row = TypeVar("Row", bound=models.Model)
 
 CheckboxChoices = UnfoldAdminCheckboxSelectMultipleWidget
 PasswordInput = UnfoldAdminPasswordWidget
-TextInput = UnfoldAdminTextInputWidget
+SearchedSelect = UnfoldAdminSelect2Widget
+"""Shows a choice with a search in its options, which are all in the page."""
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
 SELECT = " ".join([*INPUT_CLASSES, "min-w-0"])
-"""Of several values; names that are too long for a phone are cut."""
+"""Inputs for several values have this style. Names that are too long for a phone are cut."""
 
 
 class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme is not typed
@@ -49,11 +55,11 @@ class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme
 
 
 class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
-    """Rows on the page of the one that they belong to."""
+    """Shows rows on the page of their parent row."""
 
 
 class KnownRows(AutocompleteMixin):
-    """Django's own widgets of rows fail to show a refused form with an impossible id."""
+    """Fixes Django's widgets, which cannot show a rejected form with an impossible ID."""
 
     def optgroups(
         self, name: str, value: Sequence[str], attr: dict[str, Any] | None = None
@@ -70,20 +76,44 @@ class RowChoices(KnownRows, AutocompleteSelectMultiple):
 
 
 def is_id(text: str) -> bool:
-    """Return whether a row can have this id; "" stands for no row."""
+    """Return True if a row can have this ID. "" means no row."""
     return not text or read_integer(text) is not None
+
+
+class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # of querysets only
+    """Counts and shows at most `MOST_LISTED` rows of large tables."""
+
+    @cached_property
+    def count(self) -> int:
+        rows: Any = self.object_list
+        found: int = rows.order_by()[:MOST_LISTED].count()
+        return found
 
 
 class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        """Raises IncorrectLookupParameters, also where a date is beyond those of the database."""
+        """Raise IncorrectLookupParameters for invalid filters, also for a date outside the
+        database's range.
+        """
         try:
             super().__init__(request, *args, **kwargs)
         except OverflowError as error:
             raise IncorrectLookupParameters(error) from error
 
+    @property
+    def is_cut(self) -> bool:
+        """Return True if there may be more rows than can be listed."""
+        is_bounded = isinstance(self.paginator, BoundedPaginator)
+        return is_bounded and bool(self.paginator.count >= MOST_LISTED)
+
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
+    first_page = ""
+    """The name of the page that adds a row is set only if it differs from the theme's."""
+    choices: Mapping[str, Mapping[str, Sequence[str]]] = {}
+    """Maps a field to its values, and each value to the fields that are shown for it: `{field:
+    {value: fields}}`.
+    """
     list_filter_sheet = False
     compressed_fields = False
     list_per_page = 50
@@ -95,7 +125,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     }
 
     def url(self, page: str, *arguments: Any) -> str:
-        """The address of a page of these rows, such as "changelist"."""
+        """Return the address of a page of these rows, such as "changelist"."""
         return reverse(f"admin:{self.url_name(page)}", args=arguments)
 
     def url_name(self, page: str) -> str:
@@ -107,7 +137,17 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
         if db_field.name in self.get_autocomplete_fields(request):
             options.setdefault("widget", RowChoice(db_field, self.admin_site))
+        elif db_field.name not in self.get_readonly_fields(request):
+            options.setdefault("widget", SearchedSelect())
         return super().formfield_for_foreignkey(db_field, request, **options)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any
+    ) -> HttpResponse:
+        shown: HttpResponse = super().render_change_form(
+            request, {**context, "choices": self.choices}, *args, **options
+        )
+        return shown
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **options: Any) -> Any:
         if db_field.name in self.get_autocomplete_fields(request):
@@ -115,7 +155,9 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Rows that only the site itself writes, which nobody may delete, go with their row."""
+        """Allow the deletion of dependent rows that only the site itself writes and that nobody may
+        delete alone.
+        """
         to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
         registered = filter(self.admin_site.is_registered, apps.get_models())
         unasked = {
@@ -129,7 +171,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return path(route, self.admin_site.admin_view(view), name=self.url_name(page))
 
     def viewer_path(self, route: str, view: Any, page: str) -> Any:
-        """Refuses staff who may not view these rows."""
+        """Return a path whose view refuses staff who may not view these rows."""
 
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not self.has_view_permission(request):
@@ -152,7 +194,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
 
 
 class ReadOnlyAdmin(Admin[Row]):
-    """Of rows that are shown, and that only the site itself writes."""
+    """Shows rows that only the site itself writes."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

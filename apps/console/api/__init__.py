@@ -1,1 +1,1 @@
-"""The catalog for scripts: the same rows as in the admin, through the same gate."""
+"""The admin API for scripts: the same rows and the same checks as in the admin."""

@@ -1,20 +1,20 @@
-"""A field of a row that names its application."""
+"""A serializer field for the application of a row."""
 
 from typing import Any
 
 from rest_framework import serializers
 
 from apps.catalog.models import Application
-from apps.console.operated import may_rule
+from apps.console.operator_rights import may_rule
 
 
 class ApplicationField(serializers.SlugRelatedField[Application]):
     """The slug of an application that the caller edits.
 
-    The refusal does not report whether another application exists.
+    The error does not reveal whether another application exists.
     """
 
-    refusal = "Name an application that you edit."
+    refusal = "Choose an application that you can edit."
     default_error_messages = {"does_not_exist": refusal}
 
     def __init__(self, **options: Any) -> None:

@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,23 +17,24 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.addresses import address_of
-from apps.catalog.application_files import managed
+from apps.accounts.client_address import address_of
+from apps.catalog.actions import archive, create, save, set_properties
+from apps.catalog.actions.save_rules import check_row
+from apps.catalog.actions.set_properties import GRANTING
+from apps.catalog.application_files import managed_files
 from apps.catalog.application_files.models import managed_refusal
-from apps.catalog.extraction import extract, refusals
-from apps.catalog.icons.tiles import Tile, tile_of
-from apps.catalog.masking import masked, unmasked
+from apps.catalog.credentials.masking import mask_credentials, unmask_document
+from apps.catalog.extraction import extract, forbidden_credentials
+from apps.catalog.icons.values import Tile, tile_of
 from apps.catalog.models import Application, Role
-from apps.catalog.properties import GRANTING, save_properties
-from apps.catalog.versions.drafts import WRITTEN, new_application
-from apps.catalog.versions.publication import archive
+from apps.catalog.review.manifests import review_manifest
+from apps.catalog.versions.definitions import COLUMNS
 from apps.catalog.versions.publishing_requests import (
     TWO_PEOPLE,
     SecondPublisherRequired,
     audit_rule,
-    refuse_at_once,
 )
-from apps.catalog.versions.states import ApplicationState, state_of, with_drafts
+from apps.catalog.versions.states import ApplicationState, application_state, with_drafts
 from apps.console.api.drafts import check_may_publish
 from apps.console.api.exports import ExportAction
 from apps.console.api.grants import (
@@ -45,11 +45,15 @@ from apps.console.api.grants import (
     changed_grants,
     listed_grants,
 )
-from apps.console.api.paths import in_manifest
-from apps.console.api.problems import RowInvalid, problems_of_row
-from apps.console.api.rows import IF_MATCH, RowSerializer, RowViewSet, check_version
+from apps.console.api.problems import RowInvalid, in_manifest, problems_of_row
+from apps.console.api.versioned_rows import IF_MATCH, RowSerializer, RowViewSet, check_version
 from apps.console.api.versions import VersionActions
-from apps.console.operated import has_role, may_grant, may_rule_publishing, seen
+from apps.console.operator_rights import (
+    has_role,
+    may_grant,
+    may_rule_publishing,
+    visible_applications,
+)
 from apps.console.people import known_users
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
@@ -73,12 +77,12 @@ LISTED = (
 )
 
 
-SUPERUSERS_ONLY = "Only a superuser lets one person publish again."
+SUPERUSERS_ONLY = "Only a superuser can turn off two-person publishing."
 DRAFT = OpenApiParameter(
     "draft",
     OpenApiTypes.BOOL,
     OpenApiParameter.QUERY,
-    description="Begin with nothing but a draft, which answers nobody until it is published.",
+    description="Create only a draft, which answers no requests until it is published.",
 )
 
 
@@ -88,7 +92,9 @@ class WarningSerializer(serializers.Serializer[Problem]):
 
 
 class TileSerializer(serializers.Serializer[Tile]):
-    """`url` or `emoji` if it is not empty, else the `letters` on the colour of that number."""
+    """The tile of an application: `url` or `emoji` if it is not empty, else the `letters` on the
+    colour with that number.
+    """
 
     letters = serializers.CharField()
     colour = serializers.IntegerField()
@@ -97,7 +103,7 @@ class TileSerializer(serializers.Serializer[Tile]):
 
 
 class OwnerField(serializers.SlugRelatedField[Any]):
-    """A username. Accounts that the operator may not know of are as if they did not exist."""
+    """A username. Accounts that the operator may not know are treated as missing."""
 
     def get_queryset(self) -> Any:
         row = getattr(self.root, "instance", None)
@@ -117,7 +123,7 @@ class ListedApplicationSerializer(RowSerializer[Application]):
     )
 
     state = serializers.SerializerMethodField()
-    tile = serializers.SerializerMethodField(help_text="How its icon is shown.")
+    tile = serializers.SerializerMethodField(help_text="The icon.")
 
     class Meta:
         model = Application
@@ -126,7 +132,7 @@ class ListedApplicationSerializer(RowSerializer[Application]):
 
     @extend_schema_field(serializers.ChoiceField(choices=ApplicationState.choices))
     def get_state(self, application: Application) -> str:
-        return state_of(application).value
+        return application_state(application).value
 
     @extend_schema_field(TileSerializer)
     def get_tile(self, row: Application) -> dict[str, Any]:
@@ -146,7 +152,10 @@ class ApplicationSerializer(ListedApplicationSerializer):
 
     @extend_schema_field(WarningSerializer(many=True))
     def get_warnings(self, application: Application) -> list[dict[str, str]]:
-        return [asdict(problem) for problem in in_manifest(application.review().warnings)]
+        return [
+            asdict(problem)
+            for problem in in_manifest(review_manifest(application.manifest).warnings)
+        ]
 
     def create(self, validated_data: dict[str, Any]) -> Application:
         request = self.context["request"]
@@ -171,9 +180,11 @@ class ApplicationSerializer(ListedApplicationSerializer):
         if is_ruled and not may_rule_publishing(request, instance):
             raise RowInvalid([Problem(TWO_PEOPLE, SUPERUSERS_ONLY if before else OWNERS_ONLY)])
         address = address_of(request)
-        if not validated_data.keys() & {*WRITTEN}:
+        if not validated_data.keys() & {*COLUMNS}:
             try:
-                return save_properties(instance, validated_data, request.user, address=address)
+                return set_properties.execute(
+                    instance, validated_data, request.user, address=address
+                )
             except ValidationError as error:
                 raise RowInvalid(problems_of_row(error)) from error
         row = super().update(instance, validated_data)
@@ -182,78 +193,75 @@ class ApplicationSerializer(ListedApplicationSerializer):
         return row
 
     def changed(self, row: Application, values: dict[str, Any]) -> dict[str, Any]:
-        """The values without those of a version that were sent back as they were read."""
+        """Return the values without versioned ones that were sent back unchanged."""
         return {
             name: value
             for name, value in values.items()
-            if name not in WRITTEN
+            if name not in COLUMNS
             or self.fields[name].to_internal_value(getattr(row, name)) != value
         }
 
     def before_save(self, row: Application, values: dict[str, Any]) -> None:
-        """Make secrets of the plain credentials in a manifest that was sent.
+        """Turn plain credentials in a manifest that was sent into secrets.
 
-        Raises `PermissionDenied` for somebody who may not publish what the save would.
+        Raises `PermissionDenied` if the save would publish and the user may not.
         """
-        if values.keys() & {*WRITTEN}:
+        if values.keys() & {*COLUMNS}:
             check_may_publish(self.context["request"])
-            check_one_publishes(row)
         if "manifest" not in values:
             return
         user = self.context["request"].user
-        if refused := refusals(row.manifest, user):
+        if refused := forbidden_credentials(row.manifest, user):
             raise RowInvalid(in_manifest(refused))
         stored = [self.instance.manifest] if isinstance(self.instance, Application) else []
         row.manifest = extract(row.manifest, stored, user=user).document
 
-    def problems(self, row: Application, error: ValidationError) -> Sequence[Problem]:
-        # The row knows the path of each problem of its manifest.
-        others = [found for found in problems_of_row(error) if found.path != "manifest"]
-        reviewed = row.manifest_problems() if "manifest" in getattr(error, "error_dict", {}) else ()
-        return [*others, *in_manifest(reviewed)]
+    def check(self, row: Application) -> None:
+        check_row(row)
+
+    def store(self, row: Application) -> None:
+        """Save the row. Raises `PermissionDenied` if that would publish under two-person
+        publishing.
+        """
+        try:
+            save.execute(row)
+        except SecondPublisherRequired as error:
+            raise PermissionDenied(error.messages[0]) from error
 
 
 def is_draft(request: Request) -> bool:
-    """Whether the address asks for a draft: `?draft=true`."""
+    """Return True if the query has `?draft=true`."""
     return request.query_params.get("draft", "").lower() in ("1", "true")
 
 
 def new_draft(request: Request, values: dict[str, Any]) -> Application:
-    """A new application that answers nobody until it is published. Raises `RowInvalid`."""
+    """Return a new application that has only a draft. Raises `RowInvalid`."""
     row = Application(**values)
     try:
-        new_application(row, request.user)  # type: ignore[arg-type]
+        create.execute(row, request.user)  # type: ignore[arg-type]
     except ValidationError as error:
         raise RowInvalid(problems_of_row(error)) from error
     return row
 
 
-def check_one_publishes(row: Application) -> None:
-    """Raises `PermissionDenied` where a save would publish what takes two people."""
-    try:
-        refuse_at_once(row)
-    except SecondPublisherRequired as error:
-        raise PermissionDenied(error.messages[0]) from error
-
-
 @extend_schema_field(OpenApiTypes.OBJECT)
 class ManifestJson(serializers.JSONField):
-    """Any JSON, because the model's review reports what is wrong with it.
+    """Any JSON, because the model's review reports errors in it.
 
-    Plain credentials are sent out masked; a mask that comes back stands for the stored one.
+    Responses mask plain credentials. A mask that is sent back stands for the stored credential.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_null=True, **options)
 
     def to_representation(self, value: Any) -> Any:
-        return masked(value)
+        return mask_credentials(value)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Raises `RowInvalid`."""
+        """Restore masked credentials. Raises `RowInvalid`."""
         stored = getattr(self.root, "instance", None)
         current = stored.manifest if isinstance(stored, Application) else None
-        found = unmasked(super().to_internal_value(data), current)
+        found = unmask_document(super().to_internal_value(data), current)
         if found.problems:
             raise RowInvalid(in_manifest(found.problems))
         return with_own_names(found.document)
@@ -269,8 +277,12 @@ class ApplicationViewSet(ExportAction, VersionActions, RowViewSet[Application]):
     lookup_field = "slug"
 
     def get_queryset(self) -> Any:
-        managed.refresh()
-        rows = super().get_queryset().filter(pk__in=seen(self.request).order_by().values("pk"))
+        managed_files.refresh()
+        rows = (
+            super()
+            .get_queryset()
+            .filter(pk__in=visible_applications(self.request).order_by().values("pk"))
+        )
         rows = with_drafts(rows)
         return rows.defer("manifest") if self.action == "list" else rows
 
@@ -286,9 +298,9 @@ class ApplicationViewSet(ExportAction, VersionActions, RowViewSet[Application]):
             self.permission_denied(request, refusal)
 
     def perform_destroy(self, instance: Application) -> None:
-        """Archive it: conversations, files and usage stay, and so do its versions."""
+        """Archive the application. Its conversations, files, usage and versions are retained."""
         check_version(self.request, instance)
-        archive(instance)
+        archive.execute(instance)
 
     @extend_schema(responses=GrantSerializer(many=True))
     @action(

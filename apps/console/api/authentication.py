@@ -1,4 +1,4 @@
-"""Access to the API: staff with a session, or with an operator key of theirs."""
+"""Access to the API for staff, with a session or an operator key."""
 
 from typing import Any
 
@@ -31,7 +31,9 @@ class OperatorKeyAuthentication(BaseAuthentication):
 
 
 def find_key(written: str) -> OperatorKey | None:
-    """The key, None if it is unknown, revoked, expired, or its owner is no active staff."""
+    """Return the key, or None if it is unknown, revoked or expired, or if its owner is not active
+    staff.
+    """
     prefix, _, _ = written.partition(".")
     key = OperatorKey.objects.select_related("user").filter(prefix=prefix, revoked=False).first()
     if key is None or not key.is_valid(written) or key.has_expired:
@@ -40,7 +42,7 @@ def find_key(written: str) -> OperatorKey | None:
 
 
 class StaffWithPermission(DjangoModelPermissions):
-    """As in the base class, and reading needs the permission to view."""
+    """Require staff with Django's permissions, including the view permission for reading."""
 
     perms_map = {
         **DjangoModelPermissions.perms_map,
@@ -49,7 +51,7 @@ class StaffWithPermission(DjangoModelPermissions):
     }
 
     def _queryset(self, view: Any) -> Any:
-        """Of what the view is about: which rows of it somebody sees makes no difference here."""
+        """Return rows for the permission check. It does not matter which ones the user can see."""
         return view.get_queryset() if view.queryset is None else view.queryset
 
     def has_permission(self, request: Request, view: Any) -> bool:

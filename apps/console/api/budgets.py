@@ -1,4 +1,4 @@
-"""Budgets: what may be spent, and what is at this moment."""
+"""Budgets: their limits and their current use."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,13 +14,13 @@ from rest_framework.request import Request
 
 from apps.accounts.models import ApiKey, Team
 from apps.catalog.models import Application
-from apps.console.api.rows import RowSerializer, RowViewSet
-from apps.console.operated import may_rule, of_seen, seen
+from apps.console.api.versioned_rows import RowSerializer, RowViewSet
+from apps.console.operator_rights import may_rule, of_seen, visible_applications
+from apps.insights.budgets.budget_usage import BudgetStatus, standings_of
 from apps.insights.budgets.models import FIXED, Budget
-from apps.insights.budgets.standings import Standing, standings_of
 
 NOT_YOURS = "Budgets can be set for the applications that you edit."
-UNCHANGEABLE = "It cannot be changed. Delete this budget and make another one."
+UNCHANGEABLE = "It cannot be changed. Delete this budget and create another one."
 SUBJECTS: Mapping[str, tuple[str, Any, str]] = {
     "user": ("user", get_user_model(), "username"),
     "team": ("team", Team, "group__name"),
@@ -28,21 +28,27 @@ SUBJECTS: Mapping[str, tuple[str, Any, str]] = {
     "application": ("application", Application, "slug"),
     "run": ("application", Application, "slug"),
 }
-"""By kind: the field, the model and the name of the subject."""
+"""Maps each kind to the field, the model and the name of its subject."""
 
 
 class BudgetSerializer(RowSerializer[Budget]):
     subject = serializers.CharField(
         required=False,
         allow_blank=True,
-        help_text="A username, the name of a team, the prefix of a key, or the slug of an application, also for its "
-        'runs; "" for each of the kind by itself.',
+        help_text=(
+            "A username, the name of a team, the prefix of a key, or the slug of an "
+            'application (also for its runs); "" for a separate budget for each of them.'
+        ),
     )
     spent = serializers.SerializerMethodField(
-        help_text="In the open window; of a budget for each one, by whoever has used most. Null "
-        "for a budget of runs."
+        help_text=(
+            "The amount used in the current window; for separate budgets, the highest "
+            "amount. Null for a budget of runs."
+        )
     )
-    reserved = serializers.SerializerMethodField(help_text="By calls that go on, as `spent`.")
+    reserved = serializers.SerializerMethodField(
+        help_text=("The amount reserved by running calls.")
+    )
     renews_at = serializers.SerializerMethodField()
 
     class Meta:
@@ -66,7 +72,7 @@ class BudgetSerializer(RowSerializer[Budget]):
         )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Replace the name of the subject by its row."""
+        """Replace the name of the subject with its row."""
         if isinstance(self.instance, Budget):
             self.refuse_changes(self.instance, attrs)
             attrs.pop("subject", None)
@@ -77,15 +83,18 @@ class BudgetSerializer(RowSerializer[Budget]):
             attrs[field] = model._default_manager.filter(**{key: name}).first()
             if attrs[field] is None:
                 kind = model._meta.verbose_name
-                raise serializers.ValidationError({"subject": f"There is no {kind} {name!r}."})
-        self.refuse_others(attrs.get("application"), f"There is no application {name!r}.")
+                raise serializers.ValidationError({"subject": f"Unknown {kind}: {name!r}."})
+        self.refuse_others(attrs.get("application"), f"Unknown application: {name!r}.")
         return attrs
 
     def refuse_others(self, application: Application | None, unknown: str) -> None:
         request = self.context["request"]
         if may_rule(request, application):
             return
-        is_hidden = application is not None and not seen(request).filter(pk=application.pk).exists()
+        is_hidden = (
+            application is not None
+            and not visible_applications(request).filter(pk=application.pk).exists()
+        )
         raise serializers.ValidationError({"subject": unknown if is_hidden else NOT_YOURS})
 
     def refuse_changes(self, stored: Budget, attrs: Mapping[str, Any]) -> None:
@@ -94,28 +103,28 @@ class BudgetSerializer(RowSerializer[Budget]):
         if changed:
             raise serializers.ValidationError(dict.fromkeys(changed, UNCHANGEABLE))
 
-    def standing(self, budget: Budget) -> Standing | None:
-        listed: Mapping[int, list[Standing]] = self.context.get("standings", {})
+    def standing(self, budget: Budget) -> BudgetStatus | None:
+        listed: Mapping[int, list[BudgetStatus]] = self.context.get("standings", {})
         found = listed.get(budget.pk)
         return next(iter(standings_of([budget])[budget.pk] if found is None else found), None)
 
     @extend_schema_field(serializers.DecimalField(19, 6, allow_null=True))
     def get_spent(self, budget: Budget) -> str | None:
         found = self.standing(budget)
-        return None if found is None else written(found.decimal(found.spent))
+        return None if found is None else write_amount(found.decimal(found.spent))
 
     @extend_schema_field(serializers.DecimalField(19, 6, allow_null=True))
     def get_reserved(self, budget: Budget) -> str | None:
         found = self.standing(budget)
-        return None if found is None else written(found.decimal(found.reserved))
+        return None if found is None else write_amount(found.decimal(found.reserved))
 
     @extend_schema_field(OpenApiTypes.DATETIME)
     def get_renews_at(self, budget: Budget) -> datetime | None:
         return budget.renews_at
 
 
-def written(amount: Decimal) -> str:
-    """With as many places as the amounts of the budget."""
+def write_amount(amount: Decimal) -> str:
+    """Format the amount with the number of decimal places that budgets have."""
     return f"{amount:.6f}"
 
 
@@ -136,6 +145,6 @@ class BudgetViewSet(RowViewSet[Budget]):
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         serializer: Any = super().get_serializer(*args, **kwargs)
-        if kwargs.get("many"):  # of all at once, in place of a query for each
+        if kwargs.get("many"):  # read for all rows at once, instead of one query per row
             serializer.child.context["standings"] = standings_of(args[0])
         return serializer

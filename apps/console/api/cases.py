@@ -1,4 +1,4 @@
-"""Cases and their runs for scripts."""
+"""Test cases and their runs for scripts."""
 
 from typing import Any, cast
 
@@ -12,28 +12,32 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.cases.background import carry_out_later
+from apps.cases.background import begin_later
+from apps.cases.latest_results import standings_of
 from apps.cases.models import Case, CaseResult, CaseRun
-from apps.cases.runner import MOST_TIMES, CaseRunRequest, begin, problem_text, stop
-from apps.cases.standings import standings_of
+from apps.cases.runner import MOST_TIMES, CaseRunRequest, problem_text, stop
 from apps.console.api.application_field import ApplicationField
 from apps.console.api.json_fields import CaseExpectationsField, CaseMessagesField
-from apps.console.api.rows import RowSerializer, RowViewSet
-from apps.console.operated import may_rule, of_seen
+from apps.console.api.versioned_rows import RowSerializer, RowViewSet
+from apps.console.operator_rights import may_rule, of_seen
 from apps.errors import QuickAppError
 
 OF_APPLICATION = OpenApiParameter(
-    "application", OpenApiTypes.STR, description="Only those of the application of this slug."
+    "application", OpenApiTypes.STR, description="Filter by the slug of the application."
 )
 LIST = extend_schema(parameters=[OF_APPLICATION])
 
 
 class CaseSerializer(RowSerializer[Case]):
     application = ApplicationField()
-    messages = CaseMessagesField(help_text="The last one is of the user: it is what is answered.")
-    expectations = CaseExpectationsField(required=False, help_text="Each is of a kind.")
+    messages = CaseMessagesField(help_text="The conversation, ending with the user's question.")
+    expectations = CaseExpectationsField(
+        required=False, help_text=("Conditions of the answer, each with a kind.")
+    )
     has_passed = serializers.SerializerMethodField(
-        help_text="Whether all attempts of its newest run passed; null if it was never run."
+        help_text=(
+            "True if all attempts of the newest run passed; null if the test case never ran."
+        )
     )
 
     class Meta:
@@ -54,7 +58,7 @@ class CaseSerializer(RowSerializer[Case]):
             stored is not None
             and attrs.get("application", stored.application) != stored.application
         ):
-            raise serializers.ValidationError({"application": "It cannot be changed."})
+            raise serializers.ValidationError({"application": "This field cannot be changed."})
         return attrs
 
 
@@ -74,8 +78,8 @@ class CaseViewSet(RowViewSet[Case]):
 
 
 class CaseFailureSerializer(serializers.Serializer[Any]):
-    kind = serializers.CharField(help_text="Of the expectation.")
-    text = serializers.CharField(help_text="What is not as it was expected.")
+    kind = serializers.CharField(help_text="The kind of the expectation.")
+    text = serializers.CharField(help_text="The difference from the expectation.")
     expected = serializers.CharField()
     actual = serializers.CharField()
 
@@ -83,7 +87,9 @@ class CaseFailureSerializer(serializers.Serializer[Any]):
 class CaseCallSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     arguments = serializers.DictField()
-    refused = serializers.BooleanField(help_text="It was not called, because it has side effects.")
+    refused = serializers.BooleanField(
+        help_text=("True if it was not called because it has side effects.")
+    )
 
 
 @extend_schema_field(CaseFailureSerializer(many=True))
@@ -100,8 +106,8 @@ class CostsField(serializers.JSONField): ...
 
 class CaseResultSerializer(serializers.ModelSerializer[CaseResult]):
     failures = CaseFailuresField()
-    tools = CaseCallsField(help_text="Calls of tools in their order.")
-    costs = CostsField(help_text="Sums of money by currency.")
+    tools = CaseCallsField(help_text="The tool calls, in order.")
+    costs = CostsField(help_text="Amounts by currency.")
 
     class Meta:
         model = CaseResult
@@ -119,7 +125,7 @@ class CaseRunSerializer(serializers.ModelSerializer[CaseRun]):
         child=serializers.IntegerField(),
         write_only=True,
         required=False,
-        help_text="The ids of the cases; without it, all of the application.",
+        help_text="The ids of the test cases; by default all of the application.",
     )
     passed = serializers.IntegerField(read_only=True, help_text="Attempts.")
     done = serializers.IntegerField(source="made", read_only=True, help_text="Attempts.")
@@ -135,16 +141,14 @@ class CaseRunSerializer(serializers.ModelSerializer[CaseRun]):
         read_only_fields = ("state", "problem", "total", "started_at", "finished_at")
 
     def create(self, validated_data: dict[str, Any]) -> CaseRun:
-        """Begin the run. Raises `ValidationError`."""
+        """Start the run. Raises `ValidationError`."""
         application = validated_data.pop("application")
         user = cast(User, self.context["request"].user)
         request = CaseRunRequest(**validated_data)
         try:
-            run = begin(application, user, request)
+            return begin_later(application, user, request)
         except QuickAppError as error:
             raise serializers.ValidationError({"application": problem_text(error)}) from error
-        carry_out_later(run, request.cases)
-        return run
 
 
 class CaseRunWithResults(CaseRunSerializer):
@@ -161,7 +165,9 @@ class CaseRunViewSet(
     mixins.RetrieveModelMixin,
     viewsets.GenericViewSet[CaseRun],
 ):
-    """Begun with POST; one that is read has its results, also while it goes on."""
+    """Runs of test cases. POST starts one. GET of a single run includes its results, even while it
+    is running.
+    """
 
     queryset = CaseRun.objects.select_related("application", "started_by").order_by("-pk")
     serializer_class = CaseRunSerializer
@@ -178,7 +184,7 @@ class CaseRunViewSet(
     @extend_schema(request=None, responses=CaseRunSerializer)
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: str) -> Response:
-        """End the run after the attempt that it is at."""
+        """Stop the run after its current attempt."""
         run = self.get_object()
         if not may_rule(request, run.application):
             self.permission_denied(request, ApplicationField.refusal)
@@ -187,7 +193,7 @@ class CaseRunViewSet(
 
 
 def of_asked(request: Request, rows: Any) -> Any:
-    """The rows of the applications that the caller sees, or of the one that the address names."""
+    """Return the rows of all applications that the caller can see, or of the one in the query."""
     found = rows.filter(of_seen(request, "application__slug"))
     slug = request.query_params.get("application")
     return found if slug is None else found.filter(application__slug=slug)

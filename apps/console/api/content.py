@@ -1,6 +1,6 @@
-"""Predefined content for scripts: the items in force, and the rows that replace those of files.
+"""Predefined content for scripts: the items in use, and the rows that replace items of files.
 
-A row is checked by the form of the admin, so that scripts get its answers.
+The form of the admin checks each row, so scripts get the same errors.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.forms import modelform_factory
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
@@ -17,54 +18,61 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from apps.catalog.content.installed import installed
-from apps.catalog.content.items import Item
+from apps.catalog.content.installed import installed_content
+from apps.catalog.content.items import LayerItem
 from apps.catalog.content.layers import Content
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.review import problems_by_item
-from apps.catalog.masking import masked_text
-from apps.console.admin.content import reload_content
-from apps.console.admin.content_form import DOCUMENTS, ContentForm, stack_of
-from apps.console.admin.content_layers import filtered_stacks, title_of
+from apps.catalog.credentials.masking import masked_text
+from apps.console.admin.content.form import DOCUMENTS, ContentForm, stack_of
+from apps.console.admin.content.items import reload_content
+from apps.console.admin.content.layers import filtered_stacks, item_title
 from apps.console.api.authentication import StaffWithPermission
 from apps.console.api.problems import RowInvalid
-from apps.console.api.rows import IF_MATCH, check_version
+from apps.console.api.versioned_rows import IF_MATCH, check_version
+from apps.manifest.markdown.skill_files import SKILL_FILE
 from apps.manifest.problems import ROOT, Problem
-from apps.manifest.skill_files import SKILL_FILE
 
-IN_FILES = "The item is in no row: it is one of files, which is replaced with PUT."
+IN_FILES = "The item is not a row but comes from files. Use PUT to replace it."
 
 
 class ListedItemSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField(read_only=True)
     name = serializers.CharField(read_only=True)
     layer = serializers.CharField(
-        read_only=True, help_text="Where it is in force from: `built in`, a directory, `database`."
+        read_only=True,
+        help_text=("The layer of the active item: `built in`, a directory or `database`."),
     )
-    layers = serializers.IntegerField(read_only=True, help_text="In how many layers it is.")
+    layers = serializers.IntegerField(
+        read_only=True, help_text=("The number of layers with the item.")
+    )
     problems = serializers.ListField(
-        child=serializers.CharField(), read_only=True, help_text="Why it cannot be used."
+        child=serializers.CharField(),
+        read_only=True,
+        help_text=("The reason why the item cannot be used."),
     )
 
 
 class ItemSerializer(ListedItemSerializer):
-    """`version` is that of the row, 0 for an item that is in files alone."""
+    """A predefined item. `version` is the version of its row, or 0 if the item comes only from
+    files.
+    """
 
     text = serializers.CharField(
         trim_whitespace=False,
         allow_blank=True,
-        help_text="Markdown, or JSON for a tool and a toolset; of a skill its SKILL.md.",
+        help_text="Markdown (for a skill, SKILL.md), or JSON for a tool or toolset.",
     )
     files = serializers.DictField(
         child=serializers.CharField(trim_whitespace=False, allow_blank=True),
         required=False,
-        help_text="Of a skill: the texts beside SKILL.md, by their paths.",
+        help_text="For a skill: the texts next to SKILL.md, by path.",
     )
     version = serializers.IntegerField(read_only=True)
 
 
 class ContentPermission(StaffWithPermission):
-    """PUT adds a row or changes one; which of the two, the view finds out."""
+    """Require the permission to add or to change rows for PUT. The view checks which one applies."""
 
     perms_map = {**StaffWithPermission.perms_map, "PUT": ["catalog.view_contentitem"]}
 
@@ -83,10 +91,10 @@ class ContentViewSet(GenericViewSet[ContentItem]):
         ],
     )
     def list(self, request: Request) -> Response:
-        content = installed()
+        content = installed_content()
         stacks = filtered_stacks(content, request.query_params)
         page = self.paginate_queryset(stacks) or []
-        return self.get_paginated_response([listed(content, stack) for stack in page])
+        return self.get_paginated_response([list_content(content, stack) for stack in page])
 
     def retrieve(self, request: Request, kind: str, name: str) -> Response:
         return self.shown(kind, name)
@@ -94,13 +102,13 @@ class ContentViewSet(GenericViewSet[ContentItem]):
     @extend_schema(parameters=[IF_MATCH])
     @transaction.atomic
     def update(self, request: Request, kind: str, name: str) -> Response:
-        """Adds the row that replaces the item, or changes it."""
+        """Replace the item with a row, or change that row."""
         row = self.row(kind, name)
         self.check_right("add" if row is None else "change")
         check_version(request, row or ContentItem())
         sent = ItemSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
-        save(
+        save_row(
             row or ContentItem(), {"kind": kind, "name": name, **sent.validated_data}, request.user
         )
         code = status.HTTP_201_CREATED if row is None else status.HTTP_200_OK
@@ -109,7 +117,7 @@ class ContentViewSet(GenericViewSet[ContentItem]):
     @extend_schema(parameters=[IF_MATCH])
     @transaction.atomic
     def destroy(self, request: Request, kind: str, name: str) -> Response:
-        """Deletes the row; what is in files below it is in force again."""
+        """Delete the row. The item of the files below it, if any, is used again."""
         row = self.row(kind, name)
         if row is None:
             stack_or_404(kind, name)
@@ -119,11 +127,15 @@ class ContentViewSet(GenericViewSet[ContentItem]):
         reload_content()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
+    def get_object(self) -> ContentItem:
+        """Return the row of an address, for OPTIONS. Raises `Http404`."""
+        return get_object_or_404(self.get_queryset(), **self.kwargs)
+
     def row(self, kind: str, name: str) -> ContentItem | None:
         return self.get_queryset().select_for_update().filter(kind=kind, name=name).first()
 
     def check_right(self, action: str) -> None:
-        """Raises PermissionDenied."""
+        """Raise PermissionDenied without the permission for this action."""
         if not self.request.user.has_perm(f"catalog.{action}_contentitem"):
             self.permission_denied(self.request)
 
@@ -131,23 +143,27 @@ class ContentViewSet(GenericViewSet[ContentItem]):
         stack = stack_or_404(kind, name)
         versions = ContentItem.objects.filter(kind=kind, name=name).values_list("version")
         (version,) = versions.first() or (0,)
-        found = {**listed(installed(), stack), **contents(stack[-1]), "version": version}
+        found = {
+            **list_content(installed_content(), stack),
+            **contents(stack[-1]),
+            "version": version,
+        }
         return Response(found, code, headers={"ETag": f'"{version}"'})
 
 
-def listed(content: Content, stack: Sequence[Item]) -> dict[str, Any]:
+def list_content(content: Content, stack: Sequence[LayerItem]) -> dict[str, Any]:
     item = stack[-1]
     return {
         "kind": item.kind,
         "name": item.name,
-        "layer": title_of(content, item),
+        "layer": item_title(content, item),
         "layers": len(stack),
         "problems": [*problems_by_item(content).get((item.kind, item.name), ())],
     }
 
 
-def contents(item: Item) -> dict[str, Any]:
-    """The text without plain credentials, and the files of a skill."""
+def contents(item: LayerItem) -> dict[str, Any]:
+    """Return the text without plain credentials, and the files of a skill."""
     is_skill = item.kind == "skill" and isinstance(item.value, dict)
     files = (
         {path: text for path, text in item.value.items() if path != SKILL_FILE} if is_skill else {}
@@ -155,16 +171,16 @@ def contents(item: Item) -> dict[str, Any]:
     return {"text": masked_text(item.text) if item.kind in DOCUMENTS else item.text, "files": files}
 
 
-def stack_or_404(kind: str, name: str) -> Sequence[Item]:
-    """Raises Http404."""
+def stack_or_404(kind: str, name: str) -> Sequence[LayerItem]:
+    """Return an item in all its layers. Raises Http404."""
     stack = stack_of(kind, name)
     if not stack:
         raise Http404
     return stack
 
 
-def save(row: ContentItem, values: Mapping[str, Any], user: Any) -> None:
-    """Raises `RowInvalid`."""
+def save_row(row: ContentItem, values: Mapping[str, Any], user: Any) -> None:
+    """Save the row with the checks of the admin's form. Raises `RowInvalid`."""
     made: Any = modelform_factory(
         ContentItem, form=ContentForm, fields=("kind", "name", "text", "files")
     )

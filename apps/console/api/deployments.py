@@ -1,10 +1,10 @@
-"""Deployments. Their key can be set and removed, never read."""
+"""Deployments. Their keys can be set and removed but never read."""
 
 from typing import Any
 
 from rest_framework import serializers
 
-from apps.catalog.credentials import (
+from apps.catalog.credentials.review import (
     KEY_FIELDS,
     KEY_PERMISSION,
     STAYS_THERE,
@@ -12,11 +12,11 @@ from apps.catalog.credentials import (
     has_moved,
     may_keep_key,
 )
-from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.console.api.versioned_rows import RowSerializer, RowViewSet
 from apps.workspace.local.models import Deployment
 from apps.workspace.model_capabilities import CAPABILITIES
 
-NO_KEYS = "It takes the permission to set the keys of deployments."
+NO_KEYS = "You need the permission to set the keys of deployments."
 
 
 class DeploymentSerializer(RowSerializer[Deployment]):
@@ -24,15 +24,15 @@ class DeploymentSerializer(RowSerializer[Deployment]):
         write_only=True,
         required=False,
         allow_blank=True,
-        help_text='Replaces the stored key; "" removes it; left out, it stays.',
+        help_text='Replaces the stored key; "" removes it. Omit to keep it.',
     )
-    has_api_key = serializers.SerializerMethodField(help_text="Whether a key is stored.")
+    has_api_key = serializers.SerializerMethodField(help_text="True if a key is stored.")
     features = serializers.DictField(required=False)
     parameters = serializers.DictField(required=False)
     fallbacks = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="Ids of the deployments that answer, in this order, while this one cannot.",
+        help_text="Ids of the deployments that answer, in this order, if this one fails.",
     )
     input_attachment_types = serializers.ListField(child=serializers.CharField(), required=False)
 
@@ -73,7 +73,7 @@ class DeploymentSerializer(RowSerializer[Deployment]):
         return attrs
 
     def refuse_keys(self, stored: Deployment, attrs: dict[str, Any]) -> None:
-        """Raises `ValidationError` for what takes the permission to change keys."""
+        """Raise `ValidationError` for changes that require the permission to set keys."""
         refused = [
             name
             for name in ("api_key", *KEY_FIELDS)

@@ -1,7 +1,8 @@
-"""`/api/applications/{slug}/draft/`: saved, discarded, requested, sent back, taken over.
+"""`/api/applications/{slug}/draft/`: save or discard a draft, request its publishing, send it back,
+or merge live changes.
 
-The version of a draft is its ETag, for `If-Match`; a draft may be saved with mistakes, which are
-told in `problems`, and is published without them.
+The version of a draft is its ETag, for `If-Match`. A draft with errors can be saved; they are
+listed in `problems` and prevent publishing.
 """
 
 from collections.abc import Iterator
@@ -16,43 +17,32 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.addresses import address_of
+from apps.accounts.client_address import address_of
+from apps.catalog.actions import discard_draft, request_publishing, save_draft, send_back, take_over
+from apps.catalog.actions.take_over import ConflictsOpen
 from apps.catalog.history.differences import MISSING
 from apps.catalog.history.merge import Clash
-from apps.catalog.masking import unmasked
 from apps.catalog.models import Application, ApplicationDraft
-from apps.catalog.versions.drafts import (
-    WRITTEN,
-    DraftOvertaken,
-    discard_draft,
-    draft_of,
-    save_draft,
-)
-from apps.catalog.versions.publishing_requests import (
-    request_publishing,
-    send_back,
-)
-from apps.catalog.versions.rebase import ConflictsOpen, take_over_live
+from apps.catalog.versions.definitions import COLUMNS
+from apps.catalog.versions.drafts import DraftOvertaken, draft_of
 from apps.console.api.authentication import StaffWithPermission
-from apps.console.api.paths import in_manifest
 from apps.console.api.problems import EditConflict, RowInvalid, problems_of_row
-from apps.console.api.rows import IF_MATCH
 from apps.console.api.version_serializers import (
     ChoicesSerializer,
     DraftSerializer,
     RequestNoteSerializer,
     ReturnWordsSerializer,
 )
-from apps.console.operated import PUBLISH
-from apps.integers import read_integer
+from apps.console.api.versioned_rows import IF_MATCH, newest_version, wanted_tags
+from apps.console.operator_rights import PUBLISH
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
 
-MAY_NOT_PUBLISH = "Your account may not publish applications."
+MAY_NOT_PUBLISH = "Your account cannot publish applications."
 
 
 class VersionPermission(StaffWithPermission):
-    """Whoever may change applications saves drafts; publishing has a permission of its own."""
+    """Require the permission to change applications. Publishing requires a permission of its own."""
 
     perms_map = {
         **StaffWithPermission.perms_map,
@@ -69,7 +59,7 @@ OPTIONS: dict[str, Any] = {
 
 
 class DraftActions:
-    """Actions of a view set of applications."""
+    """Draft actions for a view set of applications."""
 
     get_object: Any
 
@@ -87,17 +77,19 @@ class DraftActions:
     @draft.mapping.delete
     def discard_draft(self, request: Request, slug: str) -> Response:
         row = self.get_object()
-        if not discard_draft(row) and row.live_number == 0:
-            raise RowInvalid([Problem("$", "It was never published; archive it instead.")])
+        if not discard_draft.execute(row) and row.live_number == 0:
+            raise RowInvalid(
+                [Problem("$", "The application was never published. Archive it instead.")]
+            )
         return Response(status=204)
 
     @extend_schema(request=RequestNoteSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"], url_path="draft/request")
     def request_publishing(self, request: Request, slug: str) -> Response:
-        """Ask somebody else to publish the draft, where that takes two people."""
-        row, sent = self.get_object(), read(RequestNoteSerializer, request)
+        """Request another user to publish the draft, if two-person publishing is on."""
+        row, sent = self.get_object(), read_input(RequestNoteSerializer, request)
         with draft_errors():
-            found = request_publishing(
+            found = request_publishing.execute(
                 row,
                 sent["note"],
                 user_of(request),
@@ -109,25 +101,28 @@ class DraftActions:
     @extend_schema(request=ReturnWordsSerializer, responses=DraftSerializer)
     @action(**OPTIONS, methods=["post"], url_path="draft/return")
     def return_draft(self, request: Request, slug: str) -> Response:
-        """Send a draft back whose publishing is requested."""
-        row, sent = self.get_object(), read(ReturnWordsSerializer, request)
+        """Send a draft whose publishing was requested back to its author."""
+        row, sent = self.get_object(), read_input(ReturnWordsSerializer, request)
         check_may_publish(request)
         with draft_errors():
-            found = send_back(row, sent["words"], user_of(request), address=address_of(request))
+            found = send_back.execute(
+                row, sent["words"], user_of(request), address=address_of(request)
+            )
         return told_draft(found.draft)
 
     @extend_schema(request=ChoicesSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"], url_path="draft/rebase")
     def rebase_draft(self, request: Request, slug: str) -> Response:
-        """Take over what went live after the draft was begun.
+        """Merge the changes that were published after the draft was begun.
 
-        409 with the `conflicts` if the draft changed the same places and no choice was sent.
+        Returns 409 with the `conflicts` if the draft changed the same places and no choice was
+        sent.
         """
-        row, sent = self.get_object(), read(ChoicesSerializer, request)
+        row, sent = self.get_object(), read_input(ChoicesSerializer, request)
         seen, live = seen_version(request), sent.get("live")
         with draft_errors():
             return told_draft(
-                take_over_live(row, sent["choices"], user_of(request), seen=seen, live=live)
+                take_over.execute(row, sent["choices"], user_of(request), seen=seen, live=live)
             )
 
 
@@ -136,13 +131,13 @@ def user_of(request: Request) -> Any:
 
 
 def check_may_publish(request: Request) -> None:
-    """Raises `PermissionDenied`."""
+    """Raise `PermissionDenied` if the user may not publish."""
     if not request.user.has_perm(PUBLISH):
         raise PermissionDenied(MAY_NOT_PUBLISH)
 
 
-def read(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    """Raises DRF's `ValidationError`."""
+def read_input(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
+    """Return the validated request body. Raises DRF's `ValidationError`."""
     found = serializer(data=request.data)
     found.is_valid(raise_exception=True)
     return dict(found.validated_data)
@@ -153,28 +148,34 @@ def told_draft(draft: ApplicationDraft) -> Response:
 
 
 def saved_draft(request: Request, row: Application) -> ApplicationDraft:
-    """Raises `RowInvalid`, `EditConflict`, DRF's `ValidationError`."""
-    stored = draft_of(row)
-    sent = DraftSerializer(stored, data=request.data, partial=True)
+    """Save the draft in the request. Raises `RowInvalid`, `EditConflict`, and DRF's
+    `ValidationError`.
+    """
+    sent = DraftSerializer(draft_of(row), data=request.data, partial=True)
     sent.is_valid(raise_exception=True)
-    values = {name: sent.validated_data[name] for name in WRITTEN if name in sent.validated_data}
+    values = {name: sent.validated_data[name] for name in COLUMNS if name in sent.validated_data}
     if "manifest" in values:
-        found = unmasked(values["manifest"], stored.manifest)
-        if found.problems:
-            raise RowInvalid(in_manifest(found.problems))
-        values["manifest"] = with_own_names(found.document)
+        values["manifest"] = with_own_names(values["manifest"])
     with draft_errors():
-        return save_draft(row, values, seen_version(request), user_of(request))
+        return save_draft.execute(row, values, seen_version(request), user_of(request))
 
 
 @contextmanager
-def draft_errors() -> Iterator[None]:
-    """Tell why a draft is not saved. Raises `RowInvalid`, `EditConflict`."""
+def overtaken_draft() -> Iterator[None]:
+    """Raise `EditConflict` if another user has saved the draft."""
     try:
         yield
     except DraftOvertaken as error:
         version = 0 if error.draft is None else error.draft.version
-        raise EditConflict(412, f"{error} Read it again.", {"version": version}) from error
+        raise EditConflict(412, f"{error} Fetch it again.", {"version": version}) from error
+
+
+@contextmanager
+def draft_errors() -> Iterator[None]:
+    """Raise `RowInvalid` or `EditConflict` for a draft that cannot be saved."""
+    try:
+        with overtaken_draft():
+            yield
     except ConflictsOpen as error:
         raise EditConflict(
             409, str(error), {"conflicts": [*map(told_clash, error.clashes)]}
@@ -184,12 +185,13 @@ def draft_errors() -> Iterator[None]:
 
 
 def told_clash(clash: Clash) -> dict[str, Any]:
-    """Without a side that has no value."""
+    """Return the conflict without sides that have no value."""
     sides = {"base": clash.base, "mine": clash.mine, "theirs": clash.theirs}
     there = {name: value for name, value in sides.items() if value is not MISSING}
     return {"path": clash.path, **there}
 
 
 def seen_version(request: Request) -> int | None:
-    header = request.headers.get("If-Match", "").strip().removeprefix("W/").strip('"')
-    return read_integer(header)
+    """Return the version of the draft in `If-Match`, or None for any version."""
+    tags = wanted_tags(request)
+    return newest_version(tags) if tags else None

@@ -1,4 +1,4 @@
-"""`/api/applications/{slug}/export/`: an application as a zip file."""
+"""`/api/applications/{slug}/export/`: an application as a ZIP file."""
 
 from typing import Any
 
@@ -13,18 +13,22 @@ from apps.console.api.problems import RowInvalid
 from apps.console.application_archives import zip_answer
 from apps.manifest.problems import ROOT, Problem
 
-DRAFT = OpenApiParameter("draft", bool, description="Its draft instead of what is live.")
+DRAFT = OpenApiParameter(
+    "draft", bool, description=("Export the draft instead of the live version.")
+)
 
 
 class ExportAction:
-    """An action of a view set of applications."""
+    """The export action for a view set of applications."""
 
     get_object: Any
 
     @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY}, parameters=[DRAFT])
     @action(detail=True, pagination_class=None, filter_backends=[])
     def export(self, request: Request, slug: str) -> HttpResponse:
-        """A zip file of `application.yaml` and what lies beside it, without cases of real runs."""
+        """Return a ZIP file of `application.yaml` and the files next to it, without test cases made
+        from real runs.
+        """
         application = self.get_object()
         is_draft = request.query_params.get("draft", "").lower() in {"1", "true"}
         try:

@@ -1,4 +1,6 @@
-"""Feedback for scripts: read, and marked as done. It is the person's own, so nothing else is changed."""
+"""Feedback for scripts, which can read it and mark it as done. All other fields belong to the user
+and cannot be changed.
+"""
 
 from typing import Any
 
@@ -17,12 +19,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from apps.console.admin.feedback_transcripts import shared_feedback
-from apps.console.operated import may_rule, of_seen
-from apps.console.run_search import text_of, time_of
+from apps.console.admin.evaluate.feedback_transcripts import shared_feedback
+from apps.console.operator_rights import may_rule, of_seen
+from apps.console.run_search import clean_parameter, time_of
 from apps.feedback.models import Feedback
 
-NOT_YOURS = "It can be changed by those who edit the application."
+NOT_YOURS = "Only editors of the application can change it."
 EXACT = {
     "application": "application__slug",
     "version": "application_version",
@@ -31,7 +33,7 @@ EXACT = {
     "state": "state",
 }
 SEARCH = [
-    OpenApiParameter("application", OpenApiTypes.STR, description="A slug."),
+    OpenApiParameter("application", OpenApiTypes.STR, description="The slug of an application."),
     OpenApiParameter("version", OpenApiTypes.INT),
     OpenApiParameter("rating", OpenApiTypes.STR, enum=Feedback.Rating.values),
     OpenApiParameter("reason", OpenApiTypes.STR, enum=Feedback.Reason.values),
@@ -41,7 +43,8 @@ SEARCH = [
 ]
 
 
-@extend_schema_serializer(component_name="GivenFeedback")  # the section is called "feedback"
+# The section of the reference is called "feedback".
+@extend_schema_serializer(component_name="GivenFeedback")
 class FeedbackSerializer(serializers.ModelSerializer[Feedback]):
     application = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
 
@@ -56,7 +59,7 @@ class FeedbackSerializer(serializers.ModelSerializer[Feedback]):
 
 class SaidSerializer(serializers.Serializer[Any]):
     text = serializers.CharField()
-    files = serializers.ListField(child=serializers.CharField(), help_text="Their names.")
+    files = serializers.ListField(child=serializers.CharField(), help_text="The names.")
     at = serializers.DateTimeField()
 
 
@@ -81,12 +84,13 @@ class FeedbackViewSet(
         return super().get_queryset().filter(of_seen(self.request, "application__slug"))
 
     def filter_queryset(self, queryset: Any) -> Any:
-        """Raises `ValidationError` for a version or a time that is none."""
-        asked = {name: text_of(self.request.query_params.get(name)) for name in EXACT}
+        """Apply the filters of the query. Raises `ValidationError` for an invalid version or time."""
+        asked = {name: clean_parameter(self.request.query_params.get(name)) for name in EXACT}
         wanted: dict[str, Any] = {EXACT[name]: value for name, value in asked.items() if value}
         try:
             since, until = (
-                time_of(text_of(self.request.query_params.get(name))) for name in ("since", "until")
+                time_of(clean_parameter(self.request.query_params.get(name)))
+                for name in ("since", "until")
             )
             rows = queryset.filter(**wanted)
         except ValueError as error:
@@ -102,5 +106,7 @@ class FeedbackViewSet(
     @extend_schema(responses=TranscriptSerializer)
     @action(detail=True)
     def transcript(self, request: Request, pk: str) -> Response:
-        """The question and the answer, if the person sent them along; each reading is in the audit."""
+        """Return the question and the answer, if the user attached them. The audit records each
+        reading.
+        """
         return Response(shared_feedback(request, pk).transcript)

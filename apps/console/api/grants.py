@@ -1,7 +1,7 @@
-"""`/api/applications/{slug}/grants/`: who has which role, by names.
+"""`/api/applications/{slug}/grants/`: the roles of users and groups, by name.
 
-PUT replaces the list, POST adds or changes one grant, DELETE removes the one that the query names;
-each answers with the whole list. Its ETag is for `If-Match`.
+PUT replaces the list, POST adds or changes one grant, and DELETE removes the grant in the query.
+Each responds with the whole list. Its ETag is for `If-Match`.
 """
 
 import hashlib
@@ -15,23 +15,25 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.addresses import address_of
 from apps.accounts.buckets import bucket_of
-from apps.catalog.grants import Holder, change_grants, find_holders, grants_of
+from apps.accounts.client_address import address_of
+from apps.catalog.actions import grant
+from apps.catalog.grants import Holder, find_holders, grants_of
 from apps.catalog.models import Application, Role
 from apps.console.api.authentication import StaffWithPermission
 from apps.console.api.problems import EditConflict, RowInvalid
-from apps.console.operated import may_grant
+from apps.console.api.versioned_rows import wanted_tags
+from apps.console.operator_rights import may_grant
 from apps.manifest.problems import Problem
 
 ROLES = {role.name.lower(): role for role in Role}
 HOLDERS = ("user", "group")
-OWNERS_ONLY = "Only owners of the application may say who else may use it."
+OWNERS_ONLY = "Only owners of the application can change its grants."
 GRANT_QUERY = [OpenApiParameter(name, OpenApiTypes.STR) for name in HOLDERS]
 
 
 class GrantSerializer(serializers.Serializer[Mapping[str, str]]):
-    """A role of a person (`user`, by the username) or of a group or team (`group`, by its name)."""
+    """A role of a user (`user`, by the username) or of a group or team (`group`, by its name)."""
 
     user = serializers.CharField(required=False)
     group = serializers.CharField(required=False)
@@ -39,12 +41,12 @@ class GrantSerializer(serializers.Serializer[Mapping[str, str]]):
 
     def validate(self, values: Mapping[str, str]) -> Mapping[str, str]:
         if len(values.keys() & {*HOLDERS}) != 1:
-            raise serializers.ValidationError("Write either `user` or `group`.")
+            raise serializers.ValidationError("Send either `user` or `group`.")
         return values
 
 
 class GrantPermission(StaffWithPermission):
-    """Grants are changed by those who may change applications, and own this one."""
+    """Grants require the permission to change applications, and ownership of this one."""
 
     perms_map = {
         **StaffWithPermission.perms_map,
@@ -59,28 +61,28 @@ def listed_grants(application: Application) -> Response:
 
 
 def changed_grants(request: Request, application: Application) -> Response:
-    """The list after the change that a request asks for.
+    """Change the grants as the request asks, and return the new list.
 
-    Raises `PermissionDenied`, `EditConflict`, and what `wanted` raises.
+    Raises `PermissionDenied`, `EditConflict`, and the errors of `wanted_grants`.
     """
     if not may_grant(request, application):
         raise PermissionDenied(OWNERS_ONLY)
 
     def changed(before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
         check_tag(request, before)
-        return wanted(request, before)
+        return wanted_grants(request, before)
 
-    change_grants(application, changed, bucket_of(request.user.pk), address_of(request))
+    grant.execute(application, changed, bucket_of(request.user.pk), address_of(request))
     return listed_grants(application)
 
 
-def wanted(request: Request, before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
-    """The grants that a request asks for. Raises `RowInvalid`, `NotFound`, `ValidationError`."""
+def wanted_grants(request: Request, before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
+    """Return the grants after the change. Raises `RowInvalid`, `NotFound` and `ValidationError`."""
     if request.method == "DELETE":
         named: Any = [*request.query_params.dict().items()]
         holder = named[0] if len(named) == 1 else None
         if holder not in before:
-            raise NotFound("There is no such grant; name it with ?user= or ?group=.")
+            raise NotFound("This grant does not exist. Select one with ?user= or ?group=.")
         return {one: role for one, role in before.items() if one != holder}
     is_list = request.method == "PUT"
     serializer = GrantSerializer(data=request.data, many=is_list)
@@ -101,9 +103,9 @@ def problems_of(sent: list[Mapping[str, str]], *, is_list: bool) -> Iterator[Pro
         kind, name = holder = holder_of(one)
         path = f"[{number}].{kind}" if is_list else kind
         if holder not in known:
-            yield Problem(path, f"There is no {kind} {name[:100]!r}.")
+            yield Problem(path, f"Unknown {kind}: {name[:100]!r}.")
         if holder in seen:
-            yield Problem(path, f"The {kind} {name[:100]!r} stands twice.")
+            yield Problem(path, f"The {kind} {name[:100]!r} occurs twice.")
         seen.add(holder)
 
 
@@ -112,12 +114,10 @@ def holder_of(grant: Mapping[str, str]) -> Holder:
 
 
 def check_tag(request: Request, grants: Mapping[Holder, Role]) -> None:
-    """Raises `EditConflict`."""
-    tags = [
-        tag.strip().removeprefix("W/") for tag in request.headers.get("If-Match", "").split(",")
-    ]
-    if any(tags) and "*" not in tags and tag_of(grants) not in tags:
-        raise EditConflict(412, "The grants have changed; read them again.", {})
+    """Raise `EditConflict` if the grants have changed."""
+    tags = wanted_tags(request)
+    if tags and tag_of(grants) not in tags:
+        raise EditConflict(412, "The grants have changed. Fetch them again.", {})
 
 
 def tag_of(grants: Mapping[Holder, Role]) -> str:

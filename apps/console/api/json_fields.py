@@ -1,4 +1,4 @@
-"""JSON of rows in the description of the API, as the models say that check it."""
+"""JSON columns in the OpenAPI description, generated from the models that validate them."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class CaseExpectationsField(serializers.JSONField): ...
 
 
 def add_components(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
-    """Add the objects that the fields above refer to. A hook of drf-spectacular."""
+    """Add the objects that these fields refer to. drf-spectacular calls this hook."""
     found: dict[str, Any] = {}
     kinds: dict[str, Any] = {"CaseTurn": CaseTurn, "CaseExpectation": Expectation}
     for name, kind in kinds.items():
@@ -44,19 +44,20 @@ def add_components(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
 
 
 def in_openapi(schema: Any) -> Any:
-    """A JSON Schema of pydantic in the dialect of OpenAPI 3.0."""
+    """Convert a JSON Schema of pydantic to the dialect of OpenAPI 3.0."""
     if isinstance(schema, list):
         return [in_openapi(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    # The title of a schema is a text; a property of that name is a schema.
+    # The title of a schema is a string. A property named "title" is a schema.
     made = {
         key: in_openapi(value)
         for key, value in schema.items()
         if not (key == "title" and isinstance(value, str))
     }
     if kinds := [name for name, one in schema.get("properties", {}).items() if "const" in one]:
-        made["required"] = [*kinds, *made.get("required", ())]  # it has a default in code alone
+        # The field has a default only in code.
+        made["required"] = [*kinds, *made.get("required", ())]
     if "const" in made:
         made["enum"] = [made.pop("const")]
     if isinstance(least := made.get("exclusiveMinimum"), int | float) and least is not True:

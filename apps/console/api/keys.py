@@ -1,4 +1,4 @@
-"""API keys of programs. A key is in the answer that makes it, and in no other."""
+"""API keys of programs. The value of a key is only in the response that creates it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,23 +10,24 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, viewsets
 
-from apps.accounts.addresses import address_of
-from apps.accounts.key_changes import KeyEvent, record_key
+from apps.accounts.client_address import address_of
+from apps.accounts.keys.changes import KeyEvent, record_key
 from apps.accounts.models import ApiKey, Team
 from apps.catalog.models import Application
-from apps.console.admin.keys import is_member, offered_applications
+from apps.console.admin.govern.keys import is_member, offered_applications
+from apps.console.api.datetime_fields import FIELD_MAPPING
 from apps.console.giving import manageable, may_change_key
-from apps.console.operated import edits_all, sees_all
+from apps.console.operator_rights import edits_all, sees_all
 
-UNCHANGEABLE = "It cannot be changed. Revoke this key and make another one."
-ONLY_OWN = "You can make keys for yourself alone."
-UNMANAGED = "You may not manage this account, so you can neither make nor change keys for it."
-IS_REVOKED = "The key is revoked for good."
+UNCHANGEABLE = "It cannot be changed. Revoke this key and create another one."
+ONLY_OWN = "You can create keys only for yourself."
+UNMANAGED = "You cannot manage this account, so you cannot create or change its keys."
+IS_REVOKED = "The key is permanently revoked."
 
 
 @extend_schema_field(serializers.CharField())
 class TeamField(serializers.SlugRelatedField[Team]):
-    """By the name of its group. Teams of others are as if they did not exist."""
+    """A team by the name of its group. Teams of others are treated as missing."""
 
     def get_queryset(self) -> Any:
         rows: Any = super().get_queryset()
@@ -37,7 +38,7 @@ class TeamField(serializers.SlugRelatedField[Team]):
 class UserField(serializers.SlugRelatedField[User]):
     """The username of an account that the caller may manage.
 
-    The refusal does not report whether another account exists.
+    The error does not reveal whether another account exists.
     """
 
     default_error_messages = {"does_not_exist": UNMANAGED}
@@ -49,17 +50,18 @@ class UserField(serializers.SlugRelatedField[User]):
 
 class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
     key_told = ""
-    """The key that this request has made."""
+    """The key is set only if this request created it."""
+    serializer_field_mapping = FIELD_MAPPING
     user = UserField(
         slug_field="username",
         queryset=User.objects.all(),
         allow_null=True,
         required=False,
-        help_text="Whose rights it has; null: a key of the installation.",
+        help_text="The user whose permissions the key has; null for a key of the installation.",
     )
     team = TeamField(
         slug_field="group__name",
-        queryset=Team.objects.select_related("group"),
+        queryset=Team.objects.all(),
         allow_null=True,
         required=False,
     )
@@ -68,10 +70,13 @@ class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
         queryset=Application.objects.all(),
         many=True,
         required=False,
-        help_text="The slugs of those that it may use; without any, all that its person may.",
+        help_text=(
+            "The slugs of the applications that the key can use; if empty, all "
+            "applications that its user can use."
+        ),
     )
     key = serializers.SerializerMethodField(
-        help_text="Of a new key; null from then on: nobody is shown it again."
+        help_text="The value of a new key; null afterwards. It is shown only once."
     )
 
     class Meta:
@@ -90,7 +95,7 @@ class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
 
     def validate_expiry_date(self, value: datetime | None) -> datetime | None:
         if value is not None and value <= timezone.now():
-            raise serializers.ValidationError("This is in the past; the key could not be used.")
+            raise serializers.ValidationError("This date is in the past. Choose a future date.")
         return value
 
     def validate_applications(self, value: list[Application]) -> list[Application]:
@@ -104,7 +109,7 @@ class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.get("applications"):
-            attrs["is_limited"] = True  # also when its applications are deleted
+            attrs["is_limited"] = True  # stays limited when its applications are deleted
         user = self.context["request"].user
         if isinstance(self.instance, ApiKey):
             refuse_changes(self.instance, attrs)
@@ -117,7 +122,9 @@ class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
                 raise serializers.ValidationError({"user": ONLY_OWN})
         team = attrs.get("team")
         if team is not None and not is_member(attrs.get("user"), team):
-            raise serializers.ValidationError({"team": "The person of the key is no member of it."})
+            raise serializers.ValidationError(
+                {"team": ("The user of the key is not a member of this team.")}
+            )
         return attrs
 
     @transaction.atomic
@@ -143,7 +150,7 @@ class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
 
 
 def refuse_changes(stored: ApiKey, attrs: dict[str, Any]) -> None:
-    """Raises `ValidationError`."""
+    """Raise `ValidationError` for fields of a stored key that cannot be changed."""
     changed = [
         name
         for name in ("user", "team")
@@ -156,7 +163,7 @@ def refuse_changes(stored: ApiKey, attrs: dict[str, Any]) -> None:
 
 
 class ApiKeyViewSet(viewsets.ModelViewSet[ApiKey]):
-    """Those who do not see all applications see their own keys alone."""
+    """API keys. Users who cannot see all applications see only their own keys."""
 
     queryset = (
         ApiKey.objects.select_related("user", "team__group")

@@ -1,4 +1,4 @@
-"""MCP servers that are programs on this machine. Whoever may write here can execute programs."""
+"""MCP servers that are programs on this machine. Users with write access can run programs here."""
 
 import json
 from collections.abc import Sequence
@@ -9,13 +9,13 @@ from rest_framework import serializers
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from apps.console.admin.mcp_sessions import may_administer
-from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.console.admin.connect.mcp_sessions import may_administer
+from apps.console.api.versioned_rows import RowSerializer, RowViewSet
 from apps.workspace.local.models import McpServer
 
 
 class AdministratorOnly(BasePermission):
-    """As in the admin."""
+    """Require an administrator, as in the admin."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return may_administer(request)
@@ -27,11 +27,13 @@ class McpServerSerializer(RowSerializer[McpServer]):
         child=serializers.CharField(allow_blank=True, trim_whitespace=False),
         write_only=True,
         required=False,
-        help_text="Variables beside the usual ones. They replace all stored ones; `{}` removes "
-        "them; left out, they stay.",
+        help_text=(
+            "Additional variables. Replaces all stored variables; `{}` removes them. "
+            "Omit to keep them."
+        ),
     )
     variables = serializers.SerializerMethodField(
-        help_text="The names of the stored variables; their values are told to nobody."
+        help_text="The names of the stored variables; values are never returned."
     )
 
     class Meta:

@@ -4,7 +4,7 @@ from typing import IO, Any
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
-from apps.catalog.json_text import JSONTextInvalid, parse
+from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class StrictJSONParser(JSONParser):
@@ -17,8 +17,8 @@ class StrictJSONParser(JSONParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
         try:
-            return parse(stream.read().decode("utf-8"))
+            return parse_json(stream.read().decode("utf-8"))
         except UnicodeDecodeError as error:
-            raise ParseError("The body is not UTF-8.") from error
+            raise ParseError("The request body is not UTF-8.") from error
         except JSONTextInvalid as error:
-            raise ParseError(f"The body is refused. {error}") from error
+            raise ParseError(f"The request body is not valid JSON. {error}") from error

@@ -1,10 +1,10 @@
-"""Refusals of the API: one shape, with the path of each mistake.
+"""Errors of the API in one format, with the path of each problem.
 
 {"detail": "Nothing was saved.", "errors": [{"path": "manifest.tool_sets[0]", "message": "…"}]}
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.core.exceptions import ValidationError as ModelError
@@ -14,7 +14,9 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from apps.manifest.problems import ROOT, Problem, join
+from apps.catalog.field_problems import FieldProblem, field_problems
+from apps.catalog.own_skills import SKILLS
+from apps.manifest.problems import ROOT, Problem, join_path
 
 NOTHING_SAVED = "Nothing was saved."
 
@@ -28,7 +30,7 @@ class RowInvalid(APIException):
 
 
 class EditConflict(APIException):
-    """The row was saved meanwhile; `changes` is added to the body of the answer."""
+    """Raised if the row was saved in the meantime. `changes` is added to the body of the response."""
 
     def __init__(self, status_code: int, message: str, changes: Mapping[str, Any]) -> None:
         super().__init__(message)
@@ -37,7 +39,7 @@ class EditConflict(APIException):
 
 
 def error_response(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """The `EXCEPTION_HANDLER` of Django REST framework."""
+    """Return the response to an error. This is the `EXCEPTION_HANDLER` of Django REST framework."""
     response = exception_handler(error, dict(context))
     if response is None:
         return None
@@ -54,11 +56,11 @@ def error_response(error: Exception, context: Mapping[str, Any]) -> Response | N
 
 
 def flatten(detail: Any, path: str = "") -> Iterator[Problem]:
-    """The problems in the nested `detail` of a serializer's error."""
+    """Yield the problems in the nested `detail` of a serializer's error."""
     if isinstance(detail, Mapping):
         for key, member in detail.items():
             general = key == api_settings.NON_FIELD_ERRORS_KEY
-            yield from flatten(member, path if general else join(path, key))
+            yield from flatten(member, path if general else join_path(path, key))
     elif isinstance(detail, list):
         for member in detail:
             yield from flatten(member, path)
@@ -67,11 +69,22 @@ def flatten(detail: Any, path: str = "") -> Iterator[Problem]:
 
 
 def problems_of_row(error: ModelError) -> tuple[Problem, ...]:
-    """The problems that a model's `full_clean` raised."""
-    if not hasattr(error, "error_dict"):
-        return tuple(Problem(ROOT, message) for message in error.messages)
-    return tuple(
-        Problem(ROOT if name == "__all__" else name, message)
-        for name, messages in error.message_dict.items()
-        for message in messages
-    )
+    """Return the problems that a model's `full_clean` raised."""
+    return tuple(Problem(path_of(found), found.message) for found in field_problems(error))
+
+
+def path_of(found: FieldProblem) -> str:
+    return at_manifest(found.path) if found.field == "manifest" else found.field or ROOT
+
+
+def in_manifest(problems: Iterable[Problem]) -> list[Problem]:
+    """Return the problems of a manifest with paths that start at the application."""
+    return [replace(found, path=at_manifest(found.path)) for found in problems]
+
+
+def at_manifest(path: str) -> str:
+    if path in {"", ROOT}:
+        return "manifest"
+    if path.startswith(f"{SKILLS}/"):
+        return path  # the path of a file of the application
+    return f"manifest{path}" if path.startswith("[") else f"manifest.{path}"

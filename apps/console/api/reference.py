@@ -1,4 +1,6 @@
-"""The reference page of the API, rendered on the server from the OpenAPI description, without scripts."""
+"""The reference page of the API, rendered on the server from the OpenAPI description, without
+scripts.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,20 +12,20 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from drf_spectacular.generators import SchemaGenerator
 
-from apps.catalog.json_views import only
+from apps.doors.json_views import allow_methods
 
 Schema = Mapping[str, Any]
 
 PREFIX = "#/components/schemas/"
 PURPOSES = {
-    "list": "Lists them, page by page.",
-    "create": "Adds one.",
-    "retrieve": "Reads one.",
-    "update": "Replaces one.",
+    "list": "Lists the rows, page by page.",
+    "create": "Creates an object.",
+    "retrieve": "Returns an object.",
+    "update": "Replaces an object.",
     "partial_update": "Changes the fields that are sent.",
-    "destroy": "Deletes one.",
+    "destroy": "Deletes an object.",
 }
-"""By the last part of an operation's id."""
+"""Maps the last part of an operation ID to the description of the operation."""
 EXAMPLES: Schema = {
     "integer": 1,
     "number": 1,
@@ -31,12 +33,14 @@ EXAMPLES: Schema = {
     "string": "text",
     "date-time": "2030-01-01T00:00:00Z",
 }
-"""By type or format."""
+"""Maps types and formats to example values."""
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedField:
-    """`object` names the object that the field holds, alone or in a list; "" for plain values."""
+    """Describes a field of an object. `object` is the name of the object that it contains, alone or
+    in a list; "" for plain values.
+    """
 
     name: str
     type: str
@@ -45,15 +49,17 @@ class DescribedField:
     is_required: bool = False
 
 
-@only("GET", "HEAD")
+@allow_methods("GET", "HEAD")
 def reference(request: HttpRequest) -> HttpResponse:
     tries = request.user.is_active and request.user.is_staff
-    return render(request, "api/docs.html", {"described": described(), "tries": tries})
+    return render(request, "api/docs.html", {"described": describe_api(), "tries": tries})
 
 
 @cache
-def described() -> dict[str, dict[str, Any]]:
-    """`operations` by their group, and the fields of `objects` by name. Depends on the code alone."""
+def describe_api() -> dict[str, dict[str, Any]]:
+    """Return the `operations` by group, and the fields of `objects` by name. The result depends
+    only on the code.
+    """
     generator = SchemaGenerator()  # type: ignore[no-untyped-call]
     schema: Schema = generator.get_schema(public=True)  # type: ignore[no-untyped-call]
     groups: dict[str, list[dict[str, Any]]] = {}
@@ -68,7 +74,9 @@ def described() -> dict[str, dict[str, Any]]:
 
 
 def operation(path: str, method: str, details: Schema, objects: Schema) -> dict[str, Any]:
-    """`body` and `answer` name objects, "" for none; `example` is a body as JSON."""
+    """Return the data of an operation. `body` and `answer` name objects, or are "". `example` is a
+    body as JSON.
+    """
     name = details["operationId"]
     action = name.removeprefix(f"{details['tags'][0]}_")
     status, answer = next(iter(details["responses"].items()))
@@ -87,7 +95,9 @@ def operation(path: str, method: str, details: Schema, objects: Schema) -> dict[
 
 
 def example_text(schema: Schema, objects: Schema) -> str:
-    """A body with the required fields, or with one field where none is; "" without a body."""
+    """Return an example body with the required fields, or with one field if none is required; ""
+    without a body.
+    """
     if not schema:
         return ""
     return json.dumps(example(schema, objects), indent=2)
@@ -125,7 +135,7 @@ def parameter(details: Schema) -> DescribedField:
 
 
 def fields(schema: Schema, enums: Mapping[str, Sequence[str]]) -> Iterator[DescribedField]:
-    """`enums` has the choices of each object that is nothing but an enumeration."""
+    """Yield the fields of an object. `enums` has the choices of objects that are only enumerations."""
     for option in schema.get("oneOf", ()):
         yield DescribedField(object_of(option), "one of these", "", object_of(option))
     required = schema.get("required", ())
@@ -147,7 +157,7 @@ def object_of(schema: Schema) -> str:
 
 
 def type_of(schema: Schema) -> str:
-    """In words; the name of an object stands beside it as a link."""
+    """Return the type in words, without the name of an object, which is a link next to it."""
     kind: str = schema.get("type", "" if object_of(schema) else "anything")
     words = ["list of" if kind == "array" else kind]
     if kind == "array" and not object_of(schema):
@@ -155,11 +165,11 @@ def type_of(schema: Schema) -> str:
     if "format" in schema:
         words.append(f"({schema['format']})")
     if "maxLength" in schema:
-        words.append(f"of at most {schema['maxLength']:,} characters")
+        words.append(f"with up to {schema['maxLength']:,} characters")
     if "enum" in schema:
         words.append(f"of {', '.join(schema['enum'])}")
     if schema.get("nullable"):
         words.append("or null")
     if schema.get("readOnly"):
-        words.append("(only told)")
+        words.append("(read-only)")
     return " ".join(words)

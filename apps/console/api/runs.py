@@ -1,4 +1,4 @@
-"""Runs of all doors for scripts: how they went, and what was said to those who may read it."""
+"""Runs of all doors for scripts: their results, and their contents for users with permission."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -18,35 +18,44 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from apps.console.admin.run_contents import may_read, record_reading
-from apps.console.admin.run_list import with_figures
-from apps.console.admin.runs import STOP, going_run
-from apps.console.admin.waterfall import waterfall_of
+from apps.console.admin.watch.run_contents import may_read, record_reading
+from apps.console.admin.watch.run_list import with_figures
+from apps.console.admin.watch.runs import STOP, going_run
+from apps.console.admin.watch.waterfall import waterfall_of
 from apps.console.api.authentication import StaffWithPermission
-from apps.console.operated import of_seen
-from apps.console.run_search import DOORS, STATES, GoingFirst, RunSearch, summary_of
+from apps.console.operator_rights import of_seen
+from apps.console.run_search import STATES, GoingFirst, RunSearch, summary_of
+from apps.live import doors
+from apps.live.history.request_view import RequestView, view_of
+from apps.live.history.sent_requests import requests_of
 from apps.live.hub import HUB
-from apps.live.request_view import RequestView, view_of
+from apps.live.leases import stop_run
 from apps.live.run_summary import RunSummary
-from apps.live.sent_requests import requests_of
-from apps.live.stopping import stop
 
-CANNOT_STOP = "It is over, or goes on over the gateway, where it ends with its client."
+CANNOT_STOP = "The run has ended, or is a gateway run, which ends with its client."
 SEARCH = [
     OpenApiParameter(
         "q",
         OpenApiTypes.STR,
-        description="The reference of an error as a person was shown it, the id of a run, the slug "
-        "of an application, a caller or a username.",
+        description=(
+            "The error reference that a user was shown, the id of a run, the slug of "
+            "an application, a caller or a username."
+        ),
     ),
-    OpenApiParameter("application", OpenApiTypes.STR, description="A slug."),
-    OpenApiParameter("version", OpenApiTypes.INT, description="Together with an application."),
-    OpenApiParameter("user", OpenApiTypes.STR, description="A username, or a caller."),
+    OpenApiParameter("application", OpenApiTypes.STR, description="The slug of an application."),
+    OpenApiParameter(
+        "version", OpenApiTypes.INT, description=("A version; requires an application.")
+    ),
+    OpenApiParameter("user", OpenApiTypes.STR, description="A username or a caller."),
     OpenApiParameter("status", OpenApiTypes.STR, enum=[*STATES]),
-    OpenApiParameter("door", OpenApiTypes.STR, enum=[*DOORS]),
-    OpenApiParameter("tool", OpenApiTypes.STR, description="One that was called."),
-    OpenApiParameter("error", OpenApiTypes.STR, description="Of a call, such as `status 429`."),
-    OpenApiParameter("hours", OpenApiTypes.INT, description="Begun in the last hours."),
+    OpenApiParameter("door", OpenApiTypes.STR, enum=[*doors.LABELS]),
+    OpenApiParameter("tool", OpenApiTypes.STR, description="A tool that was called."),
+    OpenApiParameter(
+        "error", OpenApiTypes.STR, description=("The error of a call, such as `status 429`.")
+    ),
+    OpenApiParameter(
+        "hours", OpenApiTypes.INT, description=("Started within this number of hours.")
+    ),
     OpenApiParameter("since", OpenApiTypes.DATETIME),
     OpenApiParameter("until", OpenApiTypes.DATETIME),
 ]
@@ -59,10 +68,10 @@ class CannotBeStopped(APIException):
 
 class ListedRunSerializer(serializers.ModelSerializer[RunSummary]):
     person = serializers.CharField(
-        source="person_name", read_only=True, help_text="The name of the caller, if it has one."
+        source="person_name", read_only=True, help_text="The name of the caller, if any."
     )
     status = serializers.CharField(read_only=True)
-    costs = serializers.SerializerMethodField(help_text="Sums of money by currency.")
+    costs = serializers.SerializerMethodField(help_text="Amounts by currency.")
 
     class Meta:
         model = RunSummary
@@ -80,7 +89,7 @@ class ListedRunSerializer(serializers.ModelSerializer[RunSummary]):
 
 
 class SpanSerializer(serializers.Serializer[Any]):
-    """A call of a model or a tool, a run inside of the run, or a wait for somebody."""
+    """A call of a model or a tool, a nested run, or a wait for a user."""
 
     kind = serializers.CharField(help_text="`model`, `tool`, `run` or `wait`.")
     name = serializers.CharField()
@@ -88,7 +97,7 @@ class SpanSerializer(serializers.Serializer[Any]):
     seconds = serializers.FloatField(allow_null=True)
     detail = serializers.CharField()
     has_failed = serializers.BooleanField()
-    is_inside = serializers.BooleanField(help_text="Of a run inside of the run.")
+    is_inside = serializers.BooleanField(help_text="The id of a nested run.")
 
 
 class RunSerializer(ListedRunSerializer):
@@ -108,12 +117,12 @@ class PieceSerializer(serializers.Serializer[Any]):
     layer = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # the name of an attribute of fields, too
     text = serializers.CharField()
-    tokens = serializers.IntegerField(help_text="An estimate.")
-    is_cut = serializers.BooleanField(help_text="Only the beginning is kept.")
+    tokens = serializers.IntegerField(help_text="True if the cost is an estimate.")
+    is_cut = serializers.BooleanField(help_text="True if only the beginning is stored.")
 
 
 class ModelRequestSerializer(serializers.Serializer[RequestView]):
-    """What a model was asked. Of what is remembered of the person, only the size is told."""
+    """A model request. Memories of the user are reduced to their size."""
 
     application = serializers.CharField()
     model = serializers.CharField()
@@ -125,7 +134,7 @@ class ModelRequestSerializer(serializers.Serializer[RequestView]):
 
 
 class RunPermission(StaffWithPermission):
-    """Whoever stops a run needs the permission for runs that go on."""
+    """Require the permission for active runs to stop one."""
 
     perms_map = {**StaffWithPermission.perms_map, "POST": [STOP]}
 
@@ -138,7 +147,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
 
     @extend_schema(responses=ListedRunSerializer(many=True), parameters=SEARCH)
     def list(self, request: Request) -> Response:
-        """Lists those that go on, then the others, the newest first; 10,000 at most."""
+        """Return active runs, then the others, newest first, up to 10,000."""
         try:
             search = RunSearch.of(request.query_params)
         except ValueError as error:
@@ -155,10 +164,10 @@ class RunViewSet(GenericViewSet[RunSummary]):
     @extend_schema(request=None, responses={202: None})
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: str) -> Response:
-        """Stops a run of the chat page that goes on or waits, within a second."""
+        """Stop an active or waiting run of the chat page within a second."""
         self.run(pk)
         run = going_run(request, pk)
-        if run is None or not async_to_sync(stop)(HUB, run):
+        if run is None or not async_to_sync(stop_run)(HUB, run):
             raise CannotBeStopped
         LogEntry.objects.log_actions(
             request.user.pk or 0, [run], CHANGE, "Stopped.", single_object=True
@@ -168,18 +177,20 @@ class RunViewSet(GenericViewSet[RunSummary]):
     @extend_schema(responses=ModelRequestSerializer(many=True))
     @action(detail=True, pagination_class=None)
     def requests(self, request: Request, pk: str) -> Response:
-        """What models were asked; it takes the permission to read contents, and is in the audit."""
+        """Return the model requests of a run. Requires the permission to read contents; the audit
+        records each reading.
+        """
         run = self.run(pk)
-        record_reading(request, run, "requests to models", is_allowed=may_read(request))
+        record_reading(request, run, "model requests", is_allowed=may_read(request))
         if not may_read(request):
-            self.permission_denied(request, "It takes the permission to read contents of runs.")
+            self.permission_denied(request, "You need the permission to read the contents of runs.")
         found = requests_of(run.pk)
         return Response(
             [asdict(view_of(row, parts, withholds_private=True)) for row, parts in found]
         )
 
     def run(self, number: str) -> RunSummary:
-        """Of an application that the caller sees. Raises Http404."""
+        """Return a run of an application that the caller can see. Raises Http404."""
         try:
             wanted = UUID(number)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""Secrets for scripts. A value goes in and never comes out."""
+"""Secrets for scripts. Their values can be written but never read."""
 
 from typing import Any
 
@@ -7,15 +7,21 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException
 
-from apps.catalog.content.installed import installed
+from apps.catalog.content.installed import installed_content
 from apps.catalog.uses import secret_uses
-from apps.console.admin.secret_form import MOST_CHARACTERS, TYPE_AGAIN, is_for_more
-from apps.console.admin.secrets import ANYWHERE
-from apps.console.api.rows import RowSerializer, RowViewSet
+from apps.console.admin.connect.secret_form import (
+    MOST_CHARACTERS,
+    NO_VAULT,
+    TYPE_AGAIN,
+    TYPE_PLACE,
+    is_for_more,
+)
+from apps.console.admin.connect.secrets import ANYWHERE
+from apps.console.api.versioned_rows import RowSerializer, RowViewSet
 from apps.workspace.local.models import Secret
 
-FIXED = "It cannot be changed, because manifests name it. Make another secret."
-NO_ANYWHERE = "It takes the permission to let a secret be sent to any server."
+FIXED = "It cannot be changed, because manifests name it. Create another secret."
+NO_ANYWHERE = "You need the permission to let a secret be sent to any server."
 
 
 class SecretInUse(APIException):
@@ -29,18 +35,20 @@ class SecretSerializer(RowSerializer[Secret]):
         required=False,
         trim_whitespace=False,
         max_length=MOST_CHARACTERS,
-        help_text="Encrypted, and told to nobody. Required for a new one; left out, it stays.",
+        help_text=("Stored encrypted, never returned. Required for a new secret. Omit to keep it."),
     )
     servers = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="What it may be sent to, such as `api.example.com`, `*.example.com`.",
+        help_text=(
+            "The servers that it can be sent to, such as `api.example.com` or `*.example.com`."
+        ),
     )
 
     class Meta:
         model = Secret
         fields = (
-            *("name", "value", "description", "servers", "is_for_any_server"),
+            *("name", "value", "is_in_vault", "description", "servers", "is_for_any_server"),
             *("rotated_at", "version", "created_at", "updated_at"),
         )
         read_only_fields = ("rotated_at",)
@@ -48,7 +56,7 @@ class SecretSerializer(RowSerializer[Secret]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         stored = self.instance if isinstance(self.instance, Secret) else None
         if stored is None and not attrs.get("value"):
-            raise serializers.ValidationError({"value": "A new secret needs one."})
+            raise serializers.ValidationError({"value": "Required for a new secret."})
         if stored is not None and attrs.get("name", stored.name) != stored.name:
             raise serializers.ValidationError({"name": FIXED})
         user = self.context["request"].user
@@ -59,6 +67,12 @@ class SecretSerializer(RowSerializer[Secret]):
         anywhere = attrs.get("is_for_any_server", was)
         if stored is not None and "value" not in attrs and is_for_more(stored, servers, anywhere):
             raise serializers.ValidationError({"value": TYPE_AGAIN})
+        was_in_vault = stored is not None and stored.is_in_vault
+        is_in_vault = attrs.get("is_in_vault", was_in_vault)
+        if stored is not None and is_in_vault != was_in_vault and "value" not in attrs:
+            raise serializers.ValidationError({"value": TYPE_PLACE})
+        if is_in_vault and "value" in attrs and not user.has_perm(ANYWHERE):
+            raise serializers.ValidationError({"is_in_vault": NO_VAULT})
         return attrs
 
     def before_save(self, row: Secret, values: dict[str, Any]) -> None:
@@ -77,8 +91,8 @@ class SecretViewSet(RowViewSet[Secret]):
     lookup_value_regex = "[A-Za-z0-9._-]+"
 
     def perform_destroy(self, instance: Secret) -> None:
-        """Raises `SecretInUse`: manifests that name a deleted secret would stop working."""
-        if users := secret_uses(installed()).get(instance.name, []):
+        """Raise `SecretInUse` if manifests use the secret, because they would stop working."""
+        if users := secret_uses(installed_content()).get(instance.name, []):
             count = len({(user.kind, user.name) for user in users})
-            raise SecretInUse(f"{count} of the applications and predefined items name it.")
+            raise SecretInUse(f"It is in use by {count} applications and predefined items.")
         super().perform_destroy(instance)

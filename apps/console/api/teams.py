@@ -1,6 +1,7 @@
-"""Teams for scripts: made and deleted with their groups, and who is in them."""
+"""Teams for scripts, which are created and deleted with their groups, and their members."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 from django.contrib.auth.models import Group, User
@@ -16,10 +17,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.models import Team
-from apps.catalog.content.installed import installed
-from apps.console.admin.team_changes import record_changes, set_members, state_of
+from apps.accounts.team_members import check_administrators, remove_member, set_administrator
+from apps.catalog.content.installed import installed_content
+from apps.console.admin.govern.team_changes import record_changes, set_members, team_state
 from apps.console.api.authentication import StaffWithPermission
 from apps.console.giving import may_give
+from apps.errors import Refused
 
 CHANGE = "accounts.change_team"
 TOO_MUCH = "The group of the team has permissions or applications that you lack."
@@ -44,7 +47,7 @@ def usernames(help_text: str, **options: Any) -> Any:
 class TeamSerializer(serializers.ModelSerializer[Team]):
     name = serializers.CharField(source="group.name", max_length=150)
     members = usernames(
-        "Usernames. The administrators of the team are members in any case.",
+        "Usernames. Administrators of the team are always members.",
         source="group.user_set",
     )
     administrators = usernames("Usernames.")
@@ -57,12 +60,12 @@ class TeamSerializer(serializers.ModelSerializer[Team]):
     def validate_name(self, value: str) -> str:
         team = self.instance if isinstance(self.instance, Team) else Team()
         if Group.objects.filter(name=value).exclude(pk=team.group_id).exists():
-            raise serializers.ValidationError("There is a group of this name already.")
+            raise serializers.ValidationError("A group with this name already exists.")
         return value
 
     def validate_prompt(self, value: str) -> str:
         stored = self.instance.prompt if isinstance(self.instance, Team) else ""
-        content = installed()
+        content = installed_content()
         if value in ("", stored) or value in content.items["prompt"]:
             return value
         near = content.near("prompt", value)
@@ -80,17 +83,29 @@ class TeamSerializer(serializers.ModelSerializer[Team]):
         return self.saved(instance, validated_data, group)
 
     def saved(self, team: Team, values: dict[str, Any], group: dict[str, Any]) -> Team:
-        """The row is read again: it was fetched with people who may not be in it any more."""
+        """Read the team again, because its prefetched users may be outdated."""
         administrators = values.pop("administrators", None)
         for name, value in values.items():
             setattr(team, name, value)
         team.save()
         if administrators is not None:
-            closed = team.administrators.filter(is_active=False)  # they are not told, and stay
+            with reported_at("administrators"):
+                check_administrators(team, administrators)
+            # The API does not list administrators with a closed account, so they remain.
+            closed = team.administrators.filter(is_active=False)
             team.administrators.set({*administrators, *closed})
         members = people().filter(groups=team.group_id)
         set_members(team, group.get("user_set", members))
         return TeamViewSet.queryset.get(pk=team.pk)
+
+
+@contextmanager
+def reported_at(field: str) -> Iterator[None]:
+    """Convert `Refused` to DRF's `ValidationError` for this field."""
+    try:
+        yield
+    except Refused as refusal:
+        raise serializers.ValidationError({field: str(refusal)}) from refusal
 
 
 class MemberSerializer(serializers.Serializer[Any]):
@@ -98,7 +113,7 @@ class MemberSerializer(serializers.Serializer[Any]):
 
 
 class TeamPermission(StaffWithPermission):
-    """Who is in a team is part of it: members are added and removed by those who may change it."""
+    """Require the permission to change a team for adding and removing its members."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if view.action in MEMBER_ACTIONS:
@@ -108,13 +123,9 @@ class TeamPermission(StaffWithPermission):
 
 
 class TeamViewSet(viewsets.ModelViewSet[Team]):
-    queryset = (
-        Team.objects.select_related("group")
-        .prefetch_related(
-            Prefetch("group__user_set", people()), Prefetch("administrators", people())
-        )
-        .order_by("group__name", "pk")
-    )
+    queryset = Team.objects.prefetch_related(
+        Prefetch("group__user_set", people()), Prefetch("administrators", people())
+    ).order_by("group__name", "pk")
     serializer_class = TeamSerializer
     permission_classes = (TeamPermission,)
     lookup_value_regex = "[0-9]{1,18}"
@@ -141,54 +152,51 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
 
     @transaction.atomic
     def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Deletes the team with its group, the group's roles and the team's notes."""
+        """Delete the team with its group, the group's roles and the team's notes."""
         return super().destroy(request, *args, **kwargs)
 
     def perform_create(self, serializer: Any) -> None:
         self.record(None, serializer.save())
 
     def perform_update(self, serializer: Any) -> None:
-        before = state_of(serializer.instance.group_id)
+        before = team_state(serializer.instance.group_id)
         self.record(before, serializer.save())
 
     def perform_destroy(self, instance: Team) -> None:
-        before = state_of(instance.group_id)
+        before = team_state(instance.group_id)
         instance.group.delete()
         record_changes(cast(Any, self.request), before, None)
 
     def record(self, before: Any, team: Team) -> None:
-        record_changes(cast(Any, self.request), before, state_of(team.group_id))
+        record_changes(cast(Any, self.request), before, team_state(team.group_id))
 
     @extend_schema(request=MemberSerializer, responses=TeamSerializer, parameters=[USERNAME])
     @action(detail=True, methods=["put"], url_path="members/(?P<username>[^/]+)")
     @transaction.atomic
     def put_member(self, request: Request, pk: str, username: str) -> Response:
-        """Adds a member; `is_administrator` makes it an administrator, or takes that back."""
+        """Add a member. `is_administrator` makes the member an administrator, or removes that role."""
         team = self.get_object()
         sent = MemberSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         user = get_object_or_404(people(), username=username)
-        before = state_of(team.group_id)
+        before = team_state(team.group_id)
         user.groups.add(team.group)
-        match sent.validated_data.get("is_administrator"):
-            case True:
-                team.administrators.add(user)
-            case False:
-                team.administrators.remove(user)
-            case _:
-                pass
+        is_one = sent.validated_data.get("is_administrator")
+        if is_one is not None:
+            with reported_at("is_administrator"):
+                set_administrator(team, user, is_one=is_one)
         return self.told(before, team)
 
     @extend_schema(responses={200: TeamSerializer}, parameters=[USERNAME])
     @put_member.mapping.delete
     @transaction.atomic
     def remove_member(self, request: Request, pk: str, username: str) -> Response:
-        """Removes a member, who is no administrator then either."""
+        """Remove a member, who is then no administrator either. The last administrator stays."""
         team = self.get_object()
         user = get_object_or_404(team.group.user_set.all(), username=username)
-        before = state_of(team.group_id)
-        team.administrators.remove(user)
-        user.groups.remove(team.group)
+        before = team_state(team.group_id)
+        with reported_at("administrators"):
+            remove_member(team, user)
         return self.told(before, team)
 
     def told(self, before: Any, team: Team) -> Response:

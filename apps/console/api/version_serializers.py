@@ -1,4 +1,4 @@
-"""Drafts and versions of applications as JSON, and what is sent to publish them."""
+"""Drafts and versions of applications as JSON, and the request bodies for publishing them."""
 
 from dataclasses import asdict
 from typing import Any
@@ -7,14 +7,15 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.catalog.masking import masked
+from apps.catalog.actions.go_live import LONGEST_NOTE
+from apps.catalog.actions.save_rules import draft_problems
+from apps.catalog.actions.send_back import LONGEST_WORDS
+from apps.catalog.credentials.masking import mask_credentials
+from apps.catalog.history.merge import SIDES
 from apps.catalog.models import ApplicationDraft, ApplicationVersion, PublishingRequest
-from apps.catalog.versions.drafts import draft_problems
-from apps.catalog.versions.publishing_requests import LONGEST_WORDS, request_of
-from apps.catalog.versions.rebase import SIDES
-from apps.catalog.versions.version_notes import LONGEST_NOTE
+from apps.catalog.versions.publishing_requests import request_of
 from apps.console.api.json_fields import DocumentField
-from apps.console.api.paths import in_manifest
+from apps.console.api.problems import in_manifest
 from apps.manifest.problems import Problem
 
 
@@ -24,7 +25,9 @@ class DraftProblemSerializer(serializers.Serializer[Problem]):
 
 
 class PublishingRequestSerializer(serializers.ModelSerializer[PublishingRequest]):
-    """Somebody asks another person to publish the draft. Sent back, `returned_words` say why."""
+    """A user's request that another user publish the draft. If it was sent back, `returned_words`
+    has the reason.
+    """
 
     by = serializers.CharField(source="person_name")
     returned_by = serializers.CharField(source="returned_name")
@@ -35,8 +38,9 @@ class PublishingRequestSerializer(serializers.ModelSerializer[PublishingRequest]
 
 
 class DraftSerializer(serializers.ModelSerializer[ApplicationDraft]):
-    """What is to become the next version. `version` is 0 while nothing differs from what is live;
-    `problems` keep it from being published."""
+    """The next version in preparation. `version` is 0 without changes to the live version.
+    `problems` prevent publishing.
+    """
 
     manifest = DocumentField(required=False)
     request = serializers.SerializerMethodField()
@@ -60,7 +64,7 @@ class DraftSerializer(serializers.ModelSerializer[ApplicationDraft]):
 
     def to_representation(self, instance: ApplicationDraft) -> dict[str, Any]:
         told = super().to_representation(instance)
-        return {**told, "manifest": masked(instance.manifest)}
+        return {**told, "manifest": mask_credentials(instance.manifest)}
 
     @extend_schema_field(PublishingRequestSerializer(allow_null=True))
     def get_request(self, draft: ApplicationDraft) -> dict[str, Any] | None:
@@ -73,8 +77,9 @@ class DraftSerializer(serializers.ModelSerializer[ApplicationDraft]):
 
 
 class NoteSerializer(serializers.Serializer[dict[str, Any]]):
-    """The note says what is new. `only_new`: conversations that have begun stay with the version
-    that was live. `over`: publish a draft although another version went live since it was begun."""
+    """The note describes the changes. `only_new`: existing conversations continue with the previous
+    version. `over`: publish even if another version was published after the draft was begun.
+    """
 
     note = serializers.CharField(max_length=LONGEST_NOTE)
     only_new = serializers.BooleanField(default=False)
@@ -82,26 +87,27 @@ class NoteSerializer(serializers.Serializer[dict[str, Any]]):
 
 
 class RestoredNoteSerializer(serializers.Serializer[dict[str, Any]]):
-    """The note says why the version comes back."""
+    """The note gives the reason for restoring the version."""
 
     note = serializers.CharField(max_length=LONGEST_NOTE)
 
 
 class RequestNoteSerializer(serializers.Serializer[dict[str, Any]]):
-    """The note says what is new."""
+    """The note describes the changes."""
 
     note = serializers.CharField(max_length=LONGEST_NOTE)
 
 
 class ReturnWordsSerializer(serializers.Serializer[dict[str, Any]]):
-    """The words say what has to change first."""
+    """The words describe the changes that are needed first."""
 
     words = serializers.CharField(max_length=LONGEST_WORDS)
 
 
 class ChoicesSerializer(serializers.Serializer[dict[str, Any]]):
-    """By the path of each conflict: "mine" for the draft's value, "theirs" for the live one.
-    `live` is the number of the version whose changes were looked at."""
+    """The choices by path of conflict: "mine" for the draft's value, "theirs" for the live one.
+    `live` is the number of the version whose changes the user reviewed.
+    """
 
     choices = serializers.DictField(child=serializers.ChoiceField(choices=SIDES), default=dict)
     live = serializers.IntegerField(required=False)
@@ -125,7 +131,7 @@ class VersionSerializer(serializers.ModelSerializer[ApplicationVersion]):
 
 
 class WholeVersionSerializer(VersionSerializer):
-    """A published version; `manifest` is as it was written."""
+    """A published version, with its manifest as it was written."""
 
     manifest = serializers.SerializerMethodField()
 
@@ -134,4 +140,4 @@ class WholeVersionSerializer(VersionSerializer):
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_manifest(self, version: ApplicationVersion) -> Any:
-        return masked(version.document)
+        return mask_credentials(version.document)

@@ -1,6 +1,6 @@
 """Applications that DIAL Core stores, edited with the key in DIAL_EDITOR_API_KEY.
 
-A save replaces the whole document, on condition that nobody else changed it since it was read.
+A save replaces the whole document. It fails if the document has changed since it was read.
 """
 
 import json
@@ -11,19 +11,20 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
-from apps.accounts.caller import Caller
-from apps.catalog.json_text import parse
-from apps.catalog.review import review_text
-from apps.console.admin.application_form import ManifestEditor, ManifestField, refusal
-from apps.console.dial_editor.edits import CONFLICT, Edit, Refused, Saved
+from apps.accounts.caller import Caller, Credentials
+from apps.catalog.review.manifests import review_text
+from apps.console.dial_editor.edits import CONFLICT, Edit, EditRefused, EditSaved
+from apps.console.manifest_editor.manifest_field import ManifestEditor, ManifestField, count_message
+from apps.environment_variables import current_setting
 from apps.errors import ServiceFailed
-from apps.manifest.names import localized
+from apps.manifest.json_text import parse_json
+from apps.manifest.names import localize_text
 from apps.workspace.dial.calls import Calls
-from apps.workspace.dial.core import configured_core, encoded
+from apps.workspace.dial.core import configured_core, encode_path
 from apps.workspace.dial.failures import CoreRefused
 from apps.workspace.dial.file_infos import plain_etag
 from apps.workspace.dial.kept_applications import forget_application
-from apps.workspace.dial.wire import decoded, mapping
+from apps.workspace.dial.wire import decode_body, mapping
 
 KIND = "applications/"
 NOT_FOUND = frozenset({400, 403, 404})
@@ -34,9 +35,9 @@ GENERAL = {
     "topics": "description_keywords",
     "display_version": "display_version",
 }
-"""Core's names of the fields that the chat edits itself."""
+"""Maps the fields that the chat edits itself to their names in Core."""
 COMPUTED = frozenset({"invalid"})
-"""Fields that Core adds to its answers; they are not sent back."""
+"""Core adds these fields to its responses. They are not sent back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,12 @@ class CoreDocument:
     def title(self) -> str:
         title = self.read("display_name")
         if isinstance(title, Mapping):
-            return localized({str(key): str(text) for key, text in title.items()}, "en")
+            return localize_text({str(key): str(text) for key, text in title.items()}, "en")
         return title if isinstance(title, str) else ""
 
     @property
     def manifest(self) -> Any:
-        """Core's, or the smallest valid one for a new application."""
+        """Core's manifest, or the smallest valid one for a new application."""
         deployment = {"deployment_id": settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID}
         empty = {"orchestrator": {"deployment": deployment}, "contexts": [], "tool_sets": []}
         return self.read("application_properties") or empty
@@ -62,7 +63,7 @@ class CoreDocument:
         return self.fields.get(self.spelled(name))
 
     def spelled(self, name: str) -> str:
-        """The key as this document has it: Core takes `icon_url` and `iconUrl`."""
+        """Return the spelling of a key in this document: Core accepts `icon_url` and `iconUrl`."""
         first, *rest = name.split("_")
         camel = first + "".join(part.title() for part in rest)
         return camel if camel in self.fields else name
@@ -74,7 +75,7 @@ class CoreManifestEditor(ManifestEditor):
 
 class CoreManifestField(ManifestField):
     def prepare_value(self, value: Any) -> str:
-        # Nothing is masked: a mask that comes back could not be told from a text of Core's.
+        # Mask nothing: a mask that is sent back could not be distinguished from a text of Core's.
         return json.dumps(value, indent=2, ensure_ascii=False)
 
 
@@ -89,49 +90,57 @@ class ManifestForm(forms.Form):
 
 
 def editor_calls() -> Calls:
-    """Raises `Refused` where the settings lack Core's address or the key for it."""
+    """Return a client for DIAL Core. Raises `EditRefused` if Core's address or the key is not
+    configured.
+    """
     core = configured_core()
     if core is None:
-        raise Refused("This installation knows no DIAL Core. An administrator sets DIAL_URL.")
-    if not settings.DIAL_EDITOR_API_KEY:
-        raise Refused(
-            "DIAL Core keeps this application, and the editor has no key to read and save it. "
-            "An administrator sets DIAL_EDITOR_API_KEY."
+        raise EditRefused(
+            "This installation is not connected to DIAL Core. Ask an administrator to set DIAL_URL."
         )
-    return Calls(core, Caller("", "dial", api_key=settings.DIAL_EDITOR_API_KEY))
+    if not (key := current_setting("DIAL_EDITOR_API_KEY")):
+        raise EditRefused(
+            "DIAL Core stores this application, and the editor has no key for it. Ask an "
+            "administrator to set DIAL_EDITOR_API_KEY."
+        )
+    return Calls(core, Caller("", "dial", credentials=Credentials(api_key=key)))
 
 
 def path_of(name: str) -> str:
-    """Raises `Refused`."""
+    """Return the path of an application in DIAL Core. Raises `EditRefused`."""
     try:
-        return f"/v1/{encoded(name)}"
+        return f"/v1/{encode_path(name)}"
     except ValueError:
-        raise Refused("The address names no application.") from None
+        raise EditRefused("The address contains no application.") from None
 
 
 async def load(calls: Calls, name: str) -> CoreDocument:
-    """Raises `Refused`."""
+    """Load an application from DIAL Core. Raises `EditRefused`."""
     try:
         answer = await calls.get(path_of(name))
-        fields = mapping(decoded(answer.body))
+        fields = mapping(decode_body(answer.body))
     except ServiceFailed as failure:
         raise load_refusal(failure) from failure
     document = CoreDocument(fields, plain_etag(answer.headers.get("etag", "")))
     if document.read("application_type_schema_id") != settings.APP_SCHEMA_ID:
-        raise Refused("This application is of another type, which has an editor of its own.")
+        raise EditRefused("This application has another type, with its own editor.")
     if not document.etag:
-        raise Refused("DIAL Core told no version of the application, so it cannot be saved safely.")
+        raise EditRefused(
+            "DIAL Core returned no version of the application, so it cannot be saved safely."
+        )
     return document
 
 
-async def save(calls: Calls, name: str, edit: Edit) -> Saved:
-    """Raises `Refused`. The manifest is not reviewed here; see `check`."""
+async def save(calls: Calls, name: str, edit: Edit) -> EditSaved:
+    """Save the application in DIAL Core. Raises `EditRefused`. The manifest is not reviewed; see
+    `check`.
+    """
     stored = await load(calls, name)
     if stored.etag != edit.version:
-        raise Refused(CONFLICT, stored.etag)
-    changed = edited(stored, edit)
+        raise EditRefused(CONFLICT, stored.etag)
+    changed = apply_edit(stored, edit)
     if changed == stored.fields:
-        return Saved(stored.etag, has_changes=False)
+        return EditSaved(stored.etag, has_changes=False)
     body = {key: value for key, value in changed.items() if key not in COMPUTED}
     condition = {"If-Match": stored.etag}
     try:
@@ -139,26 +148,26 @@ async def save(calls: Calls, name: str, edit: Edit) -> Saved:
     except CoreRefused as failure:
         if failure.status != 412:
             raise save_refusal(failure) from failure
-        raise Refused(CONFLICT, (await load(calls, name)).etag) from failure
+        raise EditRefused(CONFLICT, (await load(calls, name)).etag) from failure
     except ServiceFailed as failure:
-        raise Refused(
-            f"{failure} Whether the application was saved is not known; try again."
+        raise EditRefused(
+            f"{failure} The application may not have been saved. Try again."
         ) from failure
     finally:
         forget_application(calls.core, name)
     etag = plain_etag(answer.headers.get("etag", ""))
-    return Saved(etag or (await load(calls, name)).etag, has_changes=True)
+    return EditSaved(etag or (await load(calls, name)).etag, has_changes=True)
 
 
 def check(edit: Edit) -> None:
-    """Raises `Refused` for a manifest with mistakes."""
+    """Raise `EditRefused` for a manifest with errors."""
     findings = review_text(edit.text, is_ours=False)
     if count := sum(finding.severity == "error" for finding in findings):
-        raise Refused(refusal(count))
+        raise EditRefused(count_message(count))
 
 
-def edited(stored: CoreDocument, edit: Edit) -> dict[str, Any]:
-    fields = {**stored.fields, stored.spelled("application_properties"): parse(edit.text)}
+def apply_edit(stored: CoreDocument, edit: Edit) -> dict[str, Any]:
+    fields = {**stored.fields, stored.spelled("application_properties"): parse_json(edit.text)}
     for name, own in GENERAL.items():
         if edit.general.get(name) is None:
             continue
@@ -168,23 +177,27 @@ def edited(stored: CoreDocument, edit: Edit) -> dict[str, Any]:
 
 
 def in_language(before: Any, value: Any, general: Mapping[str, Any]) -> Any:
-    """Of a text in several languages, change the one that the chat edits."""
+    """Return a text with the value in the language that the chat edits. A text may have several
+    languages.
+    """
     if not isinstance(before, Mapping) or not isinstance(value, str):
         return value
     language = general.get("primaryLocale")
     return {**before, language if isinstance(language, str) and language else "en": value}
 
 
-def load_refusal(failure: ServiceFailed) -> Refused:
+def load_refusal(failure: ServiceFailed) -> EditRefused:
     if failure.status in NOT_FOUND:
-        return Refused("DIAL Core has no such application that the editor's key may read.")
+        return EditRefused(
+            "The application does not exist in DIAL Core, or the editor's key cannot read it."
+        )
     if failure.status == 401:
-        return Refused("DIAL Core does not know the key in DIAL_EDITOR_API_KEY.")
-    return Refused(f"The application cannot be read. {failure}")
+        return EditRefused("DIAL Core rejected the key in DIAL_EDITOR_API_KEY.")
+    return EditRefused(f"The application cannot be loaded. {failure}")
 
 
-def save_refusal(failure: CoreRefused) -> Refused:
+def save_refusal(failure: CoreRefused) -> EditRefused:
     if failure.status == 403:
-        return Refused("The key in DIAL_EDITOR_API_KEY may not change this application.")
+        return EditRefused("The key in DIAL_EDITOR_API_KEY cannot change this application.")
     said = failure.details or f"status {failure.status}"
-    return Refused(f"DIAL Core did not save the application: {said}")
+    return EditRefused(f"DIAL Core did not save the application: {said}")

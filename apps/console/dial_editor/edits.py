@@ -6,19 +6,20 @@ from typing import Any
 
 from django.http import QueryDict
 
-from apps.catalog.json_text import JSONTextInvalid, parse
+from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 CONFLICT = (
-    "Somebody saved this application while you were editing it. Compare with the saved one in "
-    "another tab; saving again overwrites it with what stands here."
+    "Another user saved this application while you were editing it. Compare with the saved one in "
+    "another tab; saving again overwrites it with your version."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """`text` is the manifest as it was typed, `version` the one that the editor began with.
+    """Describes an edit. `text` is the manifest as typed, and `version` the version that the editor
+    loaded.
 
-    `general` has the fields that DIAL's chat edits itself, such as `name`; their types are not
+    `general` has the fields that DIAL's chat edits itself, such as `name`. Their types are not
     checked.
     """
 
@@ -28,13 +29,15 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class EditSaved:
     version: str
     has_changes: bool
 
 
-class Refused(Exception):
-    """Nothing was saved; the message says why. `version` is the one saved meanwhile, or ""."""
+class EditRefused(Exception):
+    """Raised if nothing was saved; the message contains the reason. `version` is the version that
+    was saved in the meantime, or "".
+    """
 
     def __init__(self, message: str, version: str = "") -> None:
         super().__init__(message)
@@ -42,11 +45,11 @@ class Refused(Exception):
 
 
 def read_edit(body: QueryDict) -> Edit:
-    """Raises `Refused`."""
+    """Parse the body of a save. Raises `EditRefused`."""
     try:
-        general = parse(body.get("general") or "{}")
+        general = parse_json(body.get("general") or "{}")
     except JSONTextInvalid as error:
-        raise Refused(f"What the chat sent along cannot be read: {error}") from error
+        raise EditRefused(f"The context from the chat cannot be read: {error}") from error
     if not isinstance(general, dict):
-        raise Refused("What the chat sent along is no object.")
+        raise EditRefused("The context from the chat is not an object.")
     return Edit(body.get("manifest", ""), body.get("seen_version", ""), general)

@@ -1,41 +1,110 @@
-"""Applications of this installation in the framed editor, saved as the admin saves them."""
+"""Applications of this installation in the framed editor, which publishes each save."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest
 
+from apps.catalog.actions import save
+from apps.catalog.actions.save_rules import check_content
 from apps.catalog.models import Application
-from apps.console.admin.application_form import ApplicationForm
-from apps.console.dial_editor.edits import Edit, Refused, Saved
+from apps.catalog.review.manifests import review_text
+from apps.catalog.versions.publishing_requests import AT_ONCE, SecondPublisherRequired, is_required
+from apps.console.admin.rows.document_form import DocumentForm
+from apps.console.dial_editor.edits import Edit, EditRefused, EditSaved
+from apps.console.manifest_editor.manifest_field import ManifestEditor, ManifestField, count_message
+from apps.console.operator_rights import PUBLISH
 
-FIELDS = ("title", "description", "manifest")
 GENERAL = {"name": "title", "description": "description"}
-"""Columns of the fields that the chat edits itself."""
+"""Maps the fields that the chat edits itself to their columns."""
+MAY_NOT_PUBLISH = (
+    "You don’t have permission to publish, and this editor publishes what it saves. Save a draft in "
+    "the studio, and ask a publisher to publish it."
+)
 
-LocalApplicationForm = forms.modelform_factory(Application, form=ApplicationForm, fields=FIELDS)
+
+class LocalApplicationForm(DocumentForm[Application]):
+    """Shows the live version and publishes its changes."""
+
+    manifest = ManifestField()
+    document_field = "manifest"
+
+    class Meta:
+        model = Application
+        fields = ("title", "description", "manifest")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.manifest_field.documents = [self.instance.manifest]
+        self.editor.row = self.instance.pk
+        if not self.is_bound:
+            self.review()
+
+    @property
+    def manifest_field(self) -> ManifestField:
+        return cast(ManifestField, self.fields["manifest"])
+
+    @property
+    def editor(self) -> ManifestEditor:
+        return cast(ManifestEditor, self.manifest_field.widget)
+
+    @property
+    def saves_document(self) -> bool:
+        return self.has_changed()
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if not self.has_changed():
+            return cleaned
+        if self.saver is not None and not self.saver.has_perm(PUBLISH):
+            raise ValidationError(MAY_NOT_PUBLISH)
+        if is_required(self.instance):
+            raise SecondPublisherRequired(AT_ONCE)
+        return cleaned
+
+    def _post_clean(self) -> None:
+        super()._post_clean()
+        try:
+            check_content(self.instance)
+        except ValidationError as error:
+            self.add_error(None, error)
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        # The findings replace the errors of the field, because they have positions in the text.
+        if self.is_bound and "manifest" in self.errors:
+            self.review()
+            if count := sum(finding.severity == "error" for finding in self.editor.findings):
+                self.errors["manifest"] = self.error_class(
+                    [count_message(count)], renderer=self.renderer
+                )
+
+    def review(self) -> None:
+        text = str(self["manifest"].value())
+        self.editor.findings = review_text(text, sources=self.manifest_field.documents)
 
 
-def may_change(request: HttpRequest, row: Application | None = None) -> bool:
+def may_change_local(request: HttpRequest, row: Application | None = None) -> bool:
     return bool(admin.site.get_model_admin(Application).has_change_permission(request, row))
 
 
-def save_application(request: HttpRequest, row: Application, edit: Edit) -> Saved:
-    """Raises `Refused`."""
+def save_application(request: HttpRequest, row: Application, edit: Edit) -> EditSaved:
+    """Save and publish an edit. Raises `EditRefused`."""
     with transaction.atomic():
         form: Any = LocalApplicationForm(form_data(row, edit), instance=row)
         form.saver = request.user
         if not form.is_valid():
-            raise Refused("\n".join(error_lines(form)), newer_version(form, edit))
+            raise EditRefused("\n".join(error_lines(form)), newer_version(form, edit))
         if not form.has_changed():
-            return Saved(str(row.version), has_changes=False)
-        form.save()
+            return EditSaved(str(row.version), has_changes=False)
+        save.execute(form.save(commit=False))
         rows = admin.site.get_model_admin(Application)
         changes = rows.construct_change_message(request, form, [])
         rows.log_change(request, row, changes)
-    return Saved(str(row.version), has_changes=True)
+    return EditSaved(str(row.version), has_changes=True)
 
 
 def form_data(row: Application, edit: Edit) -> dict[str, Any]:
@@ -49,7 +118,7 @@ def form_data(row: Application, edit: Edit) -> dict[str, Any]:
 
 
 def error_lines(form: forms.ModelForm[Application]) -> list[str]:
-    """One for each error; fields that are not on the page are named."""
+    """Return a line per error, with the names of fields that are not on the page."""
     return [
         f"{form.fields[field].label}: {line}" if field in GENERAL.values() else str(line)
         for field, lines in form.errors.items()
@@ -58,6 +127,6 @@ def error_lines(form: forms.ModelForm[Application]) -> list[str]:
 
 
 def newer_version(form: forms.ModelForm[Application], edit: Edit) -> str:
-    """The version that somebody else saved meanwhile, "" if nobody did."""
+    """Return the version that another user saved in the meantime, or ""."""
     held = str(form.data["seen_version"])
     return "" if held == edit.version else held

@@ -1,7 +1,7 @@
 """The pages of the framed editor.
 
-A page that cannot show the editor says why, and tells the chat around it when somebody has to
-sign in. A save is answered in JSON, so that the page keeps the text that was typed.
+A page that cannot show the editor shows the reason, and asks the surrounding chat for a sign-in if
+one is needed. A save returns JSON, so that the page does not lose the typed text.
 """
 
 from dataclasses import asdict
@@ -18,18 +18,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.catalog.models import Application
-from apps.catalog.review import review_text
+from apps.catalog.review.manifests import review_text
 from apps.console.dial_editor import core_documents
-from apps.console.dial_editor.edits import Refused, Saved, read_edit
+from apps.console.dial_editor.edits import EditRefused, EditSaved, read_edit
 from apps.console.dial_editor.local_applications import (
     LocalApplicationForm,
-    may_change,
+    may_change_local,
     save_application,
 )
-from apps.console.operated import seen
-from apps.manifest.schema import TYPE_NAME
+from apps.console.operator_rights import visible_applications
+from apps.manifest.schema.manifest_schema import TYPE_NAME
 
-NOT_ALLOWED = "Your account may not change applications. Sign in with another one."
+NOT_ALLOWED = "Your account can’t change applications. Sign in with another account."
 SIGNED_OUT = "You are signed out. Sign in in a new window, then save again."
 
 
@@ -37,7 +37,7 @@ SIGNED_OUT = "You are signed out. Sign in in a new window, then save again."
 @require_http_methods(["GET", "HEAD", "POST"])
 def editor(request: HttpRequest) -> HttpResponse:
     response = save(request) if request.method == "POST" else show(request)
-    # The content security policy names who may frame the page; without those, nobody may.
+    # The content security policy lists who may frame the page. If the list is empty, nobody may.
     response.xframe_options_exempt = bool(settings.ALLOWED_FRAME_ANCESTORS)
     return response
 
@@ -47,7 +47,7 @@ def show(request: HttpRequest) -> HttpResponse:
         return page(request, "signed_out.html", {"state": "signed-out"})
     try:
         title, form = open_form(request)
-    except Refused as refused:
+    except EditRefused as refused:
         return page(request, "unavailable.html", {"state": "refused", "why": str(refused)})
     return page(request, "editor.html", {"state": "open", "form": form, "title": title})
 
@@ -57,15 +57,15 @@ def save(request: HttpRequest) -> HttpResponse:
         return JsonResponse({"error": SIGNED_OUT, "signed_out": True}, status=401)
     try:
         return JsonResponse(asdict(save_edit(request)))
-    except Refused as refused:
+    except EditRefused as refused:
         status = 409 if refused.version else 422
         return JsonResponse({"error": str(refused), "version": refused.version}, status=status)
 
 
 @require_POST
 def check_core_manifest(request: HttpRequest) -> HttpResponse:
-    """The findings for a manifest that DIAL Core stores, while somebody types."""
-    if not is_staff(request) or not may_change(request):
+    """Return the findings for a manifest that DIAL Core stores, while the user types."""
+    if not is_staff(request) or not may_change_local(request):
         raise PermissionDenied
     findings = review_text(request.POST.get("manifest", ""), is_ours=False)
     return JsonResponse({"findings": [asdict(finding) for finding in findings]})
@@ -73,13 +73,13 @@ def check_core_manifest(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def signed_in(request: HttpRequest) -> HttpResponse:
-    """The last page of the window for signing in."""
+    """Show the last page of the sign-in window."""
     template = "editor/signed_in.html" if is_staff(request) else "editor/not_staff.html"
     return TemplateResponse(request, template)
 
 
 def open_form(request: HttpRequest) -> tuple[str, forms.BaseForm]:
-    """The title, and a form with `manifest` and `seen_version`. Raises `Refused`."""
+    """Return the title, and a form with `manifest` and `seen_version`. Raises `EditRefused`."""
     name = application_id(request)
     if name.startswith(core_documents.KIND):
         document = async_to_sync(core_documents.load)(core_documents.editor_calls(), name)
@@ -88,8 +88,8 @@ def open_form(request: HttpRequest) -> tuple[str, forms.BaseForm]:
     return row.title, LocalApplicationForm(instance=row)
 
 
-def save_edit(request: HttpRequest) -> Saved:
-    """Raises `Refused`."""
+def save_edit(request: HttpRequest) -> EditSaved:
+    """Save the edit in the request. Raises `EditRefused`."""
     name, edit = application_id(request), read_edit(request.POST)
     if not name.startswith(core_documents.KIND):
         return save_application(request, find_row(request, name), edit)
@@ -98,22 +98,22 @@ def save_edit(request: HttpRequest) -> Saved:
 
 
 def application_id(request: HttpRequest) -> str:
-    """Raises `Refused`."""
-    if not may_change(request):
-        raise Refused(NOT_ALLOWED)
+    """Return the ID in the address. Raises `EditRefused`."""
+    if not may_change_local(request):
+        raise EditRefused(NOT_ALLOWED)
     name = request.GET.get("id", "").strip()
     if not name:
-        raise Refused("The address names no application: `id` is missing.")
+        raise EditRefused("The address contains no application: `id` is missing.")
     return name
 
 
 def find_row(request: HttpRequest, slug: str) -> Application:
-    """Raises `Refused`."""
-    row = seen(request).filter(slug=slug).first() if slug_re.match(slug) else None
+    """Return the application with this slug. Raises `EditRefused`."""
+    row = visible_applications(request).filter(slug=slug).first() if slug_re.match(slug) else None
     if row is None:
-        raise Refused(f"There is no application {slug[:100]!r} in this installation.")
-    if not may_change(request, row):
-        raise Refused(NOT_ALLOWED)
+        raise EditRefused(f"Unknown application: {slug[:100]!r}.")
+    if not may_change_local(request, row):
+        raise EditRefused(NOT_ALLOWED)
     return row
 
 
@@ -125,7 +125,7 @@ def is_staff(request: HttpRequest) -> bool:
 def page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
     wanted = request.GET.get("theme", "").lower()
     common = {
-        # The chat's names of themes contain these words; "" is what the system prefers.
+        # The names of the chat's themes contain these words. "" follows the system's preference.
         "theme": next((theme for theme in ("dark", "light") if theme in wanted), ""),
         "name": request.GET.get("applicationName") or TYPE_NAME,
         "origins": settings.ALLOWED_ORIGIN,

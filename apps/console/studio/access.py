@@ -1,4 +1,4 @@
-"""Who may open the studio of an application, and what its scripts are answered."""
+"""Access to the studio of an application, and the responses to its scripts."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,37 +10,47 @@ from django.http import HttpRequest, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST
 
+from apps.accounts.buckets import caller_in
+from apps.accounts.caller import Caller
+from apps.accounts.languages import locale_of_request
 from apps.catalog.models import Application
-from apps.console.operated import seen
-from apps.console.studio.typed import Unreadable
+from apps.console.operator_rights import visible_applications
+from apps.console.studio.typed_draft import UnreadableDraft
 
 View = Callable[..., Any]
 
 
 def application_seen(request: HttpRequest, pk: int) -> Application:
-    """Raises Http404, PermissionDenied."""
-    row = get_object_or_404(seen(request).select_related("owner"), pk=pk)
+    """Return an application that the user may see. Raises Http404 and PermissionDenied."""
+    row = get_object_or_404(visible_applications(request).select_related("owner"), pk=pk)
     if not admin.site.get_model_admin(Application).has_view_permission(request, row):
         raise PermissionDenied
     return row
 
 
-def may_change(request: HttpRequest, row: Application) -> bool:
+def may_change_application(request: HttpRequest, row: Application) -> bool:
     return bool(admin.site.get_model_admin(Application).has_change_permission(request, row))
 
 
+def draft_caller(request: HttpRequest) -> Caller:
+    """Return the user who talks to the draft and tries its tools."""
+    return caller_in(request.user.pk, locale=locale_of_request(request))
+
+
 def for_editors(view: View) -> View:
-    """Give the view the row of somebody who may change it, and answer what it cannot read with 400."""
+    """Return a view that receives the row of an editable application, and returns 400 for
+    unreadable requests.
+    """
 
     @require_POST
     @wraps(view)
     def wrapper(request: HttpRequest, pk: int) -> Any:
         row = application_seen(request, pk)
-        if not may_change(request, row):
+        if not may_change_application(request, row):
             raise PermissionDenied
         try:
             return view(request, row)
-        except Unreadable as error:
+        except UnreadableDraft as error:
             return JsonResponse({"message": str(error)}, status=400)
 
     return wrapper

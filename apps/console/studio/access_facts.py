@@ -1,27 +1,27 @@
-"""The access to an application, as the studio shows it to an operator."""
+"""The rights in an application, as the studio shows them to an operator."""
 
 from typing import Any
 
 from django.http import HttpRequest
 
 from apps.catalog.models import Application, Role
-from apps.console.operated import may_grant, may_rule_publishing
+from apps.console.operator_rights import may_grant, may_rule_publishing
 from apps.console.people import VIEW_GROUPS, VIEW_USERS
-from apps.console.studio.access import may_change
+from apps.console.studio.access import may_change_application
 
 
 def access_data(request: HttpRequest, row: Application) -> dict[str, Any]:
     owner = row.owner
-    can_change = may_change(request, row)
+    can_change = may_change_application(request, row)
     return {
         "is_enabled": row.is_enabled,
         "is_published": row.live_number > 0,
         "audience": audience_of(row),
-        "owner": None if owner is None else person(owner),
+        "owner": None if owner is None else user_facts(owner),
         "takes_two": row.needs_second_publisher,
         "grants": [
             {
-                **(person(one.user) if one.user else group(one.group)),
+                **(user_facts(one.user) if one.user else group(one.group)),
                 "role": Role(one.role).name.lower(),
             }
             for one in row.grants.select_related("user", "group__team").order_by("-role", "pk")
@@ -39,7 +39,7 @@ def audience_of(row: Application) -> str:
     return "shared" if row.is_shared else "private"
 
 
-def person(user: Any) -> dict[str, str]:
+def user_facts(user: Any) -> dict[str, str]:
     name = user.get_username()
     return {"kind": "user", "what": "Person", "name": name, "title": user.get_full_name() or name}
 

@@ -1,8 +1,8 @@
-"""The draft's chat: a question answered with the document as it stands in the page.
+"""The draft's chat: questions that the draft on the page answers.
 
-It is a run like any other, as the operator, with its costs counted and its limits kept. Nothing of the
-conversation is stored: the page holds it, and its state comes back with the next question, as over the
-gateway. The answer is a stream of server-sent events.
+An answer is a normal run of the operator, with its costs counted and its limits applied. The
+conversation is not stored: the page holds it and sends its state with the next question, like a
+client of the gateway. The answer is a stream of server-sent events.
 """
 
 import json
@@ -17,7 +17,6 @@ from uuid import uuid4
 from django.http import HttpRequest, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.agent.events import (
     AttachmentAdded,
@@ -31,30 +30,33 @@ from apps.agent.events import (
     StateSaved,
     TextDelta,
 )
-from apps.agent.messages import Message, from_dict
-from apps.agent.meter import CANCELLED, Meter, ModelCallReport, Reservation, ToolCallReport
+from apps.agent.messages import ModelMessage, from_dict
+from apps.agent.meter import (
+    CANCELLED,
+    Meter,
+    ModelCallReport,
+    Reservation,
+    SentRequest,
+    ToolCallReport,
+)
 from apps.agent.model import ModelRequest
 from apps.agent.progress import Progress
-from apps.agent.sent_request import SentRequest
 from apps.agent.streams import stream
 from apps.cases.case_messages import LONGEST_NAME
 from apps.catalog.models import Application
-from apps.catalog.resolved_application import ResolvedApplication, prepare_version, resolve_draft
-from apps.console.studio.access import for_editors
-from apps.console.studio.typed import TypedDraft, Unreadable, body_of, typed_in
-from apps.console.studio.working_copy import DraftRefused, sources_of, whole_document
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.console.studio.access import draft_caller, for_editors
+from apps.console.studio.asked_version import asked_version
+from apps.console.studio.typed_draft import UnreadableDraft, body_of
+from apps.doors.run_slots import AdmittedRun, answer_request, run_slot
 from apps.errors import ApplicationBroken, QuickAppError
-from apps.live.answered_calls import claim
+from apps.live.doors import PAGE
+from apps.live.history.request_view import view_of
+from apps.live.history.sent_requests import taken_apart
 from apps.live.hub import HUB
-from apps.live.request_view import view_of
-from apps.live.run_summary import RunSummary
 from apps.live.sent_request_rows import SentRequestRow
-from apps.live.sent_requests import taken_apart
-from apps.live.summaries import RunFigures
 from apps.runs.asking_ledger import AskingLedger
-from apps.runs.next_message import take_answer
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
 from apps.runs.workspaces import open_workspace
 
 MOST_MESSAGES = 200
@@ -62,7 +64,7 @@ Tell = Callable[[str, dict[str, Any]], None]
 
 
 class WatchedMeter:
-    """The run's own meter, which also tells the page of every call."""
+    """Passes reports to the run's meter, and also sends every call to the page."""
 
     keeps_requests = True
 
@@ -95,43 +97,28 @@ class WatchedMeter:
 
 @for_editors
 def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
-    """Raises `Unreadable`."""
+    """Stream the answer to a question. Raises `UnreadableDraft`."""
     body = body_of(request)
     messages = messages_in(body)
     try:
-        application = resolved(row, typed_in(body), is_live=body.get("which") == "live")
-    except DraftRefused as error:
-        return JsonResponse(
-            {"message": "; ".join(f"{f.path}: {f.message}" for f in error.findings)}, status=422
-        )
+        version = asked_version(row, body)
+        application = version.resolve(version.document)
     except ApplicationBroken as error:
         return JsonResponse({"message": " ".join(error.problems)}, status=422)
-    events = frames(application, messages, caller_in(request.user.pk))
+    events = frames(application, messages, draft_caller(request))
     streamed = StreamingHttpResponse(events, content_type="text/event-stream")
     streamed["Cache-Control"] = "no-store"
     streamed["X-Accel-Buffering"] = "no"
     return streamed
 
 
-def resolved(row: Application, typed: TypedDraft, *, is_live: bool) -> ResolvedApplication:
-    """Raises `DraftRefused`, `ApplicationBroken`, `Unreadable`."""
-    if is_live:
-        if not row.live_number:
-            raise Unreadable("Nothing is published yet.")
-        return prepare_version(row, row.live_number)
-    document = whole_document(typed, sources_of(row))
-    row.title, row.description = typed.title, typed.description
-    row.own_skills = typed.skills
-    return resolve_draft(row, document)
-
-
-def messages_in(body: dict[str, Any]) -> tuple[Message, ...]:
-    """Raises `Unreadable`."""
+def messages_in(body: dict[str, Any]) -> tuple[ModelMessage, ...]:
+    """Return the messages of the request. Raises `UnreadableDraft`."""
     written = body.get("messages")
     if not isinstance(written, list) or not 0 < len(written) <= MOST_MESSAGES:
-        raise Unreadable(f"The conversation has to have 1 to {MOST_MESSAGES} messages.")
+        raise UnreadableDraft(f"The conversation must have 1 to {MOST_MESSAGES} messages.")
     if not all(map(is_message, written)) or written[-1]["role"] != "user":
-        raise Unreadable("A message of the conversation cannot be read.")
+        raise UnreadableDraft("A message of the conversation cannot be read.")
     return tuple(map(from_dict, written))
 
 
@@ -154,10 +141,10 @@ def is_message(written: Any) -> bool:
 
 
 async def frames(
-    application: ResolvedApplication, messages: tuple[Message, ...], caller: Caller
+    application: ResolvedApplication, messages: tuple[ModelMessage, ...], caller: Caller
 ) -> AsyncGenerator[str, None]:
-    # The bridge hands on whatever is told, as it does with the events of a run.
-    work: Any = partial(answered, application, messages, caller)
+    # The bridge passes on everything that is emitted, like the events of a run.
+    work: Any = partial(run_draft, application, messages, caller)
     try:
         async with aclosing(stream(work)) as batches:
             async for batch in batches:
@@ -167,13 +154,13 @@ async def frames(
         yield frame("problem", {"text": str(error)})
 
 
-async def answered(
+async def run_draft(
     application: ResolvedApplication,
-    messages: tuple[Message, ...],
+    messages: tuple[ModelMessage, ...],
     caller: Caller,
     emit: Callable[[tuple[str, dict[str, Any]]], None],
 ) -> None:
-    """Run the application and tell what happens, then its figures. Raises `QuickAppError`."""
+    """Run the application and send its events, then its numbers. Raises `QuickAppError`."""
     began, state = time.monotonic(), dict[str, Any]()
 
     def tell(name: str, data: dict[str, Any]) -> None:
@@ -182,34 +169,30 @@ async def answered(
     def heard(event: Any) -> None:
         if isinstance(event, StateSaved):
             state.update(event.state)
-        elif (told := encoded(event)) is not None:
+        elif (told := encode_event(event)) is not None:
             tell(*told)
 
-    figures = RunFigures(RunSummary.Door.PAGE, application.slug, caller.bucket, caller.team)
-    with (
-        HUB.places.taken(caller.bucket, application.slug),
-        HUB.summaries.recorded(figures) as progress,
-    ):
+    workspace = open_workspace(caller, application)
+    run = AdmittedRun(PAGE, application, RunRequest(messages), workspace, caller)
+    async with run_slot(run, HUB.places, HUB.summaries.recorded) as progress:
         progress.meter = WatchedMeter(progress.meter, tell)
-        asked, ledger = await take_answer(RunRequest(messages), application, caller, claim)
-        workspace = open_workspace(caller, application)
-        await run(application, asked, workspace, caller, heard, ledger, progress)
+        ledger = await answer_request(run, heard, progress)
     if isinstance(ledger, AskingLedger) and ledger.asked is not None:
         tell("ask", {"kind": ledger.asked.kind})
-    tell("end", {**spent(progress), "seconds": time.monotonic() - began, "state": state})
+    tell("end", {**spent_tokens(progress), "seconds": time.monotonic() - began, "state": state})
 
 
-def spent(progress: Progress) -> dict[str, int]:
+def spent_tokens(progress: Progress) -> dict[str, int]:
     return {
         "input": sum(one.input for one in progress.usage),
         "output": sum(one.output for one in progress.usage),
-        "calls": progress.iterations,
-        "tool_calls": progress.tool_calls,
+        "calls": progress.counts.iterations,
+        "tool_calls": progress.counts.tool_calls,
     }
 
 
-def encoded(event: Any) -> tuple[str, dict[str, Any]] | None:
-    """The name and the data for the page; None for what it does not show."""
+def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
+    """Return the name and the data of an event for the page, or None if it is not shown."""
     match event:
         case TextDelta() | RefusalDelta():
             return "text", {"text": event.text}
@@ -232,7 +215,7 @@ def encoded(event: Any) -> tuple[str, dict[str, Any]] | None:
 
 
 def sent_view(request: SentRequest) -> dict[str, Any]:
-    """What the model was sent, in its parts."""
+    """Return the parts of a request to the model that the page shows."""
     members, parts = taken_apart(uuid4(), request.body or b"{}")
     prompt = [[span.layer, span.source, span.length] for span in request.prompt]
     row = SentRequestRow(model=request.model, members=members, prompt=prompt)

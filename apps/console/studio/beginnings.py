@@ -1,6 +1,6 @@
-"""What a new application can be made from: nothing, an example, another application, a file.
+"""Starting points of a new application: an empty draft, an example, another application, or a file.
 
-The one module of the studio that knows how new applications are stored.
+No other module of the studio stores new applications.
 """
 
 from dataclasses import dataclass, replace
@@ -10,25 +10,32 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import Case, When
 
+from apps.accounts.caller import Caller
+from apps.catalog.actions import create
+from apps.catalog.application_files.row_files import ContentFile, ContentInvalid
 from apps.catalog.application_files.starts import application_from_upload, new_from_file
-from apps.catalog.icons.tiles import free_colour, tile_of
+from apps.catalog.application_uploads import copy_uploads
+from apps.catalog.icons.values import free_colour, tile_of
 from apps.catalog.models import Application, empty_manifest
-from apps.catalog.row_files import ContentFile, ContentInvalid
-from apps.catalog.versions.drafts import new_application
-from apps.workspace.local.deployment import Deployment
+from apps.catalog.versions.definitions import definition_of
+from apps.catalog.versions.drafts import draft_of
+from apps.workspace.local.deployments.deployment import Deployment
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The draft of a new application, before it has a name of its own."""
+    """Contains the draft of a new application that is not named yet."""
 
     title: str = ""
     description: str = ""
     manifest: Any = None
+    icon: str = ""
 
 
 def empty() -> Beginning:
-    """With the model that answers most likely: the installation's own, else the first real one."""
+    """Return an empty draft with the most likely model: the installation's default, or the first
+    real one.
+    """
     return Beginning(manifest={**empty_manifest(), "orchestrator": {"deployment": first_model()}})
 
 
@@ -42,11 +49,25 @@ def first_model() -> dict[str, str]:
 
 
 def copy_of(original: Application) -> Beginning:
-    return Beginning(f"{original.title} (copy)", original.description, original.manifest)
+    """Return a copy of the live version, or of the draft if nothing is live."""
+    source = original if original.live_number else draft_of(original)
+    written = definition_of(source).columns
+    return Beginning(**{**written, "title": f"{source.title} (copy)"})
+
+
+def make_copy(
+    title: str, slug: str, original: Application, owner: Any, caller: Caller
+) -> Application:
+    """Store a draft copied from another application, with its uploads. Raises ValidationError."""
+    row = make(title, slug, copy_of(original), owner)
+    copy_uploads(original, row, caller)
+    return row
 
 
 def make_of_file(item: ContentFile, title: str, slug: str, owner: Any) -> Application:
-    """Store a draft of an example or a sent file, with its skills and cases. Raises ValidationError."""
+    """Store a draft from an example or an uploaded file, with its skills and test cases. Raises
+    ValidationError.
+    """
     item = replace(item, fields={**item.fields, "title": title})
     try:
         return new_from_file(item, owner, slug=slug, as_draft=True)
@@ -55,7 +76,9 @@ def make_of_file(item: ContentFile, title: str, slug: str, owner: Any) -> Applic
 
 
 def sent_file(name: str, content: bytes) -> ContentFile:
-    """The application in a zip, an `application.yaml` or a JSON file. Raises ValidationError."""
+    """Return the application in a ZIP, an `application.yaml` or a JSON file. Raises
+    ValidationError.
+    """
     try:
         return application_from_upload(name, content)
     except ContentInvalid as error:
@@ -63,20 +86,20 @@ def sent_file(name: str, content: bytes) -> ContentFile:
 
 
 def colour_for(title: str, slug: str) -> str:
-    """The icon of a new application: a colour of its own among those with the same letters."""
+    """Return the icon of a new application: a colour that differs from tiles with the same letters."""
     named = Application.objects.filter(archived_at=None).values_list("title", "slug", "icon")
     return free_colour(title, slug, [tile_of(*one) for one in named])
 
 
 def make(title: str, slug: str, beginning: Beginning, owner: Any) -> Application:
-    """Store a new application, which has nothing but a draft. Raises ValidationError."""
+    """Store a new application, which has only a draft. Raises ValidationError."""
     row = Application(
         title=title,
         slug=slug,
         description=beginning.description,
         manifest=beginning.manifest,
-        icon=colour_for(title, slug),
+        icon=beginning.icon or colour_for(title, slug),
         owner=owner,
     )
-    new_application(row, owner)
+    create.execute(row, owner)
     return row

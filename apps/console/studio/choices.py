@@ -1,4 +1,6 @@
-"""What a draft can refer to: deployments, other applications, prompts, skills, files, secrets, servers."""
+"""The values that references in a draft can have: deployments, applications, prompts, skills,
+files, secrets and servers.
+"""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -8,28 +10,31 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from apps.accounts.buckets import bucket_of
-from apps.catalog.content.installed import installed
+from apps.catalog.application_uploads import offered_files
+from apps.catalog.content.installed import installed_content
 from apps.catalog.content.items import ItemKind
 from apps.catalog.content.layers import Content
 from apps.catalog.content.prompts import installed_prompts, prompt_of
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.models import Application
-from apps.console.admin.capability_fields import details, summary
-from apps.console.operated import seen
+from apps.console.admin.connect.capability_fields import details, summary
+from apps.console.operator_rights import visible_applications
 from apps.console.studio.registered_servers import ADD as REGISTER
 from apps.console.studio.registered_servers import registered_servers
-from apps.console.studio.uploads import ADD, is_offered
-from apps.workspace.local.capabilities import capabilities_of
-from apps.workspace.local.deployment import Deployment
-from apps.workspace.local.models import PUBLIC, McpServer, Secret, SharedFile, StoredFile
-from apps.workspace.local.paths import write_path
+from apps.console.studio.uploads import ADD
+from apps.workspace.local.deployments.capabilities import capabilities_of
+from apps.workspace.local.deployments.deployment import Deployment
+from apps.workspace.local.files.paths import write_path
+from apps.workspace.local.models import PUBLIC, McpServer, Secret, StoredFile
 
 MOST_FILES = 500
 
 
 def choices_for(request: HttpRequest, application: Application) -> dict[str, Any]:
-    """By kind. Names are no secret: the schema of manifests and the messages of the check tell them."""
-    content = installed()
+    """Return the choices by kind. Names are not secret: the schema of manifests and the messages of
+    the check contain them.
+    """
+    content = installed_content()
     may = request.user.has_perm
     return {
         "deployments": list(deployments()),
@@ -87,7 +92,12 @@ def deployments() -> Iterator[dict[str, Any]]:
 
 
 def other_applications(request: HttpRequest, application: Application) -> Iterator[dict[str, str]]:
-    rows = seen(request).exclude(pk=application.pk).filter(is_enabled=True).order_by("title")
+    rows = (
+        visible_applications(request)
+        .exclude(pk=application.pk)
+        .filter(is_enabled=True)
+        .order_by("title")
+    )
     for slug, title in rows.values_list("slug", "title"):
         yield {"id": slug, "name": title}
 
@@ -97,10 +107,9 @@ def names(content: Content, kind: ItemKind) -> list[str]:
 
 
 def files(request: HttpRequest, application: Application) -> Iterator[dict[str, str]]:
-    """Those of the application and the shared ones, then those of the person."""
-    for name in SharedFile.objects.order_by("name").values_list("name", flat=True):
-        if is_offered(name, application):
-            yield {"path": write_path(PUBLIC, name), "of": "everybody"}
+    """Yield the files of the application, then the shared files, then the user's own."""
+    for name in offered_files(application).order_by("name").values_list("name", flat=True):
+        yield {"path": write_path(PUBLIC, name), "of": "everybody"}
     bucket = bucket_of(request.user.pk)
     own = StoredFile.objects.filter(bucket=bucket).order_by("name")
     for name in own.values_list("name", flat=True):

@@ -1,4 +1,4 @@
-"""The page on which a new application begins."""
+"""The page that creates an application."""
 
 from typing import Any, cast
 
@@ -10,15 +10,16 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
+from apps.accounts.caller import Caller
 from apps.catalog.application_files.starts import example_named, examples
 from apps.catalog.models import Application
 from apps.catalog.slugs import slug_of
-from apps.console.operated import seen
-from apps.console.studio.beginnings import copy_of, empty, make, make_of_file, sent_file
-from apps.console.studio.first_steps import first_steps
+from apps.console.first_steps import first_steps
+from apps.console.operator_rights import operator, visible_applications
+from apps.console.studio.beginnings import empty, make, make_copy, make_of_file, sent_file
 
 STARTS = (
-    ("empty", "Nothing"),
+    ("empty", "Blank"),
     ("example", "An example"),
     ("copy", "A copy of an application"),
     ("file", "A file"),
@@ -26,19 +27,23 @@ STARTS = (
 
 LONGEST_TITLE = 200
 LONGEST_STEM = 40
-"""The limit for a slug that is made of a title, without the number that may follow."""
+"""A slug that is derived from a title can have up to this many characters, without the number that
+may follow.
+"""
 
 
 class NewApplicationForm(forms.Form):
-    title = forms.CharField(max_length=LONGEST_TITLE, label="What it is called")
+    title = forms.CharField(max_length=LONGEST_TITLE, label="Title")
     slug = forms.SlugField(
         max_length=50,
         required=False,
-        label="Its name in addresses",
-        help_text="Lower-case letters, digits and hyphens. Empty: made of the title.",
+        label="Name in addresses",
+        help_text=(
+            "Lower-case letters, digits and hyphens. Leave empty to derive it from the title."
+        ),
     )
     start = forms.ChoiceField(
-        choices=STARTS, initial="empty", label="Begin with", widget=forms.RadioSelect
+        choices=STARTS, initial="empty", label="Start from", widget=forms.RadioSelect
     )
     example = forms.ChoiceField(required=False, label="Example")
     copy = forms.ModelChoiceField(
@@ -47,8 +52,10 @@ class NewApplicationForm(forms.Form):
     file = forms.FileField(
         required=False,
         label="File",
-        help_text="A zip that Export made, an application.yaml, or a JSON file. Secrets are named in "
-        "it: add those that are missing here.",
+        help_text=(
+            "A ZIP from Export, an application.yaml, or a JSON file. Add the secrets "
+            "that it refers to here if they are missing."
+        ),
     )
 
     def __init__(self, rows: QuerySet[Application], *args: Any, **kwargs: Any) -> None:
@@ -68,8 +75,8 @@ class NewApplicationForm(forms.Form):
             self.add_error(start, "Choose one.")
         return cleaned
 
-    def make(self, user: Any) -> Application:
-        """Raises ValidationError."""
+    def make(self, user: Any, caller: Caller) -> Application:
+        """Store the application. Raises ValidationError."""
         cleaned = self.cleaned_data
         start, title, slug = cleaned["start"], cleaned["title"], cleaned["slug"]
         if start == "file":
@@ -77,7 +84,9 @@ class NewApplicationForm(forms.Form):
             return make_of_file(sent_file(sent.name or "", sent.read()), title, slug, user)
         if start == "example" and (item := example_named(cleaned["example"])) is not None:
             return make_of_file(item, title, slug, user)
-        return make(title, slug, copy_of(cleaned["copy"]) if start == "copy" else empty(), user)
+        if start == "copy":
+            return make_copy(title, slug, cleaned["copy"], user, caller)
+        return make(title, slug, empty(), user)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -86,24 +95,24 @@ def new_application(request: HttpRequest) -> HttpResponse:
     if not rows.has_add_permission(request):
         raise PermissionDenied
     if request.method == "POST":
-        form = NewApplicationForm(seen(request), request.POST, request.FILES)
+        form = NewApplicationForm(visible_applications(request), request.POST, request.FILES)
         if form.is_valid():
             try:
-                row = form.make(request.user)
+                row = form.make(request.user, operator(request))
                 return redirect("studio:page", row.pk)
             except ValidationError as error:
                 tell(form, error)
     else:
         copied = request.GET.get("copy", "")
         initial = {"start": "copy", "copy": copied} if copied else {}
-        form = NewApplicationForm(seen(request), initial=initial)
+        form = NewApplicationForm(visible_applications(request), initial=initial)
     context = {"form": form, "steps": first_steps(request)}
     answer: HttpResponse = rows.page(request, "admin/studio/new.html", "New application", context)
     return answer
 
 
 def tell(form: NewApplicationForm, error: ValidationError) -> None:
-    """Put what is wrong beside its field; what is wrong with the beginning, beside its choice."""
+    """Add errors to their fields. Errors of the starting point are added to its choice."""
     chosen = form.cleaned_data["start"]
     if not hasattr(error, "error_dict"):
         form.add_error(chosen if chosen in form.fields else "start", error)
@@ -114,7 +123,7 @@ def tell(form: NewApplicationForm, error: ValidationError) -> None:
 
 @require_safe
 def proposed_slug(request: HttpRequest) -> JsonResponse:
-    """The slug that an application with this title would have."""
+    """Return the slug that an application with this title would get."""
     rows: Any = admin.site.get_model_admin(Application)
     if not rows.has_add_permission(request):
         raise PermissionDenied
@@ -123,7 +132,7 @@ def proposed_slug(request: HttpRequest) -> JsonResponse:
 
 
 def slug_for(title: str) -> str:
-    """The title in Latin letters, or the first `stem-N` that is not taken."""
+    """Return the title in Latin letters. If it is in use, append the first free number."""
     stem = slug_of(title, LONGEST_STEM) or "application"
     taken = set(Application.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
     candidates = (stem if number == 1 else f"{stem}-{number}" for number in range(1, 10_000))

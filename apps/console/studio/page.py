@@ -1,28 +1,34 @@
-"""What the studio's page brings for its scripts: the draft, addresses, and facts of the application."""
+"""Data of the studio's page for its scripts: the draft, addresses, and facts about the application."""
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
+from apps.cases.from_runs import kept_messages, turns_of
 from apps.cases.models import Case
-from apps.catalog.icons.tiles import tile_of
-from apps.catalog.icons.values import COLOURS
+from apps.catalog.application_files.models import managed_directory_of
+from apps.catalog.icons.values import COLOURS, tile_of
 from apps.catalog.models import Application
+from apps.catalog.versions.definitions import shown_definition
 from apps.catalog.versions.drafts import draft_of
 from apps.catalog.versions.publishing_requests import is_required, publishing_refusal, request_of
 from apps.catalog.versions.rebase import is_outdated
-from apps.catalog.versions.states import state_of
-from apps.console.operated import PUBLISH
+from apps.catalog.versions.states import application_state
+from apps.console.admin.watch.run_contents import may_read, record_reading
+from apps.console.operator_rights import PUBLISH
 from apps.console.studio.access_facts import access_data
-from apps.console.studio.replayed_run import replayed_turns
-from apps.console.studio.working_copy import working_copy
+from apps.console.studio.connect import connect_data
+from apps.console.studio.tool_cards import kinds_on_cards
 from apps.live.run_summary import RunSummary
-from apps.manifest.skill_files import TEXT_ENDINGS
+from apps.manifest.markdown.skill_files import TEXT_ENDINGS
 
 Facts = list[tuple[str, str]]
 MOST_VERSIONS = 20
@@ -43,7 +49,11 @@ PAGES = (
     "grant",
     "people",
 )
+LINKS = {"export": "Export", "history": "History of changes", "files": "Attached files"}
+"""The studio links to these admin pages about an application."""
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
+REPLAY = "replay"
+"""This query parameter of the studio names a run of the application to replay."""
 
 
 def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> dict[str, Any]:
@@ -53,24 +63,28 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
         "tile": asdict(tile_of(row.title, row.slug, "")),
         "colours": COLOURS,
         "skill_endings": sorted(TEXT_ENDINGS),
+        "kinds": kinds_on_cards(),
         "may_change": can_change,
         "may_publish": can_change and request.user.has_perm(PUBLISH),
         "origin": f"{request.scheme}://{request.get_host()}",
         "urls": addresses(request, row),
         "access": access_data(request, row),
-        "pages": pages(request, row),
+        "connect": connect_data(request, row),
+        "pages": {"general": general(request, row), **pages(request, row)},
+        "managed": managed_directory_of(row.pk),
         "replay": replayed_turns(request, row),
     }
 
 
 def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """The draft as it is stored, and the state of the application as the bar shows it."""
-    state = state_of(row)
-    kept = working_copy(row)  # after the state: a row remembers the draft that is made for it
-    has_draft = kept.version > 0
+    """Return the stored draft, and the state of the application for the bar."""
+    state = application_state(row)
+    # After the state, because a row remembers the draft that is created for it.
+    draft = draft_of(row)
+    has_draft = draft.version > 0
     return {
-        **kept.masked.as_json(),
-        "version": kept.version,
+        **shown_definition(draft).as_json(),
+        "version": draft.version,
         "state": {
             "name": state.value,
             "title": state.label,
@@ -84,7 +98,7 @@ def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def review_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """What the bar says of publishing by two people, and of a live version to take over."""
+    """Return the bar's data about two-person publishing, and about a live version to merge."""
     draft = draft_of(row)
     found: dict[str, Any] = {"takes_two": is_required(row), "notice": "", "take_over": ""}
     if is_outdated(row, draft):
@@ -115,7 +129,6 @@ def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
     return {
         **own,
         "chat": row.get_absolute_url(),
-        "form": reverse("admin:catalog_application_change", args=[row.pk]),
         "files": reverse("admin:catalog_application_files", args=[row.pk]),
         "schema": reverse("admin:catalog_application_schema"),
         "preview": f"{reverse('admin:catalog_application_preview')}?row={row.pk}",
@@ -125,31 +138,56 @@ def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
     }
 
 
+def general(request: HttpRequest, row: Application) -> dict[str, Any]:
+    """Return when the application was created and changed, and the actions on the whole
+    application.
+    """
+    kept = {name: reverse(f"admin:catalog_application_{name}", args=[row.pk]) for name in LINKS}
+    if request.user.has_perm("catalog.add_application"):
+        kept["clone"] = f"{reverse('studio-new')}?copy={row.pk}"
+    facts = [
+        ("Revision", f"{row.version:,}"),
+        ("Created", moment(row.created_at)),
+        ("Changed", moment(row.updated_at)),
+    ]
+    links = [
+        (text, kept[name]) for name, text in (("clone", "Clone"), *LINKS.items()) if name in kept
+    ]
+    return {"facts": facts, "links": links}
+
+
+def moment(at: datetime) -> str:
+    return date_format(localtime(at), "j F Y, H:i")
+
+
 def version_facts(row: Application) -> Facts:
-    """The newest versions: their numbers, and what is said of each."""
+    """Return the numbers and the notes of the newest versions."""
     found = []
     for version in row.versions.select_related("author")[:MOST_VERSIONS]:
         marks = [
             *(("live",) if version.number == row.live_number else ()),
             *(("withdrawn",) if version.withdrawn_at else ()),
         ]
-        when = date_format(localtime(version.published_at), "j F Y, H:i")
+        when = moment(version.published_at)
         name = f"@{version.number}" + (f" ({', '.join(marks)})" if marks else "")
         found.append((name, f"{version.note}. {version.who}, {when}"))
     return found
 
 
 def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Pages about the application that the person may see, each with facts and links."""
+    """Return the pages about the application that the user may see, each with facts and links."""
     may = request.user.has_perm
     versions = reverse("admin:catalog_application_versions", args=[row.pk])
-    links = [("All versions, to compare and bring back", versions)]
+    links = [("Compare and restore versions", versions)]
     found: dict[str, Any] = {"versions": {"facts": version_facts(row), "links": links}}
     if may("cases.view_case"):
         cases = reverse("admin:cases_case_changelist")
         link = f"{cases}?{urlencode({'application__id__exact': row.pk})}"
         count = Case.objects.filter(application=row.pk).count()
-        found["cases"] = {"facts": [("Cases", f"{count:,}")], "links": [("All cases", link)]}
+        found["cases"] = {
+            "facts": [("Test cases", f"{count:,}")],
+            "links": [("All test cases", link)],
+        }
     if may("runs.view_runsummary"):
         rows = RunSummary.objects.filter(application=row.slug)
         failed = rows.filter(status=RunSummary.Status.FAILED).count()
@@ -166,3 +204,30 @@ def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
         url = f"{reverse('admin:insights_usagesum_changelist')}?{by_day}"
         found["usage"] = {"facts": [], "links": [("Tokens, cost and callers", url)]}
     return found
+
+
+def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any]]:
+    """Return the turns of the run that the address names, ending with the question, or [] without a
+    run.
+
+    The reading is recorded. Raises PermissionDenied and Http404.
+    """
+    named = request.GET.get(REPLAY, "")
+    if not named:
+        return []
+    try:
+        run = RunSummary.objects.get(pk=UUID(named), application=row.slug)
+    except (ValueError, RunSummary.DoesNotExist):
+        raise Http404 from None
+    record_reading(request, run, "question replayed on the draft", is_allowed=may_read(request))
+    if not may_read(request):
+        raise PermissionDenied
+    found = turns_of(kept_messages(run.pk))
+    return [
+        {
+            "role": one["role"],
+            "content": one["text"],
+            **({"name": one["name"]} if "name" in one else {}),
+        }
+        for one in found
+    ]

@@ -1,24 +1,21 @@
-"""The predefined toolsets and tools of this installation, in words, for somebody who adds one."""
+"""The predefined toolsets and tools of this installation, described for users who add one."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from apps.catalog.content.installed import installed
-from apps.catalog.content.items import Item
+from apps.catalog.content.installed import installed_content
+from apps.catalog.content.items import LayerItem
 from apps.catalog.content.layers import Content
-from apps.console.studio.tool_cards import name_of, tool_name, tool_names
+from apps.console.studio.tool_cards import tool_name, tool_names, toolset_name
+from apps.manifest.toolsets.kinds import KINDS, WRITTEN, tool_types
 
-KINDS = {
-    "restapi-tool": "rest-api",
-    "internal-tool": "internal",
-    "deployment-tool": "dial-deployment",
-}
-"""The kind of toolset that a tool of each type stands in."""
+TOOLSETS = {tool_types(schema)[0]: name for name, schema in KINDS.items() if schema in WRITTEN}
+"""Maps each type of tool to the type of toolset that contains it."""
 
 
 def predefined_toolsets() -> list[dict[str, Any]]:
-    """Toolsets first, then the tools that are in none of them."""
-    content = installed()
+    """Return the predefined toolsets, then the tools that are in none of them."""
+    content = installed_content()
     toolsets = list(described_toolsets(content))
     covered = {name for one in toolsets for name in one.pop("covers")}
     return [*toolsets, *described_tools(content, covered)]
@@ -30,8 +27,8 @@ def described_toolsets(content: Content) -> Iterator[dict[str, Any]]:
             continue
         tools = item.value.get("tools") or ()
         yield {
-            "title": name_of(item.value) or template,
-            "description": described(item),
+            "title": toolset_name(item.value) or template,
+            "description": describe_item(item),
             "kind": str(item.value.get("type") or ""),
             "tools": tool_names(item.value, content),
             "covers": [tool.get("template_name") for tool in tools if isinstance(tool, dict)],
@@ -44,23 +41,23 @@ def described_tools(content: Content, covered: set[Any]) -> Iterator[dict[str, A
         value = item.value
         if item.problem or template in covered or not isinstance(value, dict):
             continue
-        kind = KINDS.get(str(value.get("type")))
+        kind = TOOLSETS.get(str(value.get("type")))
         if kind is None:
             continue
         tool = {"type": "predefined-tool", "template_name": template}
         yield {
             "title": template.replace("_", " "),
-            "description": described(item),
+            "description": describe_item(item),
             "kind": kind,
             "tools": [tool_name(value, content)],
             "toolset": {"type": kind, "name": template, "tools": [tool]},
         }
 
 
-def described(item: Item) -> str:
-    """Its own description, else that of its function."""
+def describe_item(item: LayerItem) -> str:
+    """Return the description of an item, or of its function."""
     value = item.value
     told = value.get("open_ai_tool")
     function = told.get("function") if isinstance(told, dict) else None
     words = value.get("description") or (function or {}).get("description") or ""
-    return name_of({"name": words})
+    return toolset_name({"name": words})

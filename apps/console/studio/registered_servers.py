@@ -1,7 +1,7 @@
-"""MCP servers at an address that an operator registers once, for all applications.
+"""Remote MCP servers that an operator registers once for all applications.
 
-Each is a predefined toolset: applications refer to it by its name and choose among its tools, and its
-history, credential and publishing are those of predefined content.
+Each is a predefined toolset. Applications refer to it by name and choose among its tools. Its
+history, credential and publishing work as for other predefined content.
 """
 
 import json
@@ -14,36 +14,36 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from apps.catalog.content.installed import installed
+from apps.catalog.content.installed import installed_content
 from apps.catalog.content.models import ContentItem
-from apps.console.admin.mcp_uses import PROGRAM
+from apps.console.admin.connect.mcp_uses import PROGRAM
 from apps.console.admin.theme import PasswordInput
-from apps.console.api.content import save
+from apps.console.api.content import save_row
 from apps.console.api.problems import RowInvalid
-from apps.manifest.names import localized
+from apps.manifest.names import localize_text
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.models import Secret
 
 ADD = "catalog.add_contentitem"
 KIND = ContentItem.Kind.TOOLSET
 AUTHORIZATIONS = (
-    ("", "Without credentials"),
+    ("", "No credentials"),
     ("bearer", "Bearer token"),
     ("api_key", "API key in a header"),
     ("basic", "Username and password"),
-    ("oauth", "Each person signs in with an account of their own (OAuth)"),
+    ("oauth", "Each user signs in (OAuth)"),
 )
 CREDENTIALS = {"bearer": "token", "api_key": "key", "basic": "password"}
 LOGINS = {"api_key": "name", "basic": "username"}
-NO_CREDENTIAL = "Choose a secret, or type the credential."
-TAKEN = "There is a predefined toolset of that name already."
+NO_CREDENTIAL = "Choose a secret, or enter the credential."
+TAKEN = "A predefined toolset with this name already exists."
 
 
 class RegisteredServerForm(forms.Form):
     name = forms.CharField(
         max_length=100, label="Name", help_text="Applications refer to the server by this name."
     )
-    description = forms.CharField(max_length=300, required=False, label="What it is for")
+    description = forms.CharField(max_length=300, required=False, label="Description")
     url = forms.CharField(
         max_length=2000,
         label="Address",
@@ -54,7 +54,7 @@ class RegisteredServerForm(forms.Form):
     )
     authorization = forms.ChoiceField(choices=AUTHORIZATIONS, required=False, label="Authorization")
     login = forms.CharField(
-        max_length=200, required=False, label="Username, or name of the key's header"
+        max_length=200, required=False, label="Username, or header name of the key"
     )
     secret = forms.ModelChoiceField(
         Secret.objects.order_by("name"), required=False, to_field_name="name", label="Secret"
@@ -62,14 +62,14 @@ class RegisteredServerForm(forms.Form):
     credential = forms.CharField(
         max_length=10_000,
         required=False,
-        label="Or the credential itself",
+        label="Or the credential",
         widget=PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text="It becomes a secret that is sent to this server alone.",
+        help_text="Stored as a secret that is sent only to this server.",
     )
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
-        if name in installed().items["toolset"]:
+        if name in installed_content().items["toolset"]:
             raise forms.ValidationError(TAKEN)
         return name
 
@@ -92,7 +92,7 @@ class RegisteredServerForm(forms.Form):
 
     @property
     def toolset(self) -> dict[str, Any]:
-        """The toolset of a manifest that a valid form describes."""
+        """Return the toolset that a valid form describes."""
         typed = self.cleaned_data
         info = {name: typed[name] for name in ("url", "protocol")}
         if typed["authorization"]:
@@ -112,7 +112,7 @@ class RegisteredServerForm(forms.Form):
         return found
 
     def tell(self, refused: RowInvalid) -> None:
-        """Put each mistake beside its field."""
+        """Add each error to its field."""
         for one in refused.problems:
             place = one.message.partition(": ")[0] if one.path == "text" else one.path
             fields = ("authorization", "url", "protocol", "name")
@@ -121,14 +121,14 @@ class RegisteredServerForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def register(request: HttpRequest) -> HttpResponse:
-    """Raises PermissionDenied."""
+    """Show the form; a POST registers the server. Raises PermissionDenied."""
     if not request.user.has_perm(ADD):
         raise PermissionDenied
     form = RegisteredServerForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         name, text = form.cleaned_data["name"], json.dumps(form.toolset, indent=2)
         try:
-            save(ContentItem(), {"kind": KIND, "name": name, "text": text}, request.user)
+            save_row(ContentItem(), {"kind": KIND, "name": name, "text": text}, request.user)
         except RowInvalid as refused:
             form.tell(refused)
         else:
@@ -142,22 +142,22 @@ def register(request: HttpRequest) -> HttpResponse:
 
 
 def registered_servers() -> list[dict[str, str]]:
-    """The predefined toolsets whose server is at an address, by their names."""
+    """Return the predefined toolsets with a remote server, by name."""
     return [
-        {"template": name, "title": localized(toolset.get("name") or "") or name}
-        for name in sorted(installed().items["toolset"])
+        {"template": name, "title": localize_text(toolset.get("name") or "") or name}
+        for name in sorted(installed_content().items["toolset"])
         if (toolset := registered_toolset(name)) is not None
     ]
 
 
 def server_of_template(name: str) -> Any:
-    """The `mcp_server_info` of a registered server, None if there is none."""
+    """Return the `mcp_server_info` of a registered server, or None."""
     toolset = registered_toolset(name)
     return None if toolset is None else toolset["mcp_server_info"]
 
 
 def registered_toolset(name: str) -> dict[str, Any] | None:
-    item = installed().items["toolset"].get(name)
+    item = installed_content().items["toolset"].get(name)
     value = item.value if item is not None and not item.problem else None
     info = value.get("mcp_server_info") if isinstance(value, dict) else None
     if not isinstance(value, dict) or value.get("type") != "mcp" or not isinstance(info, dict):

@@ -1,10 +1,11 @@
-"""What a card of the studio says of a toolset beside its own fields: its kind, its tools, its failures.
+"""Facts on the studio's cards of toolsets in addition to their fields: the kind, the tools and
+recent failures.
 
-The draft need not be valid: what cannot be read says nothing.
+The draft need not be valid. Unreadable parts are skipped.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,18 +13,18 @@ from django.db.models import Count, Max
 from django.utils import timezone
 from pydantic import TypeAdapter, ValidationError
 
-from apps.catalog.content.installed import installed
+from apps.catalog.content.installed import installed_content
 from apps.catalog.content.layers import Content
-from apps.console.studio.tool_sources.parameter_dialect import listed
-from apps.console.workbench.toolsets import host_of, origin
+from apps.console.studio.tool_sources.parameter_dialect import list_or_empty
 from apps.insights.recent_errors import failed_uses
-from apps.manifest.names import localized, possible_names, sanitize
-from apps.manifest.toolsets import ToolSet
+from apps.manifest.names import localize_text, possible_names, sanitize
+from apps.manifest.servers import host_and_port
+from apps.manifest.toolsets.kinds import KINDS, WRITTEN, Schema, ToolSet
+from apps.manifest.toolsets.mcp import RemoteTools
+from apps.manifest.toolsets.shared_fields import Described, Named
 
 DAYS = 7
-"""For which failures are told."""
-REMOTE = frozenset({"mcp", "dial-mcp", "dial-app"})
-PREFIXED = frozenset({"rest-api", *REMOTE})
+"""Failures are shown for this many days."""
 
 _toolset: TypeAdapter[ToolSet] = TypeAdapter(ToolSet)
 
@@ -37,7 +38,9 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class ToolsetCard:
-    """`tools` are the names that the manifest knows; None for all that a server tells."""
+    """Represents a card. `tools` are the tools that the manifest names, or None for all tools of a
+    server.
+    """
 
     name: str
     kind: str
@@ -46,10 +49,32 @@ class ToolsetCard:
     failures: tuple[Failures, ...]
 
 
+def kinds_on_cards() -> dict[str, Any]:
+    """Return the data with which the studio's script draws each kind, by type."""
+    return {name: kind_on_cards(schema) for name, schema in KINDS.items()}
+
+
+def kind_on_cards(schema: Schema) -> dict[str, Any]:
+    """Return the data of a kind. `is_addable` is True if the card has every field that the kind
+    requires; *Add tools* then offers it.
+    """
+    required = {name for name, field in schema.model_fields.items() if field.is_required()}
+    editable = {"name", *(one.path for one in schema.kind.card if one.editor != "server")}
+    is_named = issubclass(schema, Named)
+    return {
+        "title": schema.kind.title,
+        "fields": [asdict(field) for field in schema.kind.card],
+        "is_named": is_named,
+        "is_remote": issubclass(schema, RemoteTools),
+        "is_written": schema in WRITTEN,
+        "is_addable": is_named and required <= editable,
+    }
+
+
 def toolset_cards(document: Mapping[str, Any], slug: str) -> list[ToolsetCard]:
-    written = listed(document.get("tool_sets"))
+    written = list_or_empty(document.get("tool_sets"))
     failed = failures_of(slug) if written else ()
-    content = installed()
+    content = installed_content()
     return [card_of(one if isinstance(one, dict) else {}, failed, content) for one in written]
 
 
@@ -73,35 +98,48 @@ def card_of(
         toolset = {**value, **(override if isinstance(override, dict) else {})}
     kind = toolset["type"] if isinstance(toolset.get("type"), str) else ""
     names = tool_names(toolset, content)
-    name = name_of(toolset)
+    name = toolset_name(toolset)
     shown = name or str(written.get("template_name") or "")
     own = tuple(one for one in failed if is_of(one.tool, kind, name, names))
     return ToolsetCard(shown, kind, about or about_of(written), names, own)
 
 
 def about_of(written: Mapping[str, Any]) -> str:
-    """Where its tools are, as far as their number does not say it already."""
+    """Return where the tools come from, if the kind alone does not show it."""
     if isinstance(written.get("tools"), list):
         base_url = written.get("base_url")
-        return host_of(base_url) if isinstance(base_url, str) else ""
+        return host_and_port(base_url) if isinstance(base_url, str) else ""
     try:
-        return origin(_toolset.validate_python(written))
+        return _toolset.validate_python(written).origin
     except ValidationError:
         return ""
 
 
-def name_of(toolset: Mapping[str, Any]) -> str:
+def toolset_name(toolset: Mapping[str, Any]) -> str:
     name = toolset.get("name")
     if isinstance(name, dict):
-        return localized({str(key): str(text) for key, text in name.items()})
+        return localize_text({str(key): str(text) for key, text in name.items()})
     return name if isinstance(name, str) else ""
 
 
 def tool_names(toolset: Mapping[str, Any], content: Content) -> tuple[str, ...] | None:
-    if toolset.get("type") in tuple(REMOTE):
-        allowed = listed(toolset.get("allowed_tools"))
-        return tuple(map(str, allowed)) if allowed else None
-    return tuple(tool_name(tool, content) for tool in listed(toolset.get("tools")))
+    schema = KINDS.get(str(toolset.get("type")))
+    if schema is not None and issubclass(schema, Described) and "tools" not in schema.model_fields:
+        allowed = list_or_empty(toolset.get("allowed_tools"))
+        if allowed or RemoteTools in schema.__mro__:
+            return tuple(map(str, allowed)) or None
+        return fixed_names(schema, toolset)
+    return tuple(tool_name(tool, content) for tool in list_or_empty(toolset.get("tools")))
+
+
+def fixed_names(schema: type[Described], toolset: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tool names that a kind always has, without the prefix of the toolset."""
+    try:
+        names = [name for name, _ in schema.model_validate(toolset).visible_tools()]
+    except ValidationError:
+        return ()
+    prefix = sanitize(f"{toolset_name(toolset)}_") if schema.kind.is_prefixed else ""
+    return tuple(name.removeprefix(prefix) for name in names)
 
 
 def tool_name(tool: Any, content: Content) -> str:
@@ -118,9 +156,9 @@ def tool_name(tool: Any, content: Content) -> str:
 
 
 def is_of(tool: str, kind: str, name: str, names: tuple[str, ...] | None) -> bool:
-    """Whether a model's name of a tool is that of one in the toolset."""
+    """Return True if a tool, by its name for models, belongs to the toolset."""
     if names is None:
         return bool(name) and tool.startswith(sanitize(f"{name}_"))
-    if kind in PREFIXED:
+    if kind in KINDS and KINDS[kind].kind.is_prefixed:
         return any(tool in possible_names(name, one) for one in names)
     return any(tool == sanitize(one) for one in names)

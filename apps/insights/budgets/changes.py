@@ -1,4 +1,4 @@
-"""Changes of budgets by this process, which applies them at once."""
+"""Changes of budgets by this process, which apply at once."""
 
 from itertools import count
 

@@ -1,7 +1,7 @@
-"""Budgets, and what is spent and reserved of them in each of their windows.
+"""Budgets, and the spent and reserved amounts in each of their windows.
 
-Sums are whole numbers of a budget's smallest part, so that both databases add them up exactly: a
-token, or a billionth of the currency.
+Amounts are whole numbers of a budget's smallest part, a token or a billionth of the currency, so
+that both databases add them up exactly.
 """
 
 from datetime import datetime
@@ -16,7 +16,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey, Team
-from apps.catalog.history.kinds import RowKind
+from apps.catalog.history.recorded_models import RowKind
 from apps.catalog.models import Application
 from apps.datetimes import zone_names
 from apps.insights.budgets.changes import note_change
@@ -26,9 +26,11 @@ from apps.workspace.versions import Versioned
 LONGEST_HOLDER = 255
 LONGEST_NOTE = 500
 PARTS = {"tokens": 1, "money": 10**9}
-"""Smallest parts in one of a unit."""
+"""One unit consists of this many smallest parts."""
 MOST = {"tokens": Decimal(10**12), "money": Decimal(10**9)}
-"""The largest amounts. A thousand times as much still fits into a column of smallest parts."""
+"""A limit can have at most this amount. A thousand times as much still fits into a column of
+smallest parts.
+"""
 AMOUNT: dict[str, Any] = {
     "max_digits": 19,
     "decimal_places": 6,
@@ -37,9 +39,9 @@ AMOUNT: dict[str, Any] = {
 
 
 SUBJECTS = ("user", "team", "key", "application")
-"""The fields of a budget that may name its subject."""
+"""One of these fields of a budget contains its subject."""
 FIXED = ("subject_kind", *SUBJECTS, "unit", "currency", "window", "time_zone")
-"""The fields of a budget that do not change: what is spent was counted by them."""
+"""These fields of a budget cannot change, because they determine how usage was counted."""
 
 
 def in_parts(amount: Decimal, unit: str) -> int:
@@ -51,19 +53,19 @@ def of_parts(parts: int, unit: str) -> Decimal:
 
 
 def amount_problem(amount: Decimal, unit: str) -> str:
-    """Why an amount is none of the unit; "" for a good one."""
+    """Return why an amount is not valid for the unit; "" if it is."""
     if amount > MOST.get(unit, amount):
-        return f"At most {MOST[unit]:,} can be set."
+        return f"The limit is {MOST[unit]:,}."
     if unit == "tokens" and amount != amount.to_integral_value():
-        return "Write a whole number of tokens."
+        return "Enter a whole number of tokens."
     return ""
 
 
 class Budget(Versioned):
     """A limit for each window of time, or for each run.
 
-    Without a user, team, key or application it is for each of that kind by itself. For a kind `run`,
-    `application` says whose runs are meant.
+    Without a user, team, key or application, it applies to each of that kind separately. For the
+    kind `run`, `application` is the application of the runs.
     """
 
     class SubjectKind(models.TextChoices):
@@ -84,7 +86,7 @@ class Budget(Versioned):
         null=True,
         blank=True,
         related_name="+",
-        help_text="Empty: each user has this budget, except those with one of their own.",
+        help_text="Leave empty for a budget of each user without one of their own.",
     )
     team = models.ForeignKey(
         Team,
@@ -92,8 +94,10 @@ class Budget(Versioned):
         null=True,
         blank=True,
         related_name="+",
-        help_text="What all its members use there. Empty: each team has this budget, except those "
-        "with one of their own.",
+        help_text=(
+            "The usage of all members in the team. Leave empty for a budget of each team "
+            "without one of its own."
+        ),
     )
     key = models.ForeignKey(
         ApiKey,
@@ -102,7 +106,7 @@ class Budget(Versioned):
         null=True,
         blank=True,
         related_name="+",
-        help_text="Empty: each key has this budget, except those with one of their own.",
+        help_text="Leave empty for a budget of each key without one of its own.",
     )
     application = models.ForeignKey(
         Application,
@@ -110,33 +114,39 @@ class Budget(Versioned):
         null=True,
         blank=True,
         related_name="+",
-        help_text="Of a run: whose runs are meant. Empty: each has this budget, except those with "
-        "one of their own.",
+        help_text=(
+            "For a budget of runs: the application of the runs. Leave empty for a budget "
+            "of each application without one of its own."
+        ),
     )
     unit = models.CharField(max_length=6, choices=Unit, default=Unit.TOKENS)
     currency = models.CharField(
         max_length=3,
         default="USD",
         validators=[RegexValidator("^[A-Z]{3}$", "Such as USD.")],
-        help_text="Of money. Costs in other currencies are not counted.",
+        help_text="For a budget of money. Costs in other currencies do not count.",
     )
     amount = models.DecimalField(
-        **AMOUNT, help_text="Models are not asked any more once it is reached; 0 stops at once."
+        **AMOUNT, help_text="No model is called after the limit is reached; 0 blocks all calls."
     )
     soft_amount = models.DecimalField(
         **AMOUNT,
         null=True,
         blank=True,
-        help_text="From here on people are told what is left; empty: they are not.",
+        help_text=(
+            "Users see the remaining amount from this percentage on. Leave empty for no warning."
+        ),
     )
     window = models.CharField(
         max_length=5,
         choices=WindowKind.choices,
         blank=True,
-        help_text="How often it renews. A budget of a run has none.",
+        help_text="How often the budget renews. Not for a budget of runs.",
     )
     time_zone = models.CharField(
-        max_length=64, default="UTC", help_text="In which days and months begin: Europe/Berlin."
+        max_length=64,
+        default="UTC",
+        help_text=("The time zone in which days and months begin, such as Europe/Berlin."),
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -159,7 +169,9 @@ class Budget(Versioned):
 
     @property
     def subject(self) -> str:
-        """The user's or team's name, the key's prefix or the application's slug; "" for each of the kind."""
+        """Return the user's or team's name, the key's prefix or the application's slug; "" if the
+        budget applies to each one.
+        """
         if self.user is not None:
             return str(self.user.get_username())
         if self.team is not None:
@@ -170,7 +182,7 @@ class Budget(Versioned):
 
     @property
     def limit(self) -> int:
-        """The amount in smallest parts."""
+        """Return the amount in smallest parts."""
         return in_parts(self.amount, self.unit)
 
     @property
@@ -189,19 +201,19 @@ class Budget(Versioned):
             if name != mine and getattr(self, f"{name}_id") is not None:
                 found[name] = f"Leave it empty: the budget is for a {self.subject_kind}."
         if is_run and self.window:
-            found["window"] = "Leave it empty: a run has its budget for itself."
+            found["window"] = "Leave it empty: each run has the whole budget for itself."
         elif not is_run and not self.window:
             found["window"] = "Choose how often it renews."
         if self.time_zone not in zone_names():
-            found["time_zone"] = "There is no such time zone. Write one such as Europe/Berlin."
+            found["time_zone"] = "Unknown time zone. Use one such as Europe/Berlin."
         found |= self.wrong_amounts()
         if not found and self.others().exists():
-            found["window"] = "There is a budget of this kind already. Change that one."
+            found["window"] = "A budget of this kind already exists. Change that one."
         if found:
             raise ValidationError(found)
 
     def wrong_amounts(self) -> dict[str, str]:
-        """Of those that are numbers; the fields refuse others."""
+        """Return the errors of amounts that are numbers; the fields reject other values."""
         values = {name: getattr(self, name) for name in ("amount", "soft_amount")}
         known = {
             name: value
@@ -214,20 +226,21 @@ class Budget(Versioned):
             if (problem := amount_problem(value, self.unit))
         }
         if len(known) == len(values) and known["soft_amount"] > known["amount"] >= 0:
-            found.setdefault("soft_amount", "It has to be at most the amount.")
+            found.setdefault("soft_amount", "It must not exceed the amount.")
         return found
 
     def others(self) -> models.QuerySet["Budget"]:
-        """The budgets of the same subject, unit and window."""
+        """Return the budgets of the same subject, unit and window."""
         names = ("subject_kind", *SUBJECTS, "unit", "currency", "window")
         same = {name: getattr(self, name) for name in names}
         return Budget.objects.filter(**same).exclude(pk=self.pk)
 
 
 class BudgetWindow(models.Model):
-    """What one holder has spent and reserved of a budget in one window, in smallest parts.
+    """The spent and reserved amounts of one holder in one window of a budget, in smallest parts.
 
-    `holder` is as in `apps.insights.budgets.rules.Holder`; `raised` is the sum of the overrides.
+    `holder` is the name of an `apps.insights.budgets.rules.Holder`; `raised` is the sum of the
+    overrides.
     """
 
     budget = models.ForeignKey(Budget, on_delete=models.CASCADE, related_name="windows")
@@ -237,7 +250,7 @@ class BudgetWindow(models.Model):
     spent = models.BigIntegerField(default=0)
     reserved = models.BigIntegerField(default=0)
     raised = models.BigIntegerField(default=0)
-    unpriced = models.BigIntegerField(default=0, help_text="Calls that a price is missing for.")
+    unpriced = models.BigIntegerField(default=0, help_text="Calls without a price.")
     made_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -252,7 +265,7 @@ class BudgetWindow(models.Model):
 
 
 class BudgetReservation(models.Model):
-    """What a call that goes on holds back of a window, until its process settles or renews it."""
+    """The amount that a running call reserves in a window, until its process settles or renews it."""
 
     call = models.UUIDField(db_index=True)
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="reservations")
@@ -264,7 +277,7 @@ class BudgetReservation(models.Model):
 
 
 class BudgetNotice(models.Model):
-    """A conversation that was told of the soft line of a window."""
+    """Records that a conversation was notified of a window's soft limit."""
 
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="notices")
     conversation = models.UUIDField()
@@ -281,7 +294,9 @@ class BudgetNotice(models.Model):
 
 
 class BudgetOverride(models.Model):
-    """An operator has raised the amount of one window; `by` is the name they had."""
+    """Records that an operator raised the amount of one window. `by` is the operator's name at that
+    time.
+    """
 
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="overrides")
     amount = models.DecimalField(max_digits=19, decimal_places=6)
@@ -302,5 +317,5 @@ BUDGET_KIND = RowKind(
         *("subject_kind", "user_id", "team_id", "key_id", "application_id"),
         *("unit", "currency", "amount", "soft_amount", "window", "time_zone"),
     ),
-    restorable=False,  # what was spent of a deleted one is gone
+    restorable=False,  # The spent amounts of a deleted budget are deleted with it.
 )

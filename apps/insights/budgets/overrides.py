@@ -1,4 +1,4 @@
-"""An operator raises the amount of one window, once, with a reason that stays."""
+"""Lets an operator raise the amount of one window, with a stored reason."""
 
 from decimal import Decimal
 
@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
+from apps.insights.budgets.budget_usage import BudgetStatus
 from apps.insights.budgets.models import (
     MOST,
     Budget,
@@ -17,12 +18,11 @@ from apps.insights.budgets.models import (
     in_parts,
 )
 from apps.insights.budgets.reservations import window_of
-from apps.insights.budgets.rules import Claim
-from apps.insights.budgets.standings import Standing
+from apps.insights.budgets.rules import BudgetClaim
 
 
 class RaisedMeanwhile(Exception):
-    """Somebody else has raised a window of the budget since it was looked at."""
+    """Raised if another user has raised a window of the budget since it was displayed."""
 
     def __init__(self, last: BudgetOverride) -> None:
         super().__init__(str(last))
@@ -33,33 +33,33 @@ def last_override(budget: Budget) -> BudgetOverride | None:
     return BudgetOverride.objects.filter(window__budget=budget).first()
 
 
-def raise_problem(standing: Standing, amount: Decimal) -> str:
-    """Why a window cannot be raised by an amount; "" if it can."""
+def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
+    """Return why a window cannot be raised by an amount; "" if it can."""
     unit = standing.rule.unit
     if amount <= 0:
-        return gettext("Write an amount above 0.")
+        return gettext("Enter an amount above 0.")
     if problem := amount_problem(amount, unit):
         return problem
     if standing.limit + in_parts(amount, unit) > in_parts(MOST[unit], unit):
-        return gettext("Together with the amount it may be {most} at most.").format(
+        return gettext("Together with the amount, the limit is {most}.").format(
             most=number_format(MOST[unit], force_grouping=True)
         )
     return ""
 
 
 @transaction.atomic
-def raise_window(standing: Standing, amount: Decimal, note: str, by: str, seen: int) -> None:
-    """Raise the window of a holder that is open now.
+def raise_window(standing: BudgetStatus, amount: Decimal, note: str, by: str, seen: int) -> None:
+    """Raise the current window of a holder.
 
-    `seen` is the id of the budget's last override that the operator knows, 0 for none. Raises
-    `RaisedMeanwhile`.
+    `seen` is the id of the budget's last override that the operator has seen, 0 for none. Raises
+    `RaisedMeanwhile` if another operator has raised it since.
     """
-    # Locked, so that of two operators at once the second hears of the first.
+    # Locked, so that the second of two concurrent operators gets a conflict.
     budget = Budget.objects.select_for_update().get(pk=standing.rule.id)
     last = last_override(budget)
     if last is not None and last.pk != seen:
         raise RaisedMeanwhile(last)
-    window = window_of(Claim(standing.rule, standing.holder), timezone.now())
+    window = window_of(BudgetClaim(standing.rule, standing.holder), timezone.now())
     parts = in_parts(amount, budget.unit)
     BudgetWindow.objects.filter(pk=window).update(raised=F("raised") + parts)
     BudgetOverride.objects.create(window_id=window, amount=amount, note=note, by=by)

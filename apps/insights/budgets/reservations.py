@@ -1,7 +1,8 @@
-"""What calls hold back of budgets: taken before them, settled after them, given up with their process.
+"""Reservations of budgets for calls: made before a call, settled after it, and released if the
+process ends.
 
-These functions are synchronous: they run on a database thread. Each transaction locks windows in the
-order of `Claim.place`.
+These functions are synchronous; they run on a database thread. Each transaction locks windows in
+the order of `BudgetClaim.place`.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,12 +17,13 @@ from django.db.models import F
 from django.utils import timezone
 
 from apps.insights.budgets.models import BudgetNotice, BudgetReservation, BudgetWindow
-from apps.insights.budgets.rules import Claim
+from apps.insights.budgets.rules import BudgetClaim
 from apps.insights.budgets.sentences import reserved_error, spent_error
 
 WINDOWS = BudgetWindow._meta.db_table
 RESERVATIONS = BudgetReservation._meta.db_table
-# One conditional statement: of two that come at once, the second sees what the first has taken.
+# One conditional statement, so that the second of two concurrent calls sees the reservation of the
+# first.
 TAKE = (
     f"UPDATE {WINDOWS} SET reserved = reserved + %s WHERE budget_id = %s AND holder = %s "  # noqa: S608 - no values
     "AND starts_at = %s AND spent + reserved < %s + raised "
@@ -33,14 +35,15 @@ COUNT = (
     f"UPDATE {WINDOWS} SET spent = spent + %s, unpriced = unpriced + %s, "  # noqa: S608 - no values
     "reserved = reserved - {} WHERE id = %s"
 )
-# PostgreSQL takes both steps in one statement; each way to it costs a process a fifth of a millisecond.
+# PostgreSQL does both steps in one statement. Each round trip costs a process a fifth of a
+# millisecond.
 TAKE_AND_HOLD = f"WITH taken AS ({TAKE}), held AS ({HOLD} id FROM taken) SELECT * FROM taken"  # noqa: S608 - no values
 GONE = "COALESCE((SELECT amount FROM gone), 0)"
 RELEASE_AND_COUNT = f"WITH gone AS ({RELEASE}) {COUNT.format(GONE)}"
 
 
 class TakenWindow(NamedTuple):
-    """A window after its part was taken, in smallest parts."""
+    """A window after the amount was reserved, in smallest parts."""
 
     id: int
     spent: int
@@ -53,10 +56,10 @@ class TakenWindow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
-    """What a call holds back of a window. `used` is what others had before, of `limit`."""
+class BudgetHold:
+    """The reservation of a call in a window. Before it, `used` of `limit` was used."""
 
-    claim: Claim
+    claim: BudgetClaim
     window: int
     amount: int
     used: int
@@ -69,24 +72,25 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
-class Reserving:
+class ReservationRequest:
     """A call that is about to be made. `amounts` are by the ids of the rules.
 
-    `time_zone` is the person's, for what they are told.
+    `time_zone` is the user's, for the notices.
     """
 
     call: UUID
-    claims: Sequence[Claim]
+    claims: Sequence[BudgetClaim]
     amounts: Mapping[int, int]
     expires_at: datetime
     conversation: UUID | None = None
     time_zone: str = ""
 
 
-def reserve(wanted: Reserving) -> tuple[list[Hold], list[Hold]]:
-    """Hold back the amounts in all windows or in none; also those whose soft line is to be told.
+def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHold]]:
+    """Reserve the amounts in all windows or in none. Return the reservations, and those whose soft
+    limit is to be reported.
 
-    Raises `BudgetSpent`, and `IntegrityError` for a budget that was deleted meanwhile.
+    Raises `BudgetSpent`, and `IntegrityError` for a budget that was deleted in the meantime.
     """
     now = timezone.now()
     with all_or_none(len(wanted.claims)):
@@ -95,7 +99,7 @@ def reserve(wanted: Reserving) -> tuple[list[Hold], list[Hold]]:
 
 
 def all_or_none(windows: int) -> AbstractContextManager[Any]:
-    """A transaction, unless it would be of a single statement."""
+    """Return a transaction, unless it would contain only one statement."""
     is_one = windows == 1 and connection.vendor == "postgresql"
     return nullcontext() if is_one else transaction.atomic()
 
@@ -104,8 +108,8 @@ def adapted_id(call: UUID) -> UUID | str:
     return call if connection.features.has_native_uuid_field else call.hex
 
 
-def take(claim: Claim, wanted: Reserving, now: datetime) -> Hold:
-    """Raises `BudgetSpent`."""
+def take(claim: BudgetClaim, wanted: ReservationRequest, now: datetime) -> BudgetHold:
+    """Reserve the amount in one window. Raises `BudgetSpent` if a budget is used up."""
     rule, amount = claim.rule, wanted.amounts[claim.rule.id]
     found = try_to_take(claim, wanted, now)
     if found is None:
@@ -118,10 +122,12 @@ def take(claim: Claim, wanted: Reserving, now: datetime) -> Hold:
             if row.spent < limit:
                 raise reserved_error(rule, row.spent, limit)
             raise spent_error(rule, row.spent + row.reserved, limit, now, wanted.time_zone)
-    return Hold(claim, found.id, amount, found.used - amount, rule.limit + found.raised)
+    return BudgetHold(claim, found.id, amount, found.used - amount, rule.limit + found.raised)
 
 
-def try_to_take(claim: Claim, wanted: Reserving, now: datetime) -> TakenWindow | None:
+def try_to_take(
+    claim: BudgetClaim, wanted: ReservationRequest, now: datetime
+) -> TakenWindow | None:
     rule, amount = claim.rule, wanted.amounts[claim.rule.id]
     adapted = connection.ops.adapt_datetimefield_value
     taking = (amount, rule.id, claim.holder, adapted(rule.window_at(now).start), rule.limit)
@@ -137,8 +143,8 @@ def try_to_take(claim: Claim, wanted: Reserving, now: datetime) -> TakenWindow |
     return None if row is None else TakenWindow(*row)
 
 
-def window_of(claim: Claim, now: datetime) -> int:
-    """The id of the window's row, which the first call in it makes."""
+def window_of(claim: BudgetClaim, now: datetime) -> int:
+    """Return the id of the window's row, which the first call in it creates."""
     start, end = claim.rule.window_at(now)
     place = {"budget_id": claim.rule.id, "holder": claim.holder, "starts_at": start}
     row, _ = BudgetWindow.objects.get_or_create(**place, defaults={"ends_at": end})
@@ -147,10 +153,11 @@ def window_of(claim: Claim, now: datetime) -> int:
 
 @transaction.atomic
 def release_lapsed(window: int, now: datetime) -> None:
-    """Give back what calls held whose process is gone."""
+    """Release the expired reservations in a window, of calls whose process has ended."""
     BudgetWindow.objects.select_for_update().get(pk=window)
     lapsed = BudgetReservation.objects.filter(window=window, expires_at__lte=now)
-    # Those that are settled at this moment are locked, and wait for the window.
+    # A settlement locks its reservation and waits for the window. Waiting for the reservation here
+    # would deadlock.
     found = dict(lapsed.select_for_update(skip_locked=True).values_list("pk", "amount"))
     if found:
         BudgetReservation.objects.filter(pk__in=found).delete()
@@ -159,15 +166,17 @@ def release_lapsed(window: int, now: datetime) -> None:
 
 
 def release_all_lapsed() -> None:
-    """As `release_lapsed`, one transaction for each window."""
+    """Release all expired reservations, in one transaction for each window."""
     now = timezone.now()
     lapsed = BudgetReservation.objects.filter(expires_at__lte=now)
     for window in lapsed.order_by().values_list("window", flat=True).distinct():
         release_lapsed(window, now)
 
 
-def is_news(hold: Hold, wanted: Reserving) -> bool:
-    """Whether the conversation has yet to be told; another request is told each time."""
+def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
+    """Return True if the conversation has not been notified yet. Requests without a conversation
+    are notified each time.
+    """
     if wanted.conversation is None:
         return True
     notice = BudgetNotice(window_id=hold.window, conversation=wanted.conversation)
@@ -179,15 +188,15 @@ def is_news(hold: Hold, wanted: Reserving) -> bool:
 
 
 class Settlement(NamedTuple):
-    """What a call counts as in a window, None where a price is missing."""
+    """The final amount of a call in a window. `parts` is None if a price is missing."""
 
-    hold: Hold
+    hold: BudgetHold
     call: UUID
     parts: int | None
 
 
 def settle(settlements: Iterable[Settlement]) -> None:
-    """Count the calls, and give back what they held back if it has not lapsed."""
+    """Count the calls, and release their reservations if they have not expired."""
     ordered = sorted(settlements, key=lambda one: one.hold.claim.place)
     with all_or_none(len(ordered)), connection.cursor() as cursor:
         for one in ordered:
@@ -203,5 +212,5 @@ def settle(settlements: Iterable[Settlement]) -> None:
 
 
 def renew(calls: Collection[UUID], expires_at: datetime) -> None:
-    """Hold on to the reservations of calls that go on."""
+    """Renew the reservations of running calls."""
     BudgetReservation.objects.filter(call__in=calls).update(expires_at=expires_at)

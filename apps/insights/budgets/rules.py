@@ -1,24 +1,51 @@
-"""The budgets as they are applied: read at once, and found by those whom they are about."""
+"""The budgets in the form in which they are applied: read together, and indexed by their subject."""
 
-from collections import defaultdict
+import logging
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from apps.accounts.buckets import bucket_of, personal
-from apps.insights.budgets.models import LONGEST_HOLDER, Budget
-from apps.insights.budgets.windows import Window, window_at
+from apps.aged_cache import AgedCache
+from apps.agent.events import ModelUsage
+from apps.agent.meter import CANCELLED, ModelCallReport
+from apps.agent.model import ModelRequest
+from apps.insights import prices
+from apps.insights.budgets.models import LONGEST_HOLDER, Budget, in_parts
+from apps.insights.budgets.windows import WindowSpan, window_at
+from apps.insights.call_rows import at, caller_kind, text
 from apps.insights.meter import RunMeter
-from apps.insights.rows import kind_of, text
+from apps.process_state import on_reset
 
 zone_of = lru_cache(maxsize=600)(ZoneInfo)
+logger = logging.getLogger(__name__)
+
+LARGEST = 10**15
+"""One call counts at most this many smallest parts, because services may report any number."""
+BILLED = frozenset({"", CANCELLED, "stream"})
+"""The service has answered calls with these errors, and may bill them without reporting the usage.
+"""
+
+_told = AgedCache[tuple[str, str], bool]()
+"""This remembers deployments whose missing price in a currency was already logged."""
+CHARACTERS_PER_TOKEN = 4
+"""A token is estimated to have this many characters, the vendors' rule of thumb for English. The
+real usage is counted after the call.
+"""
+FIRST_OUTPUT = 256
+"""A deployment that has not answered yet is estimated to write this many output tokens."""
+LAST_CALLS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A budget. `subject` is as `Holder` names it, "" for each one. `limit` and `soft` are in smallest parts of the unit, as `Budget` has them."""
+    """A budget. `subject` is the name that `Holder` uses, "" for each one. `limit` and `soft` are
+    in smallest parts of the unit, as in `Budget`.
+    """
 
     id: int
     subject_kind: str
@@ -46,24 +73,25 @@ class Rule:
 
     @property
     def term(self) -> tuple[str, str, str]:
-        """A subject's own budget takes the place of the general one of the same term."""
+        """Return the term. A subject's own budget replaces the general one with the same term."""
         return self.unit, self.currency, self.window
 
     def holder_name(self, holder: "Holder") -> str:
-        """The name of the holder's windows. A budget for one alone needs none, so that it goes on
-        when its subject is renamed."""
+        """Return the holder's name in windows. A budget for one holder needs none, so that it
+        continues if its subject is renamed.
+        """
         is_alone = self.subject and self.subject_kind != Budget.SubjectKind.RUN
         return "" if is_alone else holder.name[:LONGEST_HOLDER]
 
-    def window_at(self, now: datetime) -> Window:
+    def window_at(self, now: datetime) -> WindowSpan:
         return window_at(self.window, zone_of(self.time_zone), now)
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Somebody or something that spends: `user-7`, `team-3`, `key-ab12cd34`, a slug, or the id of a run.
+    """A spender: `user-7`, `team-3`, `key-ab12cd34`, a slug, or the id of a run.
 
-    `subject` is what a budget names to be for this holder alone.
+    `subject` is the name with which a budget refers to this holder alone.
     """
 
     kind: str
@@ -72,20 +100,20 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A budget that a call counts in, and for whom."""
+class BudgetClaim:
+    """A budget that a call counts towards, and the budget's holder."""
 
     rule: Rule
     holder: str
 
     @property
     def place(self) -> tuple[int, str]:
-        """Windows are locked in this order, so that no two transactions wait for each other."""
+        """Return the sort key for locking windows, so that no two transactions wait for each other."""
         return self.rule.id, self.holder
 
 
-class Rules:
-    """All budgets, by kind and name of their subject; the name is "" for those of each one."""
+class BudgetRules:
+    """All budgets, by kind and name of their subject. The name is "" for budgets of each one."""
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         found: dict[tuple[str, str], list[Rule]] = defaultdict(list)
@@ -93,10 +121,12 @@ class Rules:
             found[rule.subject_kind, rule.subject].append(rule)
         self.by_subject = dict(found)
 
-    def claims(self, holders: Iterable[Holder]) -> list[Claim]:
-        """The budgets of all the holders, in the order of their places."""
+    def claims(self, holders: Iterable[Holder]) -> list[BudgetClaim]:
+        """Return the budgets of all the holders, in the order of their places."""
         found = {
-            Claim(rule, rule.holder_name(holder)) for holder in holders for rule in self.of(holder)
+            BudgetClaim(rule, rule.holder_name(holder))
+            for holder in holders
+            for rule in self.of(holder)
         }
         return sorted(found, key=lambda claim: claim.place)
 
@@ -107,15 +137,15 @@ class Rules:
         return [*own, *(rule for rule in general if rule.term not in terms)]
 
 
-def read_rules() -> Rules:
-    if not Budget.objects.exists():  # asked every second; Django takes long to join the tables
-        return Rules()
+def read_rules() -> BudgetRules:
+    if not Budget.objects.exists():  # Queried every second. Django takes long to build this join.
+        return BudgetRules()
     rows = Budget.objects.select_related("key", "application")
-    return Rules(map(Rule.of, rows))
+    return BudgetRules(map(Rule.of, rows))
 
 
 def subject_of(budget: Budget) -> str:
-    """The name by which holders know the subject, "" for each one."""
+    """Return the name by which holders know the subject, "" for each one."""
     if budget.user_id is not None:
         return bucket_of(budget.user_id)
     if budget.team_id is not None:
@@ -136,11 +166,12 @@ def team_holder(team: int) -> Holder:
 
 
 def holders_of(meter: RunMeter) -> Iterator[Holder]:
-    """Whoever asked, their team, the run, and every application that the call is made in.
+    """Yield the holders of a call: the caller, their team, the run, and every application around
+    the call.
 
-    What a person may spend is limited wherever they work: a team is no way around it.
+    A user's budget applies in every team, so that a team cannot be used to avoid it.
     """
-    bucket, kind = text(meter.bucket), kind_of(meter.bucket, meter.door)
+    bucket, kind = text(meter.bucket), caller_kind(meter.bucket, meter.door)
     if kind in ("user", "key"):
         yield person_holder(bucket) if kind == "user" else Holder(kind, bucket, bucket)
     if meter.team is not None:
@@ -149,3 +180,73 @@ def holders_of(meter: RunMeter) -> Iterator[Holder]:
         yield Holder("run", meter.run.hex, text(meter.chain[0]))
     for name in meter.chain:
         yield Holder("application", text(name), text(name))
+
+
+on_reset(_told.clear)
+
+
+def usage_amount(
+    rule: Rule, deployment: str, usages: Iterable[ModelUsage], ended_at: float, *, error: str = ""
+) -> int | None:
+    """Return the usage in smallest parts; None if a price in the budget's currency is missing."""
+    entries = tuple(usages)
+    if rule.unit == "tokens":
+        return limit_parts(sum(max(one.input, 0) + max(one.output, 0) for one in entries))
+    name = text(deployment)
+    service = prices.recent_services([name])[name]
+    day, cost = at(ended_at).date(), Decimal()
+    for usage in entries:
+        model = service.model_of(deployment, usage)
+        rates = service.rates(model, day, is_only=len(entries) <= 1)
+        if rates is None or rates.currency != rule.currency:
+            tell_of_missing_price(deployment, rule.currency)
+            return None
+        cost += rates.cost(usage, has_failed=bool(error)) or 0
+    return limit_parts(in_parts(min(cost, Decimal(LARGEST)), rule.unit))
+
+
+def limit_parts(parts: int) -> int:
+    return min(max(parts, 0), LARGEST)
+
+
+def tell_of_missing_price(deployment: str, currency: str) -> None:
+    """Log a missing price once per process; the admin shows the number of calls."""
+    if _told.get((deployment, currency)) is None:
+        _told.put((deployment, currency), True)
+        logger.warning(
+            "Calls of %s have no price in %s: budgets of money do not count them",
+            deployment,
+            currency,
+        )
+
+
+def is_billed(report: ModelCallReport) -> bool:
+    """Return True if a call without reported usage was answered, so that its estimate counts."""
+    return not report.usage and report.error in BILLED
+
+
+def input_tokens(request: ModelRequest) -> int:
+    """Return the estimated number of tokens in the conversation's texts and the tools. Images are
+    not estimated.
+    """
+    characters = 0
+    for message in request.messages:
+        characters += len(message.text)
+        characters += sum(len(call.arguments) for call in message.tool_calls)
+    characters += sum(len(tool.written) for tool in request.tools)
+    return characters // CHARACTERS_PER_TOKEN
+
+
+class Outputs:
+    """The output tokens of each deployment's last calls in this process."""
+
+    def __init__(self) -> None:
+        self.last: dict[str, deque[int]] = defaultdict(lambda: deque(maxlen=LAST_CALLS))
+
+    def add(self, deployment: str, usage: tuple[ModelUsage, ...]) -> None:
+        if usage:
+            self.last[deployment].append(sum(one.output for one in usage))
+
+    def mean(self, deployment: str) -> int:
+        seen = self.last.get(deployment)
+        return sum(seen) // len(seen) if seen else FIRST_OUTPUT

@@ -1,4 +1,4 @@
-"""What people are told of a budget: the same words for the soft line and for the end."""
+"""Sentences about a budget, in the same words at the soft limit and at the end."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -29,13 +29,15 @@ TERMS = {
 }
 
 RESERVED_SECONDS = 5.0
-"""After which a call may be over that has reserved what is left."""
+"""A client should retry after this many seconds. By then, the calls that reserve the rest of the
+budget may have ended.
+"""
 
 
 def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = "") -> str:
-    """How much of a budget is used, what is left, and when it renews.
+    """Return how much of a budget is used, what is left, and when it renews.
 
-    `used` and `limit` are in smallest parts; `time_zone` is the person's, "" for the budget's.
+    `used` and `limit` are in smallest units; `time_zone` is the user's, "" for the budget's.
     """
     owner = str(OWNERS[rule.subject_kind]).format(term=TERMS[rule.window])
     left = amount_text(max(0, limit - used), limit, rule)
@@ -52,7 +54,7 @@ def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = 
 def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
     end = rule.window_at(now).end
     if end is None:
-        return gettext("The next question has a new one.")
+        return gettext("Your next question gets a new one.")
     zone = person_zone(time_zone) or zone_of(rule.time_zone)
     local = end.astimezone(zone)
     day = date_format(local, pgettext("Django's format of a date", "j F"))
@@ -62,7 +64,7 @@ def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
 
 
 def person_zone(name: str) -> ZoneInfo | None:
-    """None for a name that is none: browsers send what they like."""
+    """Return the time zone; None for an invalid name, because browsers may send any text."""
     try:
         return zone_of(name) if name else None
     except (ValueError, OSError, LookupError):
@@ -70,20 +72,20 @@ def person_zone(name: str) -> ZoneInfo | None:
 
 
 def percent(used: int, limit: int) -> int:
-    """Rounded down: 100 means that nothing is left."""
+    """Return the percentage, rounded down, so that 100 means that nothing is left."""
     return min(100, used * 100 // limit) if limit > 0 else 100
 
 
 def amount_text(parts: int, limit: int, rule: Rule) -> str:
-    """`18,000 of 100,000 tokens`, `1.20 of 5.00 USD`."""
+    """Return a text such as `18,000 of 100,000 tokens` or `1.20 of 5.00 USD`."""
     unit = gettext("tokens") if rule.unit == "tokens" else rule.currency
     amounts = (of_parts(one, rule.unit) for one in (parts, limit))
-    left, whole = (number(one, rule.unit) for one in amounts)
+    left, whole = (format_amount(one, rule.unit) for one in amounts)
     return gettext("{left} of {whole} {unit}").format(left=left, whole=whole, unit=unit)
 
 
-def number(amount: Decimal, unit: str) -> str:
-    """Small sums of money with more places, so that they are not told to be nothing."""
+def format_amount(amount: Decimal, unit: str) -> str:
+    """Return the amount. Small sums of money have more places, so that they are not shown as zero."""
     places = 0 if unit == "tokens" else 4 if 0 < amount < 1 else 2
     return number_format(amount, places, force_grouping=True)
 
@@ -92,7 +94,7 @@ def spent_error(
     rule: Rule, used: int, limit: int, now: datetime, time_zone: str = ""
 ) -> BudgetSpent:
     end = rule.window_at(now).end
-    # Said where it is told, in the language of that person.
+    # Lazy, so that the reader's language applies.
     text = lazy(sentence, str)(rule, max(used, limit), limit, now, time_zone)
     return BudgetSpent(text, None if end is None else (end - now).total_seconds())
 

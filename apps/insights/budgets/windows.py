@@ -1,4 +1,4 @@
-"""The windows of budgets: hours, days and months of a time zone."""
+"""Computes the windows of budgets: hours, days and months in a time zone."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from django.db import models
 
 ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
-"""The beginning of a window that does not end: that of a run."""
+"""A window without an end, which is that of a run, begins at this moment."""
 
 
 class WindowKind(models.TextChoices):
@@ -16,30 +16,30 @@ class WindowKind(models.TextChoices):
     MONTH = "month", "monthly"
 
 
-class Window(NamedTuple):
-    """From `start` until before `end`, in UTC; None for one that does not end."""
+class WindowSpan(NamedTuple):
+    """A period from `start` until before `end`, in UTC. `end` is None for a window without an end."""
 
     start: datetime
     end: datetime | None
 
 
-def window_at(kind: str, zone: ZoneInfo, now: datetime) -> Window:
-    """The window of that kind, "" for one that does not end, which a moment is in."""
+def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
+    """Return the window of that kind that contains a moment; "" is a window without an end."""
     if not kind:
-        return Window(ALWAYS, None)
+        return WindowSpan(ALWAYS, None)
     local = now.astimezone(zone)
     if kind == WindowKind.HOUR:
-        # In time that passes, because an hour of the clock comes twice when summer time ends.
+        # In elapsed time, because an hour of the clock occurs twice when summer time ends.
         into = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)
         start = now.astimezone(UTC) - into
-        return Window(start, start + timedelta(hours=1))
+        return WindowSpan(start, start + timedelta(hours=1))
     first = local.date() if kind == WindowKind.DAY else local.date().replace(day=1)
-    # A month after its first day is always in the next one.
+    # A date 31 days after the first of a month is always in the next month.
     next_month = (first + timedelta(days=31)).replace(day=1)
     following = first + timedelta(days=1) if kind == WindowKind.DAY else next_month
-    return Window(midnight(first, zone), midnight(following, zone))
+    return WindowSpan(midnight(first, zone), midnight(following, zone))
 
 
 def midnight(day: date, zone: ZoneInfo) -> datetime:
-    """The first moment of a day, also of one whose clocks skip midnight."""
+    """Return the first moment of a day, even of a day on which clocks skip midnight."""
     return datetime.combine(day, time(), zone).astimezone(UTC)

@@ -11,7 +11,9 @@ KEYS = (
 
 
 def replace_keys(apps: Any, editor: Any) -> None:
-    """SQLite has one writer at a time, so nothing comes between there."""
+    """Replace the foreign keys on PostgreSQL. SQLite has one writer at a time, so no row is added
+    between two deletions.
+    """
     connection = editor.connection
     if connection.vendor != "postgresql":
         return
@@ -35,9 +37,10 @@ def replace_keys(apps: Any, editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    """The database deletes what a call reserves while its budget is deleted.
+    """Makes the database delete what a call reserves while its budget is deleted.
 
-    Django deletes the rows that it has seen; a reservation that came later failed the commit.
+    Django deletes only the rows that it has seen; a reservation that was added later made the
+    commit fail.
     """
 
     dependencies = (("insights", "0001_squashed"),)

@@ -1,4 +1,5 @@
-import apps.workspace.local.secrets
+import apps.live.doors
+import apps.workspace.local.secrets.field
 import django.db.models.deletion
 import django.utils.timezone
 import uuid
@@ -46,7 +47,7 @@ class Migration(migrations.Migration):
             name='KeptManifest',
             fields=[
                 ('digest', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('text', apps.workspace.local.secrets.SecretField()),
+                ('text', apps.workspace.local.secrets.field.SecretField()),
             ],
         ),
         migrations.CreateModel(
@@ -88,7 +89,7 @@ class Migration(migrations.Migration):
                 ('beat_at', models.DateTimeField(default=django.utils.timezone.now, help_text='The process was alive.')),
                 ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('turn_at', models.DateTimeField(default=django.utils.timezone.now, help_text='Its place among the queued, as `apps.live.queue` sets it.')),
+                ('turn_at', models.DateTimeField(default=django.utils.timezone.now, help_text='Its place among the queued, as `apps.live.limits.queue` sets it.')),
                 ('manifest', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='runs.keptmanifest')),
             ],
             options={
@@ -153,7 +154,7 @@ class Migration(migrations.Migration):
             name='RunSummary',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False, verbose_name='run')),
-                ('door', models.CharField(choices=[('page', 'chat page'), ('gateway', 'Gateway'), ('core', 'DIAL Core'), ('schedule', 'Schedule'), ('webhook', 'Webhook')], max_length=20)),
+                ('door', models.CharField(choices=apps.live.doors.choices, max_length=20)),
                 ('application', models.CharField(max_length=255)),
                 ('bucket', models.CharField(max_length=100, verbose_name='caller')),
                 ('status', models.CharField(choices=[('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('stopped', 'Stopped'), ('refused', 'Refused')], default='running', max_length=10, verbose_name='outcome')),

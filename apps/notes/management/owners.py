@@ -1,4 +1,4 @@
-"""Whose notes a command is about."""
+"""Selects the owner of the notes that a command works on."""
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
@@ -10,19 +10,19 @@ from apps.notes.spaces import owner_of_team
 
 def add_owner_arguments(parser: CommandParser) -> None:
     whose = parser.add_mutually_exclusive_group(required=True)
-    whose.add_argument("--user", default="", help="The person whose notes these are.")
-    whose.add_argument("--team", default="", help="The team whose notes these are.")
+    whose.add_argument("--user", default="", help="The user who owns the notes.")
+    whose.add_argument("--team", default="", help="The team that owns the notes.")
 
 
 def named_owner(user: str, team: str) -> str:
-    """Raises `CommandError`."""
+    """Return the owner. Raises `CommandError`."""
     if team:
         found = Team.objects.filter(group__name=team).first()
         if found is None:
-            raise CommandError(f"There is no team named {team!r}.")
+            raise CommandError(f"Unknown team: {team!r}.")
         return owner_of_team(found.pk)
     model = get_user_model()
     person = model.objects.filter(**{model.USERNAME_FIELD: user}).first()
     if person is None:
-        raise CommandError(f"There is nobody named {user!r}.")
+        raise CommandError(f"Unknown user: {user!r}.")
     return bucket_of(person.pk)

@@ -2,7 +2,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from apps.notes import words
+from apps.notes import word_index
 
 
 class Migration(migrations.Migration):
@@ -97,5 +97,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('note', 'number'), name='one_version_of_a_number')],
             },
         ),
-        migrations.RunPython(words.INDEX.create, words.INDEX.drop, elidable=False),
+        migrations.RunPython(word_index.INDEX.create, word_index.INDEX.drop, elidable=False),
     ]

@@ -1,4 +1,4 @@
-"""One note as a Markdown file: a front matter with what is not text, and below it the text itself."""
+"""A note as a Markdown file: front matter with its fields, then the text."""
 
 import re
 from collections.abc import Mapping
@@ -12,19 +12,21 @@ from django.utils.translation import gettext
 
 from apps.datetimes import read_datetime
 from apps.errors import NoteRefused
-from apps.manifest.front_matter import FrontMatterInvalid, Value, composed, values_of
-from apps.notes.content import NoteContent, checked
+from apps.manifest.markdown.front_matter import FrontMatterInvalid, Value, compose_node, node_values
+from apps.notes.content import NoteContent, check_content
 from apps.notes.models import Note
 
 LONGEST_BLOCK = 250_000
-"""Characters of a front matter; the longest possible fields have 100,000."""
+"""The front matter of a note can have at most this many characters. The longest possible fields
+have 100,000.
+"""
 
 _block = re.compile(r"---[ \t]*\n(?P<block>.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class NoteDocument:
-    """`created` and `modified` are None where the file does not say."""
+    """A parsed file. `created` and `modified` are None if the file does not contain them."""
 
     content: NoteContent
     created: datetime | None = None
@@ -32,7 +34,7 @@ class NoteDocument:
 
 
 def write_document(note: Note, text: str) -> str:
-    """`text` is that of the note, with its links as they are to stand in the file."""
+    """Return the file. `text` is the note's text, with links in the form for files."""
     facts: dict[str, Any] = {"title": note.title}
     facts |= {"tags": note.tags} if note.tags else {}
     facts |= {"fields": note.fields} if note.fields else {}
@@ -49,42 +51,41 @@ def moment(at: datetime) -> str:
     return at.astimezone(UTC).isoformat()
 
 
-def read_document(name: str, content: bytes) -> NoteDocument:
-    """Raises `NoteRefused`, which names the file."""
+def read_note_document(name: str, content: bytes) -> NoteDocument:
+    """Parse a file. Raises `NoteRefused` with the name of the file."""
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
-        raise refused(name, "it is not written in UTF-8; save it in that encoding.") from None
+        raise refusal_error(name, "it is not UTF-8; save it as UTF-8.") from None
     found = _block.match(text)
     facts = {} if found is None else read_facts(name, found["block"])
     body = text if found is None else text[found.end() :]
     try:
         return document_of(facts, body, PurePosixPath(name).stem)
     except NoteRefused as error:
-        raise refused(name, f"{error.field}: {error}") from error
+        raise refusal_error(name, f"{error.field}: {error}") from error
 
 
 def read_facts(name: str, block: str) -> Mapping[str, Value]:
-    """Raises `NoteRefused`."""
+    """Parse the front matter. Raises `NoteRefused` if the file is invalid."""
     if not block.strip():
         return {}
     if len(block) > LONGEST_BLOCK:
-        raise refused(
+        raise refusal_error(
             name,
-            f"its front matter has {len(block):,} characters; "
-            f"at most {LONGEST_BLOCK:,} are possible.",
+            f"its front matter has {len(block):,} characters; the limit is {LONGEST_BLOCK:,}.",
         )
     try:
-        return values_of(composed(block))
+        return node_values(compose_node(block))
     except FrontMatterInvalid as error:
-        raise refused(name, f"its front matter {error.problems[0].message}.") from error
+        raise refusal_error(name, f"its front matter {error.problems[0].message}.") from error
     except yaml.YAMLError as error:
         problem = str(error).splitlines()[0]
-        raise refused(name, f"its front matter is no YAML: {problem}.") from error
+        raise refusal_error(name, f"its front matter is not valid YAML: {problem}.") from error
 
 
 def document_of(facts: Mapping[str, Value], body: str, stem: str) -> NoteDocument:
-    """Raises `NoteRefused`."""
+    """Return the document. Raises `NoteRefused` if the file is invalid."""
     title = facts.get("title")
     own = ("title", "tags", "fields", "created", "modified")
     others = {name: value for name, value in facts.items() if name not in own}
@@ -95,7 +96,7 @@ def document_of(facts: Mapping[str, Value], body: str, stem: str) -> NoteDocumen
         {**read_fields(others), **read_fields(facts.get("fields") or {})},
     )
     return NoteDocument(
-        checked(content), read_moment("created", facts), read_moment("modified", facts)
+        check_content(content), read_moment("created", facts), read_moment("modified", facts)
     )
 
 
@@ -103,22 +104,24 @@ _no_marks = str.maketrans(dict.fromkeys("[]|", " "))
 
 
 def read_tags(value: Value) -> tuple[str, ...]:
-    """A list, or a text with commas. Raises `NoteRefused`."""
+    """Return the tags of a list, or of a text with commas. Raises `NoteRefused` if the file is
+    invalid.
+    """
     if value is None:
         return ()
     tags = value.split(",") if isinstance(value, str) else value
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise NoteRefused("tags", "write a list of words.")
+        raise NoteRefused("tags", "must be a list of texts.")
     return tuple(str(tag) for tag in tags)
 
 
 def read_fields(value: Value) -> dict[str, str]:
-    """Raises `NoteRefused`."""
+    """Return the fields. Raises `NoteRefused` if the file is invalid."""
     if not isinstance(value, dict):
-        raise NoteRefused("fields", "write names with texts.")
+        raise NoteRefused("fields", "must be an object with texts as its values.")
     for name, one in value.items():
         if isinstance(one, dict):
-            raise NoteRefused(f"fields.{name[:60]}", "write a text.")
+            raise NoteRefused(f"fields.{name[:60]}", "must be a text.")
     return {name: field_text(one) for name, one in value.items()}
 
 
@@ -127,7 +130,7 @@ def field_text(value: Value) -> str:
 
 
 def read_moment(name: str, facts: Mapping[str, Value]) -> datetime | None:
-    """Raises `NoteRefused`."""
+    """Return a time. Raises `NoteRefused` if the file is invalid."""
     value = facts.get(name)
     if not value:
         return None
@@ -137,10 +140,10 @@ def read_moment(name: str, facts: Mapping[str, Value]) -> datetime | None:
         raise NoteRefused(
             name,
             gettext(
-                "{value} is not a date from 1900 to 2199. Write one such as 2026-11-01T14:30:00Z."
+                "{value} isn’t a date from 1900 to 2199. Use the form 2026-11-01T14:30:00Z."
             ).format(value=repr(str(value)[:40])),
         ) from None
 
 
-def refused(name: str, text: str) -> NoteRefused:
+def refusal_error(name: str, text: str) -> NoteRefused:
     return NoteRefused("file", f"{name[:200]}: {text}")

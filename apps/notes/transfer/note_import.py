@@ -1,4 +1,4 @@
-"""A folder of Markdown files becomes notes, all of it or nothing."""
+"""Imports a folder of Markdown files as notes, completely or not at all."""
 
 import mimetypes
 from collections.abc import Mapping, Sequence
@@ -12,19 +12,19 @@ from django.utils import timezone
 from apps.errors import FileRefused, NoteRefused
 from apps.notes import store
 from apps.notes.attachments import EXPORTED, FOLDER, imported_text
-from apps.notes.content import checked, content_of, key_of
+from apps.notes.content import check_content, note_content, title_key
 from apps.notes.models import Note
 from apps.notes.store import Action, Author, NewNote, notes_of
-from apps.notes.transfer.document import NoteDocument, read_document, refused
+from apps.notes.transfer.document import NoteDocument, read_note_document, refusal_error
 from apps.notes.transfer.sources import NoteSource
-from apps.workspace.local import files
+from apps.workspace.local.files import files
 
 ENDINGS = (".md", ".markdown")
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """How many notes are new, were changed, or were there already; files; and what was left out."""
+class ImportedNotes:
+    """The numbers of new, changed and unchanged notes and of files, and what was left out."""
 
     new: int = 0
     changed: int = 0
@@ -34,16 +34,16 @@ class Imported:
 
 
 @transaction.atomic
-def import_notes(owner: str, source: NoteSource, author: Author) -> Imported:
-    """A note of the same title gets a new version, unless it says the same.
+def import_notes(owner: str, source: NoteSource, author: Author) -> ImportedNotes:
+    """Import a folder. A note with the same title gets a new version if its content differs.
 
-    Raises `NoteRefused`, which names the file; nothing is imported then.
+    Raises `NoteRefused` with the name of the file; then nothing is imported.
     """
     names = source.names()
     written = [name for name in names if is_note(name)]
     attached = [name for name in names if name.startswith(EXPORTED)]
     if not written:
-        raise NoteRefused("file", "it has no Markdown files; notes are files that end in .md.")
+        raise NoteRefused("file", "it contains no Markdown files (.md).")
     counts = import_documents(owner, read_documents(owner, source, written), author)
     for name in attached:
         import_file(owner, name, source.read(name))
@@ -58,46 +58,48 @@ def is_note(name: str) -> bool:
 def read_documents(
     owner: str, source: NoteSource, names: Sequence[str]
 ) -> Mapping[str, NoteDocument]:
-    """By file. Raises `NoteRefused`."""
+    """Return the documents by file. Raises `NoteRefused` if a file or note is invalid."""
     found: dict[str, NoteDocument] = {}
     titles: dict[str, str] = {}
     for name in names:
-        document = read_document(name, source.read(name))
-        key = key_of(document.content.title)
+        document = read_note_document(name, source.read(name))
+        key = title_key(document.content.title)
         if key in titles:
-            raise refused(name, f"it has the same title as {titles[key][:200]}.")
+            raise refusal_error(name, f"it has the same title as {titles[key][:200]}.")
         titles[key] = name
         text = imported_text(owner, document.content.text)
         found[name] = replace(document, content=replace(document.content, text=text))
     return found
 
 
-def import_documents(owner: str, documents: Mapping[str, NoteDocument], author: Author) -> Imported:
-    """Raises `NoteRefused`."""
-    # Texts are read when they are compared: all of them at once may be gigabytes.
+def import_documents(
+    owner: str, documents: Mapping[str, NoteDocument], author: Author
+) -> ImportedNotes:
+    """Import the documents. Raises `NoteRefused` if a file or note is invalid."""
+    # Texts are read one by one for the comparison, because all together may be gigabytes.
     there = {note.key: note for note in notes_of(owner).defer("text")}
     new: list[NewNote] = []
     changed = same = 0
     for name, document in documents.items():
-        note = there.get(key_of(document.content.title))
+        note = there.get(title_key(document.content.title))
         try:
             if note is None:
                 new.append(new_note(document))
-            elif content_of(note) == document.content:
+            elif note_content(note) == document.content:
                 same += 1
             else:
                 change(note, document, author)
                 changed += 1
         except NoteRefused as error:
-            raise refused(name, str(error)) from error
+            raise refusal_error(name, str(error)) from error
     store.create_all(owner, new, author, Action.IMPORTED)
-    return Imported(len(new), changed, same)
+    return ImportedNotes(len(new), changed, same)
 
 
 def new_note(document: NoteDocument) -> NewNote:
-    """Raises `NoteRefused`."""
+    """Return a validated note. Raises `NoteRefused` if a file or note is invalid."""
     modified = document.modified or timezone.now()
-    return NewNote(checked(document.content), document.created or modified, modified)
+    return NewNote(check_content(document.content), document.created or modified, modified)
 
 
 def change(note: Note, document: NoteDocument, author: Author) -> None:
@@ -107,10 +109,10 @@ def change(note: Note, document: NoteDocument, author: Author) -> None:
 
 
 def import_file(owner: str, name: str, content: bytes) -> None:
-    """Raises `NoteRefused`."""
+    """Import a file. Raises `NoteRefused` if a file or note is invalid."""
     stored = f"{FOLDER}{name.removeprefix(EXPORTED)}"
     content_type = mimetypes.guess_type(PurePosixPath(name).name)[0] or "application/octet-stream"
     try:
         files.take(owner, stored, ContentFile(content), content_type, files.Condition())
     except FileRefused as error:
-        raise refused(name, str(error)) from error
+        raise refusal_error(name, str(error)) from error

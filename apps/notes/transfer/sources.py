@@ -1,6 +1,6 @@
-"""Folders of notes as they come from outside: a ZIP archive, or a folder of this machine.
+"""Sources of imported notes: a ZIP archive, or a folder of this machine.
 
-Both are read a file at a time and only as far as memory allows, whatever they say of their sizes.
+Both are read one file at a time and up to a memory limit, whatever sizes they declare.
 """
 
 import stat
@@ -11,46 +11,54 @@ from typing import IO, Protocol
 from zipfile import ZipFile, ZipInfo
 
 from apps.archives import UNREADABLE, TooManyEntries, open_archive
+from apps.documents.zip_names import NamesUnreadable, named_entries
 from apps.errors import NoteRefused
 from apps.notes.limits import MOST_NOTES
-from apps.notes.transfer.document import refused
+from apps.notes.transfer.document import refusal_error
+from apps.workspace.local.files.paths import clean_name
 
 MOST_BYTES = 256 * 1024 * 1024
-"""Of all files of a folder, unpacked."""
+"""All files of a folder can have at most this many bytes together, unpacked."""
 LARGEST = 32 * 1024 * 1024
-"""One file."""
+"""One file can have at most this many bytes."""
 MOST_FILES = 2 * MOST_NOTES
 MOST_ENTRIES = 2 * MOST_FILES
-"""The limit for one archive, including folders and ignored files."""
+"""One archive can have at most this many entries, including folders and ignored files."""
 IGNORED = frozenset({"__MACOSX", "Thumbs.db"})
-"""What computers put into folders by themselves, beside names that begin with a dot."""
+"""Operating systems create files with these names themselves. Names that begin with a dot are
+ignored as well.
+"""
 
 
 class NoteSource(Protocol):
     def names(self) -> Sequence[str]:
-        """The paths of all files, below the folder, with slashes. Raises `NoteRefused`."""
+        """Return the paths of all files, relative to the folder, with slashes. Raises
+        `NoteRefused`.
+        """
         ...
 
     def read(self, name: str) -> bytes:
-        """Raises `NoteRefused`."""
+        """Return the content of a file. Raises `NoteRefused`."""
         ...
 
 
 @dataclass(slots=True)
-class Allowance:
-    """What may still be read of a folder."""
+class ReadAllowance:
+    """The remaining limits while a folder is read."""
 
     left: int = MOST_BYTES
 
     def take(self, name: str, file: IO[bytes]) -> bytes:
-        """Raises `NoteRefused`."""
+        """Read a file. Raises `NoteRefused`."""
         content = file.read(min(LARGEST, self.left) + 1)
         if len(content) > LARGEST:
-            raise refused(name, f"it has more than {LARGEST // 2**20} MB.")
+            raise refusal_error(name, f"it is too large; the limit is {LARGEST // 2**20} MB.")
         self.left -= len(content)
         if self.left < 0:
-            raise refused(
-                name, f"with it, the files have more than {MOST_BYTES // 2**20} MB; part them."
+            raise refusal_error(
+                name,
+                f"the files are too large in total; the limit is {MOST_BYTES // 2**20} "
+                "MB. Split them into several archives.",
             )
         return content
 
@@ -59,7 +67,7 @@ class Allowance:
 class ZipSource:
     archive: ZipFile
     entries: dict[str, ZipInfo]
-    allowance: Allowance = field(default_factory=Allowance)
+    allowance: ReadAllowance = field(default_factory=ReadAllowance)
 
     def names(self) -> Sequence[str]:
         return tuple(self.entries)
@@ -70,51 +78,58 @@ class ZipSource:
             with self.archive.open(entry) as file:
                 return self.allowance.take(name, file)
         except UNREADABLE:
-            raise refused(name, "it cannot be unpacked; make the archive anew.") from None
+            raise refusal_error(name, "it cannot be unpacked; create the archive again.") from None
 
 
 def open_zip(file: IO[bytes]) -> ZipSource:
-    """Raises `NoteRefused`."""
+    """Open an archive. Raises `NoteRefused`."""
     try:
         archive = open_archive(file, MOST_ENTRIES)
     except TooManyEntries:
         raise NoteRefused(
-            "file", f"the archive has more than {MOST_ENTRIES:,} entries; split it."
+            "file", f"the archive has too many entries; the limit is {MOST_ENTRIES:,}. Split it."
         ) from None
     except UNREADABLE:
-        raise NoteRefused("file", "it is no ZIP archive; choose one.") from None
-    found = [entry for entry in archive.infolist() if not entry.is_dir()]
-    for entry in found:
-        check_entry(entry)
-    kept = [entry for entry in found if is_meant(entry.filename)]
+        raise NoteRefused("file", "it is not a ZIP archive.") from None
+    try:
+        named = [(clean_name(name), entry) for name, entry in named_entries(archive)]
+    except NamesUnreadable:
+        raise NoteRefused(
+            "file",
+            "the file names have an unknown encoding; create the archive with UTF-8 names.",
+        ) from None
+    found = [(name, entry) for name, entry in named if not entry.is_dir()]
+    for name, entry in found:
+        check_entry(name, entry)
+    kept = [(name, entry) for name, entry in found if is_meant(name)]
     check_count(len(kept))
-    entries = {entry.filename: entry for entry in kept}
+    entries = dict(kept)
     if len(entries) < len(kept):
         raise NoteRefused("file", "two files of the archive have the same name.")
     return ZipSource(archive, without_folder_around(entries))
 
 
-def check_entry(entry: ZipInfo) -> None:
-    """Raises `NoteRefused`."""
-    check_path(entry.filename)
+def check_entry(name: str, entry: ZipInfo) -> None:
+    """Check an entry. Raises `NoteRefused`."""
+    check_path(name)
     if stat.S_ISLNK(entry.external_attr >> 16):
-        raise refused(entry.filename, "it is a link to another file; put the file itself there.")
+        raise refusal_error(name, "it is a link to another file; put the file itself there.")
     if entry.flag_bits & 1:
-        raise refused(entry.filename, "it is protected with a password; make one without.")
+        raise refusal_error(name, "it has a password; create the archive without one.")
 
 
 def check_path(name: str) -> None:
-    """Raises `NoteRefused` for a name that leads out of its folder."""
+    """Raise `NoteRefused` for a path outside its folder."""
     path = PurePosixPath(name)
     is_inside = not path.is_absolute() and ".." not in path.parts and "\\" not in name
     if not is_inside or "\0" in name or (path.parts and path.parts[0].endswith(":")):
-        raise refused(name, "its name leads out of the folder; such an archive is not read.")
+        raise refusal_error(name, "its path is outside the folder.")
 
 
 def check_count(count: int) -> None:
-    """Raises `NoteRefused`."""
+    """Check the number of files. Raises `NoteRefused`."""
     if count > MOST_FILES:
-        raise NoteRefused("file", f"there are {count:,} files; at most {MOST_FILES:,} are read.")
+        raise NoteRefused("file", f"there are {count:,} files; the limit is {MOST_FILES:,}.")
 
 
 def is_meant(name: str) -> bool:
@@ -123,7 +138,7 @@ def is_meant(name: str) -> bool:
 
 
 def without_folder_around(entries: dict[str, ZipInfo]) -> dict[str, ZipInfo]:
-    """Many programs pack the folder itself, and not what is in it."""
+    """Return the entries without a common folder, because many programs pack the folder itself."""
     around = {PurePosixPath(name).parts[0] for name in entries}
     is_packed = len(around) == 1 and all("/" in name for name in entries)
     if not is_packed or around == {"attachments"}:
@@ -134,7 +149,7 @@ def without_folder_around(entries: dict[str, ZipInfo]) -> dict[str, ZipInfo]:
 @dataclass(slots=True)
 class FolderSource:
     root: Path
-    allowance: Allowance = field(default_factory=Allowance)
+    allowance: ReadAllowance = field(default_factory=ReadAllowance)
 
     def names(self) -> Sequence[str]:
         found = sorted(plain_files(self.root))
@@ -147,7 +162,7 @@ class FolderSource:
 
 
 def plain_files(root: Path) -> Iterator[str]:
-    """Links lead elsewhere, and are left out."""
+    """Yield the paths of regular files, without links."""
     paths: Iterable[Path] = root.rglob("*")
     for path in paths:
         name = path.relative_to(root).as_posix()

@@ -1,4 +1,4 @@
-import apps.workspace.local.secrets
+import apps.workspace.local.secrets.field
 import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
@@ -30,14 +30,14 @@ class Migration(migrations.Migration):
                 ('version', models.PositiveIntegerField(default=0, editable=False)),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('name', models.CharField(max_length=100)),
-                ('secret', apps.workspace.local.secrets.SecretField(blank=True, editable=False)),
+                ('secret', apps.workspace.local.secrets.field.SecretField(blank=True, editable=False)),
                 ('is_enabled', models.BooleanField(default=True, verbose_name='enabled')),
                 ('problem', models.CharField(blank=True, editable=False, max_length=500)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('url', models.CharField(max_length=1000, validators=[django.core.validators.URLValidator(('http', 'https'))], verbose_name='address')),
                 ('events', models.JSONField(help_text='What is told.')),
-                ('former_secret', apps.workspace.local.secrets.SecretField(blank=True, default='', editable=False)),
+                ('former_secret', apps.workspace.local.secrets.field.SecretField(blank=True, default='', editable=False)),
                 ('former_secret_until', models.DateTimeField(editable=False, null=True)),
                 ('has_text', models.BooleanField(default=False, help_text='Else only ids and states leave this server.', verbose_name="with the answer's text")),
                 ('application', models.ForeignKey(blank=True, help_text='Empty: all that the owner edits.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='run_subscriptions', to='catalog.application')),
@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('version', models.PositiveIntegerField(default=0, editable=False)),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('secret', apps.workspace.local.secrets.SecretField(blank=True, editable=False)),
+                ('secret', apps.workspace.local.secrets.field.SecretField(blank=True, editable=False)),
                 ('is_enabled', models.BooleanField(default=True, verbose_name='enabled')),
                 ('problem', models.CharField(blank=True, editable=False, max_length=500)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

@@ -1,11 +1,11 @@
-"""Contents of messages as the blocks of the Messages API."""
+"""Converts message contents into blocks of the Messages API."""
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 
 Block = dict[str, Any]
 
@@ -18,8 +18,8 @@ def text_block(text: str) -> Block:
     return {"type": "text", "text": text}
 
 
-def message_blocks(message: Message) -> list[Block]:
-    """The blocks of text, pictures and documents."""
+def message_blocks(message: ModelMessage) -> list[Block]:
+    """Return the blocks of text, images and documents."""
     content = message.content
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
     blocks = [block for part in parts for block in part_blocks(part)]
@@ -28,7 +28,7 @@ def message_blocks(message: Message) -> list[Block]:
 
 
 def without_blanks(blocks: Iterable[Block]) -> list[Block]:
-    """The API refuses blank texts."""
+    """Drop blank texts, which the API rejects."""
     return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
 
 
@@ -47,7 +47,7 @@ def part_blocks(part: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def attachment_blocks(attachment: Attachment) -> Iterator[Block]:
-    """Nothing for a file that stays here: the service cannot fetch it."""
+    """Yield blocks; none for a file that is stored here, because the service cannot fetch it."""
     kind, title = attachment.type, attachment.title
     if attachment.url is not None:
         if attachment.url.startswith((DATA, "https://", "http://")):
@@ -59,30 +59,32 @@ def attachment_blocks(attachment: Attachment) -> Iterator[Block]:
 
 
 def file_block(url: str, title: str, kind: str = "") -> Block:
-    """A picture or a document at an address or in a data URL; a note for what the API cannot read."""
+    """Return an image or a document for a URL or a data: URI; a note for a type that the API cannot
+    read.
+    """
     if not url.startswith(DATA):
         block_type = "document" if kind == PDF else "image"
-        return titled({"type": block_type, "source": {"type": "url", "url": url}}, title)
+        return add_title({"type": block_type, "source": {"type": "url", "url": url}}, title)
     head, _, data = url.removeprefix(DATA).partition(",")
     kind, is_base64 = head.partition(";")[0].lower(), head.endswith(";base64")
     kind = "image/jpeg" if kind == "image/jpg" else kind
     if is_base64 and (kind in PICTURES or kind == PDF):
         source = {"type": "base64", "media_type": kind, "data": data}
         block_type = "document" if kind == PDF else "image"
-        return titled({"type": block_type, "source": source}, title)
+        return add_title({"type": block_type, "source": source}, title)
     if kind.startswith("text/"):
-        text = decoded(data, is_base64=is_base64)
+        text = decode_base64(data, is_base64=is_base64)
         source = {"type": "text", "media_type": "text/plain", "data": text}
-        return titled({"type": "document", "source": source}, title)
+        return add_title({"type": "document", "source": source}, title)
     return text_block(f"[This model cannot read {title or 'a file'} of the type {kind!r}.]")
 
 
-def titled(block: Block, title: str) -> Block:
-    """Pictures have no titles."""
+def add_title(block: Block, title: str) -> Block:
+    """Add the title, except to images, which have none."""
     return {**block, "title": title} if title and block["type"] == "document" else block
 
 
-def decoded(data: str, *, is_base64: bool) -> str:
+def decode_base64(data: str, *, is_base64: bool) -> str:
     try:
         content = base64.b64decode(data) if is_base64 else unquote_to_bytes(data)
     except ValueError:

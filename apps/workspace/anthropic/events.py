@@ -1,6 +1,6 @@
-"""The events of a streamed message, read as deltas, and messages in one piece.
+"""Converts the events of a streamed message, and whole messages, into deltas.
 
-An answer that the service pauses goes on with the next request: one reader reads all its parts.
+If the service pauses an answer, the next request continues it. One reader reads all parts.
 """
 
 from typing import Any
@@ -17,10 +17,9 @@ from apps.agent.model import (
     UntrustedRead,
 )
 from apps.agent.surrogates import mend
-from apps.errors import ModelFailed
 from apps.workspace.anthropic.contents import Block
 from apps.workspace.anthropic.kept_blocks import PART, write_blocks
-from apps.workspace.anthropic.token_counts import MessageTokens, sum_usage, usage_of
+from apps.workspace.anthropic.token_counts import MessageTokens, read_usage, sum_usage
 from apps.workspace.anthropic.wire import (
     PIECES,
     STATUSES,
@@ -31,14 +30,17 @@ from apps.workspace.anthropic.wire import (
     read_object,
     well_shaped,
 )
-from apps.workspace.services.failures import failure_in_stream
+from apps.workspace.services.event_stream import speaks
+from apps.workspace.services.failures import failure_in_stream, failure_of_empty_answer
 from apps.workspace.services.finish_reasons import finish_reason
 from apps.workspace.services.halves import CutCharacters
 
 REASONING = "thinking"
-"""The API's name for what a model thinks."""
+"""The API uses this name for a model's reasoning."""
 MOST_PAUSES = 10
-"""After which an answer is cut: the service pauses when its own tools have taken ten turns."""
+"""An answer can have at most this many pauses; then it is cut. The service pauses when its own
+tools have taken ten turns.
+"""
 REASONS = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -51,20 +53,20 @@ REASONS = {
 
 
 class MessageEvents:
-    """Reads the events of an answer; `is_paused` if it goes on with another request.
+    """Reads the events of an answer. `is_paused` is set if another request continues it.
 
-    `blocks` are all that came so far, by their order.
+    `blocks` are all blocks so far, in their order.
     """
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.pieces: list[str] = []
-        """Of the text, thought or input of the last block."""
+        """These are the pieces of the text, thought or input of the last block."""
         self.first = 0
-        """The number of blocks before the current part of the answer."""
+        """The current part of the answer begins after this many blocks."""
         self.pauses = 0
         self.spent: Usage | None = None
-        """By the earlier parts."""
+        """This is the usage of the earlier parts."""
         self.counts: MessageTokens | None = None
         self.is_done = False
         self.has_finished = False
@@ -73,14 +75,16 @@ class MessageEvents:
         self.halves = CutCharacters()
 
     def resume(self) -> None:
-        """Go on with the next part."""
+        """Continue with the next part."""
         self.first = len(self.blocks)
         self.pauses += 1
         self.spent, self.counts = self.usage, None
         self.is_done = self.has_finished = self.is_paused = False
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Raises `ModelFailed` for an error event and for one that is not understood."""
+        """Read an event into deltas. Raises `ModelFailed` for an error event and for an unreadable
+        one.
+        """
         event = read_event(payload, self.halves)
         self.has_understood = self.has_understood or event.type in PIECES
         if event.type == "content_block_delta":
@@ -92,7 +96,7 @@ class MessageEvents:
             self.read_rare(event, deltas)
 
     def read_piece(self, piece: BlockDelta, index: int, deltas: list[Delta]) -> None:
-        """Citations and kinds that are not known are skipped."""
+        """Read a piece of a block. Skips citations and unknown kinds."""
         if piece.text:
             self.pieces.append(piece.text)
             deltas.append(TextDelta(piece.text))
@@ -122,8 +126,8 @@ class MessageEvents:
             self.is_done = True
 
     def begin_block(self, block: Block, index: int, deltas: list[Delta]) -> None:
-        """A block that begins with something in it has all of it, if the answer is in one piece."""
-        # Counts come with the first block: before it, the question may be asked again.
+        """Begin a block. In an answer that is not streamed, the block is complete."""
+        # Token counts come with the first block. Before it, the question may be sent again.
         if not self.blocks and self.usage is not None:
             deltas.append(self.usage)
         self.blocks.append(well_shaped(block))
@@ -142,10 +146,10 @@ class MessageEvents:
             case {"type": "mcp_tool_result"}:
                 deltas.append(UntrustedRead("results of an MCP server"))
             case _:
-                pass  # kept, and not shown
+                pass  # Stored, but not shown.
 
     def end_block(self) -> None:
-        """Put the pieces of the last block into it."""
+        """Join the pieces of the last block."""
         whole = "".join(self.pieces)
         self.pieces = []
         if not whole or not self.blocks:
@@ -157,7 +161,7 @@ class MessageEvents:
             block["input"] = read_object(whole)
 
     def finish(self, reason: str, details: Any, deltas: list[Delta]) -> None:
-        """Raises `ModelFailed` for the reason that the service failed."""
+        """End the answer. Raises `ModelFailed` if the service failed."""
         known = REASONS.get(reason) or finish_reason(reason)
         self.has_finished = True
         self.end_block()
@@ -170,25 +174,25 @@ class MessageEvents:
         if reason == "refusal" and isinstance(said, str) and not self.blocks:
             deltas.append(RefusalDelta(said))
         is_calling = any(block["type"] == "tool_use" for block in self.blocks)
-        # Of an answer without calls the API reads no thoughts again.
+        # The API does not read the thinking of an answer without calls again.
         if is_calling and (kept := write_blocks(self.blocks)):
             deltas.append(ThoughtPart(PART, kept))
         deltas.append(Finish(known))
 
     @property
     def usage(self) -> Usage | None:
-        return sum_usage(self.spent, usage_of(self.counts))
+        return sum_usage(self.spent, read_usage(self.counts))
 
     def read_whole(self, data: bytes) -> list[Delta]:
-        """The answer in one piece. Raises `ModelFailed`."""
+        """Read an answer that is not streamed. Raises `ModelFailed` if the service fails."""
         message = read_message(data)
         if message.type == "error":
             raise failure_in_stream(mend(data), STATUSES)
-        if not message.content and not message.stop_reason:
-            raise ModelFailed("The model's service sent an empty answer.", reason="unreadable")
         deltas: list[Delta] = []
         self.counts = message.usage
         for index, block in enumerate(message.content, self.first):
             self.begin_block(block, index, deltas)
+        if not message.stop_reason and not speaks(deltas):
+            raise failure_of_empty_answer()
         self.finish(message.stop_reason or "end_turn", message.stop_details, deltas)
         return deltas

@@ -1,7 +1,8 @@
-"""Blocks that a model wants back as it wrote them: its thoughts and the tools of its service.
+"""Blocks that a model needs back unchanged: its thinking, and the calls and results of its
+service's tools.
 
-They are kept in `Message.thoughts` as JSON: the blocks of an answer in their order, in which a text
-is but its length and a call of a tool but its place, because the message has both.
+They are stored in `Message.thoughts` as JSON: the blocks of an answer in order. The list contains
+only the length of a text and only the position of a tool call, because the message has both.
 """
 
 import re
@@ -10,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.workspace.anthropic.contents import Block, message_blocks, text_block
 
 PART = "message_blocks"
-"""The name in `Thoughts.parts`."""
+"""`Thoughts.parts` contains the blocks under this name."""
 
 THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 
@@ -23,13 +24,13 @@ _read = msgspec.json.Decoder(list[dict[str, Any]]).decode
 
 
 def is_kept(block: Mapping[str, Any]) -> bool:
-    """Thoughts, calls of the service's tools, and their results."""
+    """Return True for thinking, calls of the service's tools, and their results."""
     kind = str(block.get("type"))
     return kind in THOUGHTS or kind == "server_tool_use" or kind.endswith("_tool_result")
 
 
 def write_blocks(blocks: Sequence[Block]) -> str:
-    """The part to keep of an answer's blocks; "" if there is nothing but texts and calls."""
+    """Return the blocks of an answer as JSON, or "" if there are only texts and calls."""
     if not any(map(is_kept, blocks)):
         return ""
     return msgspec.json.encode(list(map(kept_form, blocks))).decode()
@@ -41,18 +42,20 @@ def kept_form(block: Block) -> Block:
     return block if is_kept(block) else {"type": block["type"]}
 
 
-def answer_blocks(message: Message) -> list[Block]:
-    """The blocks of a message of the assistant, with those that it was kept with."""
+def answer_blocks(message: ModelMessage) -> list[Block]:
+    """Return the blocks of an assistant message, including the stored ones."""
     kept = read_blocks(message)
-    whole = list(restored(message, kept)) if kept and fits(message, kept) else None
+    whole = list(restore_blocks(message, kept)) if kept and fits(message, kept) else None
     if whole is not None:
         return whole
     thoughts = [block for block in kept if is_kept(block)]
     return [*thoughts, *message_blocks(message), *map(call_block, message.tool_calls)]
 
 
-def read_blocks(message: Message) -> list[Block]:
-    """[] for none, or for what a client has changed into something else."""
+def read_blocks(message: ModelMessage) -> list[Block]:
+    """Parse the stored blocks. [] if there are none, or if a client has changed them into something
+    else.
+    """
     written = message.thoughts.parts.get(PART) if message.thoughts is not None else None
     if written is None:
         return []
@@ -62,8 +65,8 @@ def read_blocks(message: Message) -> list[Block]:
         return []
 
 
-def fits(message: Message, kept: Sequence[Block]) -> bool:
-    """Whether the message still has the texts and the calls that the blocks tell the places of."""
+def fits(message: ModelMessage, kept: Sequence[Block]) -> bool:
+    """Return True if the message still has the texts and calls whose positions the blocks describe."""
     lengths = [block.get("length") for block in kept if block.get("type") == "text"]
     calls = sum(block.get("type") == "tool_use" for block in kept)
     return (
@@ -74,7 +77,7 @@ def fits(message: Message, kept: Sequence[Block]) -> bool:
     )
 
 
-def restored(message: Message, kept: Sequence[Block]) -> Iterator[Block]:
+def restore_blocks(message: ModelMessage, kept: Sequence[Block]) -> Iterator[Block]:
     calls, place = iter(message.tool_calls), 0
     for block in kept:
         match block:
@@ -100,12 +103,14 @@ def call_block(call: ToolCall) -> Block:
 
 
 def usable_id(call_id: str | None) -> str:
-    """The API takes letters, digits, `_` and `-` alone; other models may have called tools before."""
+    """Return the id with only letters, digits, `_` and `-`, which the API requires. Other models
+    may have made the call.
+    """
     return _unusable.sub("_", call_id or "")
 
 
 def read_input(arguments: str) -> msgspec.Raw | dict[str, Any]:
-    """The JSON object as the model wrote it; {} for anything else."""
+    """Return the JSON object as the model wrote it; {} for anything else."""
     written = arguments.encode()
     try:
         found = msgspec.json.decode(written)

@@ -1,22 +1,24 @@
-"""Parameters of a neutral request as the Messages API has them."""
+"""Converts parameters of a provider-neutral request into those of the Messages API."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from apps.workspace.services.request_bodies import log_left_out
+from apps.workspace.services.client import log_left_out
 
 Fields = dict[str, Any]
 Thinking = Literal["adaptive", "budget"]
 
 VERSION = "2026-10-21"
-"""Of the API, as the vendor's SDK asks for it."""
+"""The vendor's SDK requests this version of the API."""
 FORMER_VERSION = "2023-06-01"
-"""What other services speak that have this API; it takes `SAMPLING` too."""
+"""Other services with this API use this version. It supports `SAMPLING` too."""
 USUAL_OUTPUT = 4096
-"""Tokens of an answer where neither the request nor the deployment sets a limit: one is required."""
+"""The answer is limited to this many output tokens if neither the request nor the deployment sets a
+limit. The API requires one.
+"""
 LEAST_BUDGET = 1024
-"""Tokens of thinking that the API takes at least."""
+"""The API requires at least this many thinking tokens."""
 EFFORTS: Mapping[str, tuple[str, int]] = {
     "minimal": ("low", LEAST_BUDGET),
     "low": ("low", 2048),
@@ -25,13 +27,14 @@ EFFORTS: Mapping[str, tuple[str, int]] = {
     "xhigh": ("xhigh", 32_768),
     "max": ("max", 32_768),
 }
-"""`reasoning_effort` → the API's effort, and the tokens for thinking. Above 32,768 tokens the vendor
-advises against streaming."""
+"""Each `reasoning_effort` maps to the API's effort and to a number of thinking tokens. Above 32,768
+tokens, the vendor advises against streaming.
+"""
 OFF = {"type": "disabled"}
 CHOICES = {"auto": "auto", "required": "any", "none": "none"}
 SAMPLING = ("temperature", "top_p", "top_k")
 OWN = frozenset({"container", "inference_geo", "speed", "stop_sequences"})
-"""Fields of the API that are sent as they are written."""
+"""These fields of the API are sent unchanged."""
 READ = frozenset(
     {
         *SAMPLING,
@@ -55,9 +58,10 @@ READ = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ModelTraits:
-    """What differs between models, and between the services that speak the API.
+    """Differences between models, and between the services with this API.
 
-    `most_output` is the most tokens of an answer, `thinking` how a model is told to think.
+    `most_output` is the limit of output tokens; `thinking` is the way to request thinking from the
+    model.
     """
 
     most_output: int | None = None
@@ -77,7 +81,7 @@ class ModelTraits:
 def write_parameters(
     given: Mapping[str, Any], traits: ModelTraits, model: str, *, has_tools: bool
 ) -> Fields:
-    """The fields of a request beside its model, messages, system prompt and tools."""
+    """Return the fields of a request except for its model, messages, system prompt and tools."""
     for name in given:
         if name not in READ and given[name] is not None:
             log_left_out(model, name)
@@ -88,7 +92,7 @@ def write_parameters(
     choice = write_choice(given, model) if has_tools else None
     if choice is not None:
         written["tool_choice"] = choice
-    # A model that has to call a tool cannot think before it.
+    # A model that is forced to call a tool cannot think before the call.
     is_forced = choice is not None and choice["type"] in ("any", "tool")
     thinking = {} if is_forced else write_thinking(given, traits, written["max_tokens"], model)
     written |= thinking
@@ -100,7 +104,9 @@ def write_parameters(
 
 
 def most_tokens(given: Mapping[str, Any], traits: ModelTraits) -> int:
-    """Without a limit of the request or the deployment, what is thought comes on top."""
+    """Return the output token limit. If neither request nor deployment sets one, the thinking
+    tokens are added to the default.
+    """
     limits = (given.get("max_completion_tokens"), given.get("max_tokens"), traits.most_output)
     for limit in limits:
         if type(limit) is int and limit > 0:
@@ -109,7 +115,9 @@ def most_tokens(given: Mapping[str, Any], traits: ModelTraits) -> int:
 
 
 def write_thinking(given: Mapping[str, Any], traits: ModelTraits, most: int, model: str) -> Fields:
-    """`most` is the limit of the whole answer; a budget leaves `USUAL_OUTPUT` of it, or a half."""
+    """Return the fields for thinking. `most` is the limit of the whole answer; the budget leaves
+    `USUAL_OUTPUT` of it, or half.
+    """
     own = given.get("thinking")
     if isinstance(own, Mapping) and "type" in own:
         return {"thinking": own}
@@ -143,7 +151,7 @@ def write_sampling(
 
 
 def write_choice(given: Mapping[str, Any], model: str) -> Fields | None:
-    """The `tool_choice`; None for the API's default."""
+    """Return the `tool_choice`; None for the API's default."""
     chosen = given.get("tool_choice")
     choice: Fields | None = None
     match chosen:
@@ -162,7 +170,7 @@ def write_choice(given: Mapping[str, Any], model: str) -> Fields | None:
 
 
 def write_output(given: Mapping[str, Any], model: str, config: Fields) -> Fields:
-    """`config`, with the schema of the answer if it has one."""
+    """Return `config`, with the schema of the answer if the request has one."""
     match given.get("response_format"):
         case {"type": "json_schema", "json_schema": {"schema": Mapping() as schema}}:
             config = {**config, "format": {"type": "json_schema", "schema": schema}}
@@ -175,7 +183,7 @@ def write_output(given: Mapping[str, Any], model: str, config: Fields) -> Fields
 
 
 def write_account(given: Mapping[str, Any]) -> Fields:
-    """Of metadata the API has the user alone."""
+    """Return the user, the only metadata that the API accepts."""
     written: Fields = {}
     metadata = given.get("metadata")
     user = metadata.get("user_id") if isinstance(metadata, Mapping) else None

@@ -1,4 +1,4 @@
-"""Counts of tokens as the Messages API writes them, and the core's usage made of them."""
+"""Token counts of the Messages API, and their conversion into `Usage`."""
 
 from typing import Any, Self
 
@@ -8,7 +8,9 @@ from apps.agent.events import Usage
 
 
 class MessageTokens(msgspec.Struct):
-    """Of a message so far; `input_tokens` are those that the cache had no part in."""
+    """The tokens of a message so far; `input_tokens` excludes those read from or written to the
+    cache.
+    """
 
     input_tokens: int | None = None
     cache_read_input_tokens: int | None = None
@@ -17,7 +19,9 @@ class MessageTokens(msgspec.Struct):
     output_tokens_details: Any = None
 
     def over(self, earlier: Self | None) -> "MessageTokens":
-        """These, with the earlier ones where there are none: an end tells less than a beginning."""
+        """Return these counts, completed by earlier ones. The end of a stream contains fewer counts
+        than its beginning.
+        """
         if earlier is None:
             return self
         return MessageTokens(
@@ -28,7 +32,7 @@ class MessageTokens(msgspec.Struct):
         )
 
 
-def usage_of(counts: MessageTokens | None) -> Usage | None:
+def read_usage(counts: MessageTokens | None) -> Usage | None:
     if counts is None:
         return None
     cached, created = counts.cache_read_input_tokens, counts.cache_creation_input_tokens

@@ -1,13 +1,17 @@
-"""The Messages API's events and messages as they are written. Keys without a field are skipped."""
+"""The Messages API's events and messages on the wire. Unknown keys are skipped."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
+from apps.agent.surrogates import decode_json, mend
+from apps.errors import ModelFailed
 from apps.workspace.anthropic.token_counts import MessageTokens
 from apps.workspace.services.halves import CutCharacters
-from apps.workspace.services.payloads import read_mended
+from apps.workspace.services.json_shapes import shape_of
+
+T = TypeVar("T")
 
 STATUSES = {
     "invalid_request_error": 400,
@@ -21,11 +25,13 @@ STATUSES = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""The HTTP status of each kind of error, which an error in the middle of a stream does not have."""
+"""Each type of error maps to a status code. An error in the middle of a stream has no status code
+of its own.
+"""
 
 
 class BlockDelta(msgspec.Struct, gc=False):
-    """The piece of a block, or with `stop_reason` the end of the message."""
+    """A piece of a block, or with `stop_reason` the end of the message."""
 
     type: str = ""
     text: str = ""
@@ -37,7 +43,7 @@ class BlockDelta(msgspec.Struct, gc=False):
 
 
 class WholeMessage(msgspec.Struct):
-    """Also the message that a stream begins with, which is empty but for its counts."""
+    """A whole message. A stream begins with one that is empty except for its counts."""
 
     type: str = ""
     content: list[dict[str, Any]] = []
@@ -68,7 +74,7 @@ PIECES = frozenset(
         "message_start",
     }
 )
-"""The types of the events that have something of an answer."""
+"""Events of these types contain a part of an answer."""
 EVENTS = PIECES | {"error", "message_stop"}
 
 _read_kind = msgspec.json.Decoder(EventKind).decode
@@ -77,7 +83,7 @@ _read_message = msgspec.json.Decoder(WholeMessage).decode
 
 
 def read_event(payload: bytes, halves: CutCharacters) -> MessageEvent:
-    """Raises `ModelFailed`."""
+    """Parse an event. Raises `ModelFailed` if the service fails."""
     try:
         return _read_event(payload)
     except (ValueError, RecursionError):
@@ -85,7 +91,7 @@ def read_event(payload: bytes, halves: CutCharacters) -> MessageEvent:
 
 
 def read_message(data: bytes) -> WholeMessage:
-    """Raises `ModelFailed`."""
+    """Parse a message. Raises `ModelFailed` if the service fails."""
     try:
         return _read_message(data)
     except (ValueError, RecursionError):
@@ -93,9 +99,10 @@ def read_message(data: bytes) -> WholeMessage:
 
 
 def read_odd(payload: bytes) -> MessageEvent:
-    """An event that the decoder refuses: of an unknown type it may have any shape.
+    """Parse an event that the strict decoder rejects. An event of an unknown type may have any
+    shape.
 
-    Raises `ModelFailed`.
+    Raises `ModelFailed` if the service fails.
     """
     kind = read_mended(_read_kind, EventKind, payload).type
     if kind not in EVENTS:
@@ -103,8 +110,45 @@ def read_odd(payload: bytes) -> MessageEvent:
     return read_mended(_read_event, MessageEvent, payload)
 
 
+def read_mended(decode: Callable[[bytes], T], kind: type[T], payload: bytes) -> T:
+    """Decode text after replacing unpaired surrogates; `decode` returns a `kind`. Raises
+    `ModelFailed` if the service fails.
+    """
+    try:
+        return decode_json(decode, payload)
+    except msgspec.ValidationError:
+        return read_loosely(kind, payload)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ModelFailed(
+            "The model's service sent an event that is not JSON.", reason="unreadable"
+        ) from error
+
+
+def read_loosely(kind: type[T], payload: bytes) -> T:
+    """Parse a value in which null means a missing key, as some services write it. Raises
+    `ModelFailed` if the service fails.
+    """
+    written: Any = None
+    try:
+        written = msgspec.json.decode(mend(payload))
+        return msgspec.convert(without_nulls(written), kind, strict=False)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise ModelFailed(
+            f"The model's service sent an unreadable event: {shape_of(written)}",
+            reason="unreadable",
+        ) from error
+
+
+def without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value
+
+
 def well_shaped(block: Mapping[str, Any]) -> dict[str, Any]:
-    """The block with a text where its type says so, even if it began without."""
+    """Return the block with a text where its type requires one, even if it began without."""
     kind = str(block.get("type"))
     found = {**block, "type": kind}
     if kind in ("text", "thinking") and not isinstance(found.get(kind), str):
@@ -113,7 +157,7 @@ def well_shaped(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_object(written: str) -> dict[str, Any]:
-    """{} for what is no JSON object."""
+    """Parse a JSON object; {} for anything else."""
     try:
         found = msgspec.json.decode(written.encode())
     except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""Calls to Core other than completions: bounded in time, size and attempts."""
+"""Calls to DIAL Core other than completions, with limits for time, size and attempts."""
 
 import asyncio
 import logging
@@ -25,18 +25,20 @@ from apps.workspace.dial.failures import (
     timed_out,
 )
 from apps.workspace.dial.headers import credentials
-from apps.workspace.dial.wire import CoreResponse, File, decoded, encoded_body, send
+from apps.workspace.dial.wire import CoreResponse, DialFile, decode_body, encoded_body, send_request
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
-from apps.workspace.egress.transport import StreamedResponse, TooLarge
+from apps.workspace.egress.transport import ResponseTooLarge, StreamedResponse
 
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""For a call with all its attempts."""
+"""A call times out after this many seconds, including all attempts."""
 BACKOFF = Backoff(attempts=3, initial_delay=0.2, max_delay=2.0)
-"""Long enough for the restart of one of several Cores behind a proxy; a person is waiting."""
+"""These attempts take long enough for the restart of one of several Cores behind a proxy, and are
+short because a user is waiting.
+"""
 MOST_BYTES = 16 * 1024 * 1024
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -45,9 +47,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Calls in the name of one caller; every method raises `ServiceFailed`.
+    """Calls on behalf of one caller. Every method raises `ServiceFailed`.
 
-    Paths begin with a slash and are encoded. `seconds` limit a call with all its attempts.
+    Paths begin with a slash and are encoded. `seconds` limits a call including all attempts.
     """
 
     core: Core
@@ -66,8 +68,8 @@ class Calls:
             return cast(T, self.known[key])
 
     async def get_json(self, path: str, query: Mapping[str, str] | None = None) -> Any:
-        """None for an empty answer."""
-        return decoded((await self.get(path, query)).body)
+        """Return the parsed response; None for an empty one."""
+        return decode_body((await self.get(path, query)).body)
 
     async def get(
         self,
@@ -77,9 +79,9 @@ class Calls:
         most_bytes: int = MOST_BYTES,
         seconds: float = SECONDS,
     ) -> CoreResponse:
-        """Retried after passing failures: reading twice does no harm."""
+        """Send a GET. It is retried after temporary failures, because reading twice does no harm."""
         call = partial(self.attempt, "GET", target(path, query), {}, b"", most_bytes, seconds)
-        return await repeated(call, seconds, is_safe=True)
+        return await retry_call(call, seconds, is_safe=True)
 
     async def send(
         self,
@@ -89,13 +91,13 @@ class Calls:
         headers: Mapping[str, str] = NOTHING,
         seconds: float = SECONDS,
         json: Any = None,
-        file: File | None = None,
+        file: DialFile | None = None,
     ) -> CoreResponse:
         """Send JSON, a file, or no body. Retried only if no connection was made."""
         more, content = encoded_body(json, file)
         headers = {**headers, **more}
         call = partial(self.attempt, method, path, headers, content, MOST_BYTES, seconds)
-        return await repeated(call, seconds, is_safe=False)
+        return await retry_call(call, seconds, is_safe=False)
 
     async def attempt(
         self,
@@ -109,13 +111,13 @@ class Calls:
         limits = {"connect": min(CONNECT_SECONDS, seconds), "read": seconds, "write": seconds}
         own = {**headers, **credentials(self.caller)}
         try:
-            answer = await send(self.core, method, place, own, limits, content)
+            answer = await send_request(self.core, method, place, own, limits, content)
             async with aclosing(answer.body):
                 if not answer.is_success:
                     raise await self.refusal(f"{method} {place.partition('?')[0]}", answer)
                 body = await answer.read(most_bytes)
                 return CoreResponse(answer.status, answer.header_texts(), body)
-        except TooLarge as error:
+        except ResponseTooLarge as error:
             raise AnswerTooLarge(f"DIAL Core: {error}", reason="answer") from error
         except (EgressRefused, HTTPError, InvalidURL) as error:
             raise connection_failure(error, seconds) from error
@@ -125,10 +127,10 @@ class Calls:
         return CoreRefused(call, answer.status, said, retry_after(answer.header_texts()))
 
 
-async def repeated(
+async def retry_call(
     call: Callable[[], Awaitable[CoreResponse]], seconds: float, *, is_safe: bool
 ) -> CoreResponse:
-    """The answer to a call, retried after passing failures for at most `seconds`."""
+    """Return the response. The call is retried after temporary failures for up to `seconds`."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     attempt = 0
@@ -144,7 +146,7 @@ async def repeated(
             pause = BACKOFF.pause(attempt, asked, end - loop.time())
             if pause is None or not may_repeat(failure, is_safe=is_safe):
                 raise
-            logger.warning("DIAL Core is asked again in %.2f seconds: %s", pause, failure)
+            logger.warning("DIAL Core is called again in %.2f seconds: %s", pause, failure)
         await asyncio.sleep(pause)
 
 

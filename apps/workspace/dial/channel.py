@@ -1,4 +1,4 @@
-"""Sign-in questions to the person behind a request, over the channel that the client keeps open."""
+"""Sends sign-in requests to the user over the channel that the client keeps open."""
 
 import asyncio
 import logging
@@ -12,10 +12,10 @@ import msgspec
 from apps.errors import EgressRefused
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.headers import CHANNEL, credentials
-from apps.workspace.dial.wire import encoded_body, send
+from apps.workspace.dial.wire import encoded_body, send_request
 from apps.workspace.egress.clients import CONNECT_SECONDS
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL, TimeoutException
-from apps.workspace.egress.transport import Body, TooLarge
+from apps.workspace.egress.transport import Body, ResponseTooLarge
 from apps.workspace.port import SignIn
 from apps.workspace.services.event_stream import read_block, unify
 
@@ -24,30 +24,30 @@ logger = logging.getLogger(__name__)
 PATH = "/v1/ops/client-channel/interact"
 TOOLSET = "toolset/signin"
 SERVICE = "external-service/signin"
-"""With a hyphen, unlike the scope (`…/external_services/…`). Clients do not answer unknown methods, so
-trying another spelling would use up all the time that the person has.
+"""This method name has a hyphen, unlike the scope (`…/external_services/…`). Clients do not answer
+unknown methods, so trying another spelling would use up the user's time to answer.
 """
 MOST_BYTES = 1024 * 1024
-"""Limit of an answer with its heartbeats."""
+"""An answer can have at most this many bytes, including its heartbeats."""
 
 
 async def sign_in(calls: Calls, toolset_ids: Sequence[str]) -> dict[str, SignIn]:
-    """Ask for all toolsets in one batch. Raises nothing."""
+    """Ask for all toolsets in one batch. This never raises."""
     ids = list(dict.fromkeys(toolset_ids))
     outcomes = await ask(calls, [(TOOLSET, {"toolsetId": toolset_id}) for toolset_id in ids])
     return dict(zip(ids, outcomes, strict=True))
 
 
 async def sign_in_to_service(calls: Calls, scope: str) -> SignIn:
-    """Raises nothing."""
+    """Ask for one service. This never raises."""
     return (await ask(calls, [(SERVICE, {"url": scope})]))[0]
 
 
 async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) -> list[SignIn]:
-    """The outcomes of the questions, in their order. Raises nothing."""
+    """Return the outcomes of the questions, in their order. This never raises."""
     if not questions:
         return []
-    if not calls.caller.client_channel:
+    if not calls.caller.client.channel:
         return ["unavailable"] * len(questions)
     # Random ids: Core joins requests with the same id, even from an earlier prompt.
     batch = [
@@ -59,9 +59,9 @@ async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) 
         async with asyncio.timeout(seconds):
             answers = await interact(calls, batch, seconds)
     except (TimeoutError, TimeoutException):
-        logger.warning("Nobody signed in within %g seconds", seconds)
+        logger.warning("No user signed in within %g seconds", seconds)
         return ["timeout"] * len(questions)
-    except (EgressRefused, HTTPError, InvalidURL, TooLarge) as error:
+    except (EgressRefused, HTTPError, InvalidURL, ResponseTooLarge) as error:
         logger.warning("The client could not be asked to sign in: %s", type(error).__name__)
         return ["error"] * len(questions)
     return [answers.get(str(request["id"]), "error") for request in batch]
@@ -70,15 +70,15 @@ async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) 
 async def interact(
     calls: Calls, batch: Sequence[Mapping[str, Any]], seconds: float
 ) -> dict[str, SignIn]:
-    """The answers by id. Core leaves its response open, so only the first event is read."""
+    """Return the answers by id. Core leaves its response open, so only the first event is read."""
     headers = {
         **credentials(calls.caller),
-        CHANNEL: calls.caller.client_channel,
+        CHANNEL: calls.caller.client.channel,
         "Accept": "text/event-stream",
     }
     limits = {"connect": min(CONNECT_SECONDS, seconds), "read": seconds, "write": seconds}
     more, content = encoded_body(batch, None)
-    answer = await send(calls.core, "POST", PATH, {**headers, **more}, limits, content)
+    answer = await send_request(calls.core, "POST", PATH, {**headers, **more}, limits, content)
     async with aclosing(answer.body):
         if not answer.is_success:
             logger.warning("DIAL Core refused to ask for a sign-in: %d", answer.status)
@@ -87,7 +87,7 @@ async def interact(
 
 
 async def first_event(body: Body) -> bytes:
-    """The data of the first event with data; b"" for none."""
+    """Return the data of the first event with data; b"" for none."""
     rest = b""
     async for piece in body.pieces(MOST_BYTES):
         *blocks, rest = unify(rest + piece).split(b"\n\n")
@@ -102,7 +102,7 @@ def read_answers(data: bytes) -> dict[str, SignIn]:
     try:
         told = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        logger.warning("DIAL Core answered a sign-in with what is not JSON")
+        logger.warning("DIAL Core answered a sign-in with something other than JSON")
         return {}
     found: dict[str, SignIn] = {}
     for answer in told if isinstance(told, list) else [told]:
@@ -122,6 +122,6 @@ def outcome_of(answer: Mapping[str, Any]) -> SignIn:
 
 
 def code_of(error: Any) -> str:
-    """JSON-RPC's error code; the client's message is not logged."""
+    """Return JSON-RPC's error code. The client's message is not logged."""
     code = error.get("code") if isinstance(error, Mapping) else None
     return f"code {code}" if isinstance(code, int) else "no code"

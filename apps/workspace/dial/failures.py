@@ -1,4 +1,4 @@
-"""Failures of calls to Core. Its refusals are plain text, DIAL's JSON, or empty."""
+"""Failures of calls to Core. The body of an error response is plain text, DIAL's JSON, or empty."""
 
 from apps.accounts.caller import Caller
 from apps.errors import EgressRefused, ServiceFailed
@@ -9,18 +9,18 @@ from apps.workspace.egress.sdk_clients import (
     InvalidURL,
     TimeoutException,
 )
-from apps.workspace.services.failures import message_in, without_credentials
+from apps.workspace.services.failures import mask_and_cut, message_in
 
 SHOWN = 300
-"""Characters of Core's message that are repeated."""
+"""An error repeats up to this many characters of Core's message."""
 MOST_ERROR_BYTES = 64 * 1024
-"""Read of an answer that is not 2xx."""
+"""At most this many bytes of an error response are read."""
 PASSING = frozenset({429, 502, 503, 504})
-"""Temporary statuses: the same request may succeed later."""
+"""Responses with these status codes are temporary: the same request may succeed later."""
 
 
 class CoreRefused(ServiceFailed):
-    """An answer that is not 2xx; `details` is Core's message without the caller's secrets."""
+    """Raised if a response is not 2xx. `details` is Core's message without the caller's secrets."""
 
     def __init__(self, call: str, status: int, details: str, retry_after: float | None) -> None:
         said = f": {details}" if details else "."
@@ -30,20 +30,20 @@ class CoreRefused(ServiceFailed):
 
 
 class CoreBroken(ServiceFailed):
-    """The connection failed, before an answer or in the middle of it."""
+    """Raised if the connection failed before or during the response."""
 
 
 class CoreUnreachable(CoreBroken):
-    """No connection was made, so nothing was done."""
+    """Raised if no connection was established, so that Core did nothing."""
 
 
 class AnswerTooLarge(ServiceFailed): ...
 
 
 def details_of(body: bytes, caller: Caller) -> str:
-    """One line for the log, without a proxy's HTML page and the caller's secrets."""
-    secrets = filter(None, (caller.api_key, caller.bearer))
-    line = without_credentials(message_in(body), secrets)
+    """Return one line for the log, without a proxy's HTML page or the caller's secrets."""
+    secrets = filter(None, (caller.credentials.api_key, caller.credentials.bearer))
+    line = mask_and_cut(message_in(body), secrets)
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
 
 
@@ -56,12 +56,16 @@ def connection_failure(error: Exception, seconds: float) -> ServiceFailed:
         case TimeoutException():
             return timed_out(seconds)
         case DecodingError():
-            return ServiceFailed("DIAL Core sent a packed answer.", reason="answer")
+            return ServiceFailed("DIAL Core sent a compressed response.", reason="answer")
         case InvalidURL():
-            return ServiceFailed("The setting DIAL_URL is no address.", reason="connection")
+            return ServiceFailed(
+                "The setting DIAL_URL is not a valid address.", reason="connection"
+            )
         case _:
-            return CoreBroken("DIAL Core broke off its answer.", reason="connection")
+            return CoreBroken(
+                "DIAL Core disconnected before the end of its response.", reason="connection"
+            )
 
 
 def timed_out(seconds: float) -> ServiceFailed:
-    return ServiceFailed(f"DIAL Core did not answer within {seconds:g} seconds.", reason="timeout")
+    return ServiceFailed(f"DIAL Core did not respond within {seconds:g} seconds.", reason="timeout")

@@ -1,11 +1,11 @@
-"""What Core tells of files, in listings and in answers."""
+"""Metadata of files that Core sends in listings and responses."""
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from apps.datetimes import of_timestamp
-from apps.workspace.dial.wire import CoreResponse, decoded
+from apps.workspace.dial.wire import CoreResponse, decode_body
 from apps.workspace.stored_files import FileInfo, FolderInfo
 
 ROOT = "files/"
@@ -13,7 +13,7 @@ UNKNOWN_TYPE = "application/octet-stream"
 
 
 def file_info(item: Mapping[str, Any], path: str) -> FileInfo:
-    # Core leaves out fields that it could tell only by opening the file.
+    # Core omits fields that it could determine only by opening the file.
     url, size = item.get("url"), item.get("contentLength")
     return FileInfo(
         path=url if isinstance(url, str) and url.startswith(ROOT) else path,
@@ -24,7 +24,7 @@ def file_info(item: Mapping[str, Any], path: str) -> FileInfo:
     )
 
 
-def entry(item: Mapping[str, Any]) -> FileInfo | FolderInfo | None:
+def file_or_folder(item: Mapping[str, Any]) -> FileInfo | FolderInfo | None:
     url = item.get("url")
     if not isinstance(url, str) or not url.startswith(ROOT):
         return None
@@ -34,7 +34,7 @@ def entry(item: Mapping[str, Any]) -> FileInfo | FolderInfo | None:
 
 
 def plain_etag(written: str) -> str:
-    """Without the quotes and the `W/` that proxies add in headers."""
+    """Return the ETag without quotes and without the `W/` that proxies add."""
     return written.strip().removeprefix("W/").strip('"')
 
 
@@ -55,7 +55,7 @@ def info_of_content(place: str, answer: CoreResponse) -> FileInfo:
 
 
 def written_info(place: str, answer: CoreResponse, size: int, content_type: str) -> FileInfo:
-    # Fields that Core leaves out are as they were sent.
-    told = decoded(answer.body)
+    # Core omits the fields that it stored as they were sent.
+    told = decode_body(answer.body)
     sent = {"contentLength": size, "contentType": content_type, "etag": answer.headers.get("etag")}
     return file_info({**sent, **(told if isinstance(told, dict) else {})}, place)

@@ -1,4 +1,4 @@
-"""Files in Core's storage, read and written with the caller's rights."""
+"""Files in Core's storage, read and written with the caller's permissions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,31 +9,33 @@ from django.conf import settings
 
 from apps.errors import FileChanged, FileRefused, ServiceFailed
 from apps.workspace.dial.calls import Calls
-from apps.workspace.dial.core import encoded
+from apps.workspace.dial.core import encode_path
 from apps.workspace.dial.failures import CoreRefused
 from apps.workspace.dial.file_infos import (
     UNKNOWN_TYPE,
-    entry,
     file_info,
+    file_or_folder,
     info_of_content,
     written_info,
 )
 from apps.workspace.dial.resources import find_home, get_pages, reading, resource_path, writing
-from apps.workspace.dial.wire import File, mapping
-from apps.workspace.loading.files import check_size
-from apps.workspace.stored_files import FileContent, FileInfo, FolderInfo, missing, shown
+from apps.workspace.dial.wire import DialFile, mapping
+from apps.workspace.loading.files import check_download_size
+from apps.workspace.stored_files import FileContent, FileInfo, FolderInfo, display_path, missing
 
 PUBLIC = "public"
-"""The bucket of published files, which operators have approved."""
+"""Published files, which operators have approved, are in this bucket."""
 MOST_PAGES = 20
-"""Of a listing: a model has no use for more than twenty thousand entries."""
+"""At most this many pages of a listing are read: a model has no use for more than twenty thousand
+entries.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class DialFiles:
-    """Raises `ServiceFailed` when Core cannot be asked.
+class DialFileStore:
+    """Files in Core's storage. Methods raise `ServiceFailed` if a call to Core fails.
 
-    Core ignores the `etag` of a file that was deleted meanwhile, and writes it anew.
+    Core ignores the `etag` of a file that was deleted in the meantime, and creates the file again.
     """
 
     calls: Calls
@@ -42,7 +44,9 @@ class DialFiles:
         return await self.calls.once("home", partial(find_home, self.calls))
 
     async def is_own(self, path: str) -> bool:
-        """False as well if Core does not say which bucket is the caller's."""
+        """Return True if the path is in the caller's bucket; False if Core does not report the
+        bucket.
+        """
         try:
             return bucket_of(path) in {PUBLIC, bucket_of(await self.home())}
         except ServiceFailed:
@@ -59,15 +63,15 @@ class DialFiles:
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
         place = self.file_path(path)
         most = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT if limit is None else limit
-        with reading(path, f"The file {shown(path)}", most):
+        with reading(path, f"The file {display_path(path)}", most):
             answer = await self.calls.get(f"/v1/{place}", most_bytes=most, seconds=seconds())
         return FileContent(info_of_content(place, answer), answer.body)
 
     async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
         try:
-            quoted = encoded(name.replace("%", "%25"))  # a plain name may look encoded
+            quoted = encode_path(name.replace("%", "%25"))  # A plain name may look encoded.
         except ValueError as error:
-            raise FileRefused(f"A file cannot be named {shown(name)}.") from error
+            raise FileRefused(f"A file cannot be named {display_path(name)}.") from error
         return await self.write(f"{await self.home()}{quoted}", content, content_type)
 
     async def write(
@@ -79,12 +83,12 @@ class DialFiles:
         etag: str | None = None,
         is_new: bool = False,
     ) -> FileInfo:
-        check_size(len(content), settings.DEFAULT_FILE_LOADING_SIZE_LIMIT)
+        check_download_size(len(content), settings.DEFAULT_FILE_LOADING_SIZE_LIMIT)
         place = self.file_path(path)
         condition = {"If-None-Match": "*"} if is_new else {}
         if etag is not None:
             condition = {"If-Match": etag}
-        file = File(content, content_type or UNKNOWN_TYPE)
+        file = DialFile(content, content_type or UNKNOWN_TYPE)
         with writing(path, is_new=is_new):
             answer = await self.calls.send(
                 "PUT", f"/v1/{place}", headers=condition, seconds=seconds(), file=file
@@ -98,12 +102,14 @@ class DialFiles:
             found, is_all = await get_pages(self.calls, f"/v1/metadata/{place}", query, MOST_PAGES)
         except CoreRefused as refusal:
             if refusal.status == 404:
-                return []  # a folder exists only while it has entries
+                return []  # A folder exists only while it has entries.
             with reading(folder):
                 raise
         if not is_all:
-            raise FileRefused(f"The folder {shown(folder)} has too many entries to be listed.")
-        entries = {one.path: one for item in found if (one := entry(item)) is not None}
+            raise FileRefused(
+                f"The folder {display_path(folder)} has too many entries to be listed."
+            )
+        entries = {one.path: one for item in found if (one := file_or_folder(item)) is not None}
         if is_deep:
             entries = {path: one for path, one in entries.items() if isinstance(one, FileInfo)}
         return [entries[path] for path in sorted(entries)]
@@ -131,7 +137,9 @@ class DialFiles:
             )
         except CoreRefused as refusal:
             if is_taken(refusal):
-                raise FileChanged(f"There is already a file {shown(destination)}.") from refusal
+                raise FileChanged(
+                    f"The file {display_path(destination)} already exists."
+                ) from refusal
             if refusal.status == 404 or "not exist" in refusal.details:
                 raise missing(source) from refusal
             with writing(destination):
@@ -147,7 +155,7 @@ class DialFiles:
                 raise
 
     def file_path(self, path: str) -> str:
-        """Raises `FileMissing`, also for a folder."""
+        """Return the path of a file. Raises `FileMissing`, including for a folder."""
         place = resource_path(self.calls.core, path)
         if place.endswith("/"):
             raise missing(path)
@@ -155,15 +163,15 @@ class DialFiles:
 
 
 def bucket_of(path: str) -> str:
-    """Of a path `files/{bucket}/…`."""
+    """Return the bucket of a path `files/{bucket}/…`."""
     return unquote(f"{path}//".split("/")[1])
 
 
 def is_taken(refusal: CoreRefused) -> bool:
-    # Some Cores tell only in the message that the destination exists.
+    # Some versions of Core report an existing destination only in the message.
     return refusal.status in (409, 412) or "already exists" in refusal.details
 
 
 def seconds() -> float:
-    """Time limit for the transfer of one file."""
+    """Return the time limit for the transfer of one file."""
     return float(settings.DEFAULT_TOOL_TIMEOUT_SECONDS)

@@ -1,7 +1,9 @@
-"""Headers for Core and its deployments: credentials, forwarded ones, and the chain of applications.
+"""Headers for Core and its deployments: credentials, forwarded headers, and the chain of
+applications.
 
-Core forwards a request's headers to the applications that it calls, so a run names itself to the
-next one in a header. A forged header only refuses its sender the applications that it names.
+Core forwards a request's headers to the applications that it calls, so a run adds its application
+to a header for the next one. A forged header only makes the listed applications unavailable to its
+sender.
 """
 
 from collections.abc import Collection, Mapping
@@ -13,37 +15,42 @@ from apps.workspace.egress.headers import header_value_problem
 
 CHANNEL = "X-DIAL-CLIENT-CHANNEL-ID"
 ALWAYS_FORWARDED = frozenset({CHANNEL.lower(), "x-conversation-id", "x-job-title"})
-"""Forwarded whatever an operator lists: Core attributes costs and asks people by them."""
+"""These headers are always forwarded. Core uses them to attribute costs and to ask users."""
 
 CHAIN = "X-QUICKAPPS-CHAIN"
 LONGEST_CHAIN = 20
-"""Applications inside each other; a longer chain is no honest one."""
+"""Applications that call each other can form a chain of at most this many. A longer chain is
+forged.
+"""
 
 
 def credentials(caller: Caller) -> dict[str, str]:
-    """The API key alone, or the bearer token of a caller without one; and the trace headers."""
-    if caller.api_key:
-        return {"Api-Key": caller.api_key, **caller.trace}
-    return {**bearer(caller), **caller.trace}
+    """Return the API key, or the bearer token of a caller without one; and the trace headers."""
+    if caller.credentials.api_key:
+        return {"Api-Key": caller.credentials.api_key, **caller.client.trace}
+    return {**bearer(caller), **caller.client.trace}
 
 
 def bearer(caller: Caller) -> dict[str, str]:
-    return {"Authorization": f"Bearer {caller.bearer}"} if caller.bearer else {}
+    token = caller.credentials.bearer
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
-def forwarded(caller: Caller, names: Collection[str] | None = None) -> dict[str, str]:
-    """Headers for a deployment: credentials, language and the caller's headers of these names (or all)."""
+def forwarded_headers(caller: Caller, names: Collection[str] | None = None) -> dict[str, str]:
+    """Return headers for a deployment: credentials, language and the caller's headers with these
+    names (None: all).
+    """
     wanted = None if names is None else ALWAYS_FORWARDED.union(name.lower() for name in names)
     headers = {
         name: value
-        for name, value in caller.headers.items()
+        for name, value in caller.client.headers.items()
         if (wanted is None or name.lower() in wanted) and not header_value_problem(value)
     }
-    if caller.client_channel and CHANNEL.lower() not in map(str.lower, headers):
-        headers[CHANNEL] = caller.client_channel
+    if caller.client.channel and CHANNEL.lower() not in map(str.lower, headers):
+        headers[CHANNEL] = caller.client.channel
     return {
         **headers,
-        "Accept-Language": caller.locale,
+        "Accept-Language": caller.client.locale,
         **bearer(caller),
         **credentials(caller),
     }
@@ -67,8 +74,6 @@ def write_chain(chain: tuple[str, ...]) -> dict[str, str]:
 
 
 def check_chain(chain: tuple[str, ...], deployment_id: str) -> None:
-    """Raises `CallsItself` for an application in the chain."""
+    """Raise `CallsItself` if the deployment is in the chain."""
     if unquote(deployment_id) in map(unquote, chain):
-        raise CallsItself(
-            (*chain, deployment_id), "An application cannot be called inside of itself"
-        )
+        raise CallsItself((*chain, deployment_id), "An application cannot call itself")

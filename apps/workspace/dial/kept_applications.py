@@ -1,4 +1,4 @@
-"""Applications that DIAL Core keeps: the one that a key was made for, and its document."""
+"""Applications that DIAL Core stores: finds the application of a per-request key, and its document."""
 
 import time
 from collections.abc import Mapping
@@ -9,21 +9,27 @@ from urllib.parse import unquote
 from apps.accounts.caller import Caller
 from apps.aged_cache import AgedCache
 from apps.errors import ServiceFailed
+from apps.process_state import on_reset
 from apps.workspace.dial.calls import Calls
-from apps.workspace.dial.core import Core, encoded
+from apps.workspace.dial.core import Core, encode_path
 from apps.workspace.dial.wire import mapping
 
 APPDATA = "/appdata/"
 READ = ("display_name", "application_properties")
 UNKNOWN = frozenset({401, 403, 404})
-"""Statuses of an application that does not exist for this key."""
+"""Responses with these status codes mean that the application does not exist for this key."""
 
 _kept = AgedCache[tuple[str, str], Mapping[str, Any]](256)
-"""Documents by Core and encoded name; only answers to keys made for that application."""
+"""This caches documents by Core and encoded name, only from responses to keys made for that
+application.
+"""
+on_reset(_kept.clear)
 
 
 async def find_caller(calls: Calls) -> Caller:
-    """The caller with the bucket and `appdata` of its key. Raises `ServiceFailed`."""
+    """Return the caller with the bucket and `appdata` of its key. Raises `ServiceFailed` if a call
+    to Core fails.
+    """
     buckets = mapping(await calls.get_json("/v1/bucket"))
     appdata = str(buckets.get("appdata") or "").strip("/")
     owner = appdata.partition(APPDATA)[0] or buckets.get("bucket") or ""
@@ -31,15 +37,18 @@ async def find_caller(calls: Calls) -> Caller:
 
 
 def made_for(caller: Caller) -> str:
-    """The decoded name of the application that the caller's key was made for; "" for none."""
-    return decoded(caller.appdata.partition(APPDATA)[2])
+    """Return the decoded name of the application that the caller's key was made for; "" if there is
+    none.
+    """
+    return decode_name(caller.appdata.partition(APPDATA)[2])
 
 
 async def find_own_application(calls: Calls) -> Mapping[str, Any] | None:
-    """The document of the application that the caller's key was made for; None if there is none.
+    """Return the document of the application that the caller's key was made for; None if there is
+    none.
 
-    At most `metadata_seconds` old and shared by all keys of the application, because Core tells
-    each of them all of it. Raises `ServiceFailed`.
+    The result is at most `metadata_seconds` old and shared by all keys of the application, because
+    Core returns all of it to each of them. Raises `ServiceFailed` if a call to Core fails.
     """
     core = calls.core
     name = encoded_name(made_for(calls.caller))
@@ -65,24 +74,22 @@ async def fetch_application(calls: Calls, name: str) -> Mapping[str, Any] | None
 
 
 def forget_application(core: Core, name: str) -> None:
-    """Call it after a save: the next request asks Core again."""
+    """Remove a cached document after a save, so that the next request asks Core again."""
     _kept.drop((core.url, encoded_name(name)))
 
 
-def forget() -> None:
-    _kept.clear()
-
-
 def encoded_name(name: str) -> str:
-    """The encoded name; "" for an impossible one."""
+    """Return the encoded name; "" for an impossible one."""
     try:
-        return encoded(name)
+        return encode_path(name)
     except ValueError:
         return ""
 
 
-def decoded(name: str) -> str:
-    """Decode each segment; one that hides a slash stays encoded, because it names something else."""
+def decode_name(name: str) -> str:
+    """Decode each segment. A segment that contains an encoded slash stays encoded, because decoding
+    changes its meaning.
+    """
     return "/".join(map(decoded_segment, name.split("/")))
 
 

@@ -1,7 +1,8 @@
-"""Memories in the caller's own storage at DIAL Core: one file, and one with what was merged.
+"""Memories in the caller's own storage at DIAL Core: one file for the memories, and one for the
+originals of merged ones.
 
-Only a file that Core does not find counts as empty. Whatever else it says, and a file that cannot
-be read, is a failure: the next write would replace what is there.
+Only a 404 counts as an empty file. Any other failure, and an unreadable file, raises an error,
+because the next write would replace the stored content.
 """
 
 import asyncio
@@ -17,23 +18,30 @@ from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.failures import CoreRefused
 from apps.workspace.dial.file_infos import info_of_content, plain_etag, written_info
 from apps.workspace.dial.files import seconds
-from apps.workspace.dial.wire import File, mapping
+from apps.workspace.dial.wire import DialFile, mapping
 from apps.workspace.memories.cache import CACHE
-from apps.workspace.memories.document import read, read_merges, write, write_merges
+from apps.workspace.memories.document import (
+    parse_memories,
+    read_merges,
+    write_memories,
+    write_merges,
+)
 from apps.workspace.memories.limits import MERGES_KEPT_DAYS
-from apps.workspace.memories.port import Change, Changed, Collection, Merge
-from apps.workspace.memories.search import CollectionIndex, index_of
+from apps.workspace.memories.port import Change, ChangedMemories, MemoryList, MergedMemories
+from apps.workspace.memories.similarity import CollectionIndex, index_of
 
 T = TypeVar("T")
 
 FOLDER = "__long-memories/"
 JSON = "application/json"
 MOST_MEMORIES = 1_000
-"""Each write sends the whole file: about 5 MB with as many."""
+"""One owner can have at most this many memories. Each write sends the whole file, which is about 5
+MB at this limit.
+"""
 MOST_BYTES = 64 * 1024 * 1024
-"""Of a file that is read; others may have written it."""
+"""At most this many bytes of a file are read, because other programs may have written it."""
 ATTEMPTS = Backoff(attempts=10, initial_delay=0.05, max_delay=1.0)
-"""At a change that another process was quicker with."""
+"""A change that collided with another process's change is retried this way."""
 
 _locks: WeakKeyDictionary[
     asyncio.AbstractEventLoop, WeakValueDictionary[tuple[str, str], asyncio.Lock]
@@ -42,13 +50,13 @@ _locks: WeakKeyDictionary[
 
 @dataclass(frozen=True, slots=True)
 class CoreFile:
-    """All methods raise `ServiceFailed`."""
+    """A file in Core's storage. All methods raise `ServiceFailed`."""
 
     calls: Calls
     path: str
 
     async def etag(self) -> str | None:
-        """None if there is no such file."""
+        """Return the ETag; None if the file does not exist."""
         try:
             found = mapping(await self.calls.get_json(f"/v1/metadata/{self.path}"))
         except CoreRefused as refusal:
@@ -58,7 +66,7 @@ class CoreFile:
         return plain_etag(str(found.get("etag") or ""))
 
     async def read(self) -> tuple[str, bytes] | None:
-        """The ETag and the content; None if there is no such file."""
+        """Return the ETag and the content; None if the file does not exist."""
         try:
             answer = await self.calls.get(
                 f"/v1/{self.path}", most_bytes=MOST_BYTES, seconds=seconds()
@@ -70,19 +78,19 @@ class CoreFile:
         return info_of_content(self.path, answer).etag, answer.body
 
     async def write(self, content: bytes, etag: str | None) -> str:
-        """Replace the content that has the ETag, None: that is not there yet; return the new one.
+        """Replace the content that has the ETag, and return the new ETag. None creates the file.
 
         Raises `FileChanged`.
         """
         condition = {"If-None-Match": "*"} if etag is None else {"If-Match": etag}
-        file = File(content, JSON)
+        file = DialFile(content, JSON)
         try:
             answer = await self.calls.send(
                 "PUT", f"/v1/{self.path}", headers=condition, seconds=seconds(), file=file
             )
         except CoreRefused as refusal:
             if refusal.status == 412:
-                raise FileChanged(f"{self.path} was changed meanwhile.") from refusal
+                raise FileChanged(f"{self.path} was changed in the meantime.") from refusal
             raise
         return written_info(self.path, answer, len(content), JSON).etag
 
@@ -107,23 +115,23 @@ class DialMemories:
     def key(self) -> tuple[str, str]:
         return self.data.calls.core.url, self.data.path
 
-    async def load(self) -> Collection:
+    async def load(self) -> MemoryList:
         return (await self.newest())[1]
 
     async def index(self) -> CollectionIndex | None:
         return index_of(await self.load())
 
-    async def newest(self) -> tuple[str | None, Collection]:
-        """The collection with the ETag of its file; the file is read only if that has changed."""
+    async def newest(self) -> tuple[str | None, MemoryList]:
+        """Return the collection with the ETag of its file. The file is read only if it has changed."""
         kept = CACHE.get(self.key)
         if kept is not None and kept[0] == await self.data.etag():
             return str(kept[0]), kept[1]
         found = await self.data.read()
         if found is None:
             CACHE.drop(self.key)
-            return None, Collection()
+            return None, MemoryList()
         etag, content = found
-        collection = await decoded(read, content, self.data.path)
+        collection = await decode_memories(parse_memories, content, self.data.path)
         CACHE.put(self.key, etag, collection)
         return etag, collection
 
@@ -136,38 +144,45 @@ class DialMemories:
                 except FileChanged as error:
                     pause = ATTEMPTS.pause(attempt)
                     if pause is None:
-                        raise ServiceFailed("The memories are being changed by others.") from error
+                        raise ServiceFailed(
+                            "Other processes are changing the memories; try again later."
+                        ) from error
                 attempt += 1
                 await asyncio.sleep(pause)
 
     async def attempt(self, change: Change[T]) -> T:
-        """Raises `FileChanged`, and as the change."""
+        """Apply the change once. Raises `FileChanged` if another writer was faster, and the errors
+        of the change.
+        """
         etag, before = await self.newest()
         changed = change(before)
         after = changed.collection
-        # Originals are kept before they leave the memories, and given up after they are back.
+        # The originals are stored before they are removed from the memories, and deleted after they
+        # are restored.
         if changed.merged:
             await self.change_merges(changed)
         if after is not before:
-            content = await asyncio.to_thread(write, after, datetime.now(UTC))
+            content = await asyncio.to_thread(write_memories, after, datetime.now(UTC))
             CACHE.put(self.key, await self.data.write(content, etag), after)
         if changed.undone and not changed.merged:
             await self.change_merges(changed)
         return changed.result
 
-    async def change_merges(self, changed: Changed[T]) -> None:
+    async def change_merges(self, changed: ChangedMemories[T]) -> None:
         found = await self.merged.read()
-        known = [] if found is None else await decoded(read_merges, found[1], self.merged.path)
+        known = (
+            [] if found is None else await decode_memories(read_merges, found[1], self.merged.path)
+        )
         new = {merge.id for merge in changed.merged}
         rest = [one for one in known if one.id not in changed.undone | new]
         content = write_merges(kept_still([*rest, *changed.merged]))
         await self.merged.write(content, None if found is None else found[0])
 
-    async def merges(self) -> Sequence[Merge]:
+    async def merges(self) -> Sequence[MergedMemories]:
         found = await self.merged.read()
         if found is None:
             return ()
-        return kept_still(await decoded(read_merges, found[1], self.merged.path))
+        return kept_still(await decode_memories(read_merges, found[1], self.merged.path))
 
     async def delete_all(self) -> None:
         async with lock_of(self.key):
@@ -176,23 +191,23 @@ class DialMemories:
             CACHE.drop(self.key)
 
 
-async def decoded(decode: Callable[[bytes], T], content: bytes, path: str) -> T:
-    """Raises `ServiceFailed` for content of another shape."""
+async def decode_memories(decode: Callable[[bytes], T], content: bytes, path: str) -> T:
+    """Decode a file. Raises `ServiceFailed` for content of another shape."""
     try:
         return await asyncio.to_thread(decode, content)
     except (ValueError, RecursionError) as error:
         raise ServiceFailed(
-            f"The file {path} cannot be read, so it is left as it is: {error}.", reason="answer"
+            f"The file {path} cannot be read, so it stays unchanged: {error}.", reason="answer"
         ) from error
 
 
-def kept_still(merges: Sequence[Merge]) -> list[Merge]:
+def kept_still(merges: Sequence[MergedMemories]) -> list[MergedMemories]:
     since = datetime.now(UTC) - timedelta(days=MERGES_KEPT_DAYS)
     return [merge for merge in merges if merge.merged_at >= since]
 
 
 def lock_of(key: tuple[str, str]) -> asyncio.Lock:
-    """Makes changes of this process wait for each other, which spares them attempts."""
+    """Return a lock for changes within this process, which avoids collisions and retries."""
     locks = _locks.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
     lock = locks.get(key)
     if lock is None:
@@ -201,7 +216,9 @@ def lock_of(key: tuple[str, str]) -> asyncio.Lock:
 
 
 def memories_at(calls: Calls, home: str) -> DialMemories:
-    """`home` is the folder of the application in the bucket of its caller; it ends with a slash."""
+    """Return the memories. `home` is the application's folder in the caller's bucket; it ends with
+    a slash.
+    """
     folder = f"{home}{FOLDER}"
     return DialMemories(
         CoreFile(calls, f"{folder}data.json"), CoreFile(calls, f"{folder}merged.json")

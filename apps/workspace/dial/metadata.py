@@ -1,4 +1,4 @@
-"""Descriptions of deployments: features, limits, defaults, names."""
+"""Descriptions of deployments and toolsets: features, limits, defaults, names, MCP endpoints."""
 
 import logging
 import time
@@ -10,11 +10,13 @@ from typing import Any
 from django.conf import settings
 
 from apps.aged_cache import AgedCache
-from apps.errors import DeploymentNotFound, ServiceFailed
-from apps.manifest.names import localized
+from apps.errors import DeploymentNotFound, ServiceFailed, Unsupported
+from apps.manifest.names import localize_text
+from apps.process_state import on_reset
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import path_segment
 from apps.workspace.dial.failures import CoreRefused
+from apps.workspace.dial.headers import ascii_headers, forwarded_headers
 from apps.workspace.dial.kept_applications import made_for
 from apps.workspace.dial.wire import mapping
 from apps.workspace.known_models import known_model
@@ -23,19 +25,22 @@ from apps.workspace.model_capabilities import (
     ModelCapabilities,
     read_features,
     read_types,
-    tokens,
+    token_limit,
 )
-from apps.workspace.port import DeploymentInfo
+from apps.workspace.port import DeploymentInfo, McpEndpoint
 
 logger = logging.getLogger(__name__)
 
 APPLICATION = "applications/"
 TECHNICAL = frozenset({"features", "defaults", "limits", "input_attachment_types"})
 READ = TECHNICAL | {"display_name", "description"}
-"""Fields that are kept. Core also tells an application its manifest, secrets included."""
+"""These fields are cached. Core also sends an application its manifest, secrets included."""
 
 _facts = AgedCache[tuple[str, str, str], DeploymentInfo]()
-"""By Core, the application that the key was made for, and deployment."""
+"""This caches technical facts by Core, by the application that the key was made for, and by
+deployment.
+"""
+on_reset(_facts.clear)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +55,22 @@ class Metadata:
 
 
 async def find_info(calls: Calls, deployment_id: str) -> DeploymentInfo:
-    """A model or an application as Core describes it to this caller.
+    """Return a model or an application as Core describes it to this caller.
 
-    Raises `DeploymentNotFound`, `ServiceFailed`.
+    Raises `DeploymentNotFound` if the caller cannot use it, and `ServiceFailed` if Core fails.
     """
     metadata = await find_metadata(calls, deployment_id)
     name = path_segment(deployment_id)
     schema = await calls.once(("schema", name), partial(fetch_schema, calls, name, metadata))
-    return info_of(deployment_id, metadata, calls.caller.locale, schema)
+    return info_of(deployment_id, metadata, calls.caller.client.locale, schema)
 
 
 async def find_facts(calls: Calls, deployment_id: str) -> DeploymentInfo:
-    """Technical facts of a deployment, shared by all callers of one application.
+    """Return the technical facts of a deployment, shared by all callers of one application.
 
-    They have no texts and no configuration schema, and do not prove that this caller may use the
-    deployment. Raises `DeploymentNotFound`, `ServiceFailed`.
+    The facts include no texts and no configuration schema, and do not prove that this caller may
+    use the deployment. Raises `DeploymentNotFound` if it does not exist, and `ServiceFailed` if
+    Core fails.
     """
     core, application = calls.core, made_for(calls.caller)
     key = core.url, application, deployment_id
@@ -79,12 +85,10 @@ async def find_facts(calls: Calls, deployment_id: str) -> DeploymentInfo:
     return facts
 
 
-def forget() -> None:
-    _facts.clear()
-
-
 async def find_metadata(calls: Calls, deployment_id: str) -> Metadata:
-    """Raises `DeploymentNotFound`, `ServiceFailed`."""
+    """Return Core's description. Raises `DeploymentNotFound` if the caller cannot use it, and
+    `ServiceFailed` if Core fails.
+    """
     name = path_segment(deployment_id)
     found = await calls.once(("deployment", name), partial(fetch_metadata, calls, name))
     if found is None:
@@ -104,7 +108,9 @@ async def fetch_metadata(calls: Calls, name: str) -> Metadata | None:
 
 
 async def get_entity(calls: Calls, kind: str, name: str) -> Mapping[str, Any] | None:
-    """The entity's document, None if there is none. Raises `ServiceFailed`."""
+    """Return the entity's document, or None if it does not exist. Raises `ServiceFailed` if a call
+    to Core fails.
+    """
     try:
         return mapping(await calls.get_json(f"/openai/{kind}/{name}"))
     except CoreRefused as refusal:
@@ -114,13 +120,15 @@ async def get_entity(calls: Calls, kind: str, name: str) -> Mapping[str, Any] | 
 
 
 async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[str, Any]:
-    """The schema; {} when Core cannot tell it, so that the deployment is called without one."""
+    """Return the schema. {} if Core has none; then the deployment is called without a
+    configuration.
+    """
     if metadata.features.get("configuration") is not True:
         return {}
     try:
         schema = await calls.get_json(f"/v1/deployments/{name}/configuration")
     except ServiceFailed as failure:
-        logger.warning("The configuration of %s cannot be told: %s", name, failure)
+        logger.warning("The configuration of %s is unavailable: %s", name, failure)
         return {}
     return schema if isinstance(schema, Mapping) else {}
 
@@ -128,14 +136,14 @@ async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[s
 def info_of(
     deployment_id: str, metadata: Metadata, locale: str, schema: Mapping[str, Any] | None = None
 ) -> DeploymentInfo:
-    """Read leniently: fields that are missing or malformed get their defaults."""
+    """Convert Core's description. Missing or malformed fields get their defaults."""
     written = metadata.written
     defaults = written.get("defaults")
     can = capabilities_of(deployment_id, metadata)
     return DeploymentInfo(
         id=deployment_id,
-        display_name=text_of(written.get("display_name"), locale) or deployment_id,
-        description=text_of(written.get("description"), locale),
+        display_name=localized_text(written.get("display_name"), locale) or deployment_id,
+        description=localized_text(written.get("description"), locale),
         features={name: flag for name, flag in metadata.features.items() if isinstance(flag, bool)},
         reasoning_efforts=texts_of(metadata.features.get("reasoning_efforts")),
         input_attachment_types=texts_of(written.get("input_attachment_types")),
@@ -144,15 +152,15 @@ def info_of(
         configuration_schema=schema or {},
         is_application=metadata.is_application,
         can=can,
-        text_tools=settings.TEXT_TOOLS,
     )
 
 
 def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities:
-    """As Core lists them, else as they are known by the model's name; unknown of an application.
+    """Return the capabilities that Core lists, else those known by the model's name. Those of an
+    application are unknown.
 
-    Core lists a flag that nobody has set as false, so a false one says nothing. Where the operator
-    vouches for them, that of `tools` is believed of models that are not known to call tools.
+    Core lists a flag that nobody has set as false, so false means unknown. If the operator has
+    confirmed Core's flags, `tools` is trusted even for models that are not known to call tools.
     """
     limits = ModelCapabilities(
         context_window=context_window(metadata.written.get("limits")),
@@ -171,7 +179,9 @@ def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities
 
 
 def told_capabilities(calls: Calls, deployment_id: str) -> ModelCapabilities:
-    """Those of a deployment that this request has asked for already; Core is not asked."""
+    """Return the capabilities of a deployment that this request has already fetched, without a
+    request to Core.
+    """
     key = calls.core.url, made_for(calls.caller), deployment_id
     facts = _facts.get(key, calls.core.metadata_seconds) if key[1] else None
     if facts is not None:
@@ -180,10 +190,10 @@ def told_capabilities(calls: Calls, deployment_id: str) -> ModelCapabilities:
     return capabilities_of(deployment_id, metadata) if metadata is not None else UNKNOWN
 
 
-def text_of(value: Any, locale: str) -> str:
-    """A text, in the caller's language if there are several."""
+def localized_text(value: Any, locale: str) -> str:
+    """Return a text, in the caller's language if there are several."""
     if isinstance(value, Mapping):
-        return localized({str(key): str(text) for key, text in value.items()}, locale)
+        return localize_text({str(key): str(text) for key, text in value.items()}, locale)
     return value if isinstance(value, str) else ""
 
 
@@ -192,12 +202,62 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def context_window(limits: Any) -> int | None:
-    """The limit of the prompt in tokens; the total limit if the prompt has none of its own."""
+    """Return the limit of prompt tokens, or the total limit if the prompt has none of its own."""
     if not isinstance(limits, Mapping):
         return None
-    return tokens(limits.get("max_total_tokens")) or tokens(limits.get("max_prompt_tokens"))
+    return token_limit(limits.get("max_total_tokens")) or token_limit(
+        limits.get("max_prompt_tokens")
+    )
 
 
 def most_output(limits: Any) -> int | None:
-    """The limit of an answer in tokens."""
-    return tokens(limits.get("max_completion_tokens")) if isinstance(limits, Mapping) else None
+    """Return the limit of output tokens."""
+    return token_limit(limits.get("max_completion_tokens")) if isinstance(limits, Mapping) else None
+
+
+async def find_endpoint(calls: Calls, deployment_id: str) -> McpEndpoint:
+    """Return the MCP endpoint. Raises `DeploymentNotFound` if the caller cannot use it,
+    `Unsupported` if it has none, and `ServiceFailed` if Core fails.
+    """
+    name = path_segment(deployment_id)
+    written: Mapping[str, Any] | None = None
+    if not name.startswith(APPLICATION):
+        written = await calls.once(("toolset", name), partial(fetch_toolset, calls, name))
+    if written is None:
+        written = await application(calls, deployment_id)
+    return endpoint(calls, name, written)
+
+
+async def fetch_toolset(calls: Calls, name: str) -> Mapping[str, Any] | None:
+    """Return transport, name and description of a toolset; None if it does not exist."""
+    found = await get_entity(calls, "toolsets", name)
+    if found is None:
+        return None
+    return {key: found.get(key) for key in ("transport", "display_name", "description")}
+
+
+async def application(calls: Calls, deployment_id: str) -> Mapping[str, Any]:
+    """Return the MCP endpoint of an application. Raises `DeploymentNotFound` if the caller cannot
+    use it, `Unsupported` if it has none, and `ServiceFailed` if Core fails.
+    """
+    metadata = await find_metadata(calls, deployment_id)
+    if metadata.features.get("mcp") is not True:
+        raise Unsupported(f"The deployment {deployment_id!r} does not offer its tools over MCP.")
+    return metadata.written
+
+
+def endpoint(calls: Calls, name: str, written: Mapping[str, Any]) -> McpEndpoint:
+    is_sse = str(written.get("transport") or "").lower() == "sse"
+    return McpEndpoint(
+        url=f"{calls.core.url}/v1/toolset/{name}/mcp",
+        headers=ascii_headers(forwarded_headers(calls.caller)),
+        protocol="sse" if is_sse else "streamable_http",
+        display_name=localizable(written.get("display_name")),
+        description=localizable(written.get("description")),
+    )
+
+
+def localizable(value: Any) -> str | dict[str, str]:
+    if isinstance(value, Mapping):
+        return {str(locale): str(text) for locale, text in value.items()}
+    return value if isinstance(value, str) else ""

@@ -1,19 +1,24 @@
-"""Chat completions of Core's models and applications."""
+"""Chat completions and embeddings of Core's models and applications."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from apps.accounts.caller import Caller
+from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, target
 from apps.workspace.dial.failures import MOST_ERROR_BYTES, details_of
-from apps.workspace.dial.wire import send
+from apps.workspace.dial.wire import send_request
 from apps.workspace.egress.transport import StreamedResponse
 from apps.workspace.services.client import call_limits
 from apps.workspace.services.failures import failure_of_refusal
 
+EMBEDDING_SECONDS = 60.0
+
 
 @dataclass(frozen=True, slots=True)
 class DialCompletions:
-    """A deployment as one caller asks it; `name` is its encoded id."""
+    """A deployment that is called on behalf of one caller. `name` is its encoded id."""
 
     core: Core
     name: str
@@ -21,10 +26,12 @@ class DialCompletions:
     caller: Caller = field(repr=False)
 
     def credentials(self) -> list[str]:
-        return list(filter(None, (self.caller.api_key, self.caller.bearer)))
+        return list(filter(None, (self.caller.credentials.api_key, self.caller.credentials.bearer)))
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """Raises `ModelFailed`, `HTTPError`, `InvalidURL`, `EgressRefused`."""
+        """Send a request. Raises `ModelFailed` for an error response, `EgressRefused` for a blocked
+        host, and the HTTP client's errors.
+        """
         path = f"/openai/deployments/{self.name}/chat/completions"
         headers = {
             **self.headers,
@@ -33,8 +40,26 @@ class DialCompletions:
         }
         place = target(path, {"api-version": self.core.api_version})
         limits = call_limits(idle_seconds)
-        answer = await send(self.core, "POST", place, headers, limits, content)
+        answer = await send_request(self.core, "POST", place, headers, limits, content)
         if answer.is_success:
             return answer
         body = await answer.body.read_refusal(MOST_ERROR_BYTES)
         raise failure_of_refusal(answer, body, details_of(body, self.caller))
+
+
+@dataclass(frozen=True, slots=True)
+class DialEmbeddings:
+    """An embedding model that is called on behalf of one caller. `name` is its encoded id."""
+
+    calls: Calls
+    name: str
+    headers: Mapping[str, str] = field(repr=False)
+
+    async def ask(self, body: Mapping[str, Any]) -> bytes:
+        """Send a request. Raises `ServiceFailed`, including for an unknown deployment."""
+        path = f"/openai/deployments/{self.name}/embeddings"
+        place = target(path, {"api-version": self.calls.core.api_version})
+        answer = await self.calls.send(
+            "POST", place, headers=self.headers, seconds=EMBEDDING_SECONDS, json=body
+        )
+        return answer.body

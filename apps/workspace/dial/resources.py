@@ -1,4 +1,4 @@
-"""Resources in Core's buckets: their paths and listings, stored prompts, grants to read them."""
+"""Resources in Core's buckets: paths, listings, stored prompts, and grants to read them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -6,23 +6,28 @@ from typing import Any
 
 from apps.errors import FileChanged, FileRefused, ServiceFailed
 from apps.workspace.dial.calls import Calls
-from apps.workspace.dial.core import Core, encoded
+from apps.workspace.dial.core import Core, encode_path
 from apps.workspace.dial.failures import AnswerTooLarge, CoreRefused
 from apps.workspace.dial.wire import mapping
-from apps.workspace.stored_files import missing, shown
+from apps.workspace.stored_files import display_path, missing
 
 FILES = "files"
 GRANT = "/v1/ops/resource/per-request-permissions/grant"
 GRANT_REFUSED = frozenset({400, 401, 403})
-"""401 answers keys other than the per-request keys that Core makes."""
+"""Core rejects a grant with these status codes. It sends 401 for keys that are not per-request
+keys.
+"""
 PAGE = 1000
-"""Entries of one page; Core's maximum."""
+"""A page contains this many entries, which is Core's maximum."""
 NOT_YOURS = frozenset({400, 403, 404})
-"""Statuses that are reported as a missing file; Core answers 400 to an impossible path."""
+"""Responses with these status codes are reported as a missing file. Core sends 400 for an
+impossible path.
+"""
 
 
 def resource_path(core: Core, path: str, kind: str = FILES) -> str:
-    """`{kind}/{bucket}/{name}`, encoded, of a path or an address on this Core; a folder keeps its slash.
+    """Return the encoded path `{kind}/{bucket}/{name}` for a path or a URL on this Core. A folder
+    keeps its final slash.
 
     Raises `FileMissing`.
     """
@@ -31,7 +36,7 @@ def resource_path(core: Core, path: str, kind: str = FILES) -> str:
         raise missing(path)
     is_folder = place.endswith("/")
     try:
-        found = encoded(place.removesuffix("/"))
+        found = encode_path(place.removesuffix("/"))
     except ValueError:
         raise missing(path) from None
     root, _, rest = found.partition("/")
@@ -42,16 +47,15 @@ def resource_path(core: Core, path: str, kind: str = FILES) -> str:
 
 @contextmanager
 def reading(path: str, noun: str = "", most_bytes: int = 0) -> Iterator[None]:
-    """Raises `FileMissing` for a path that Core refuses to read, `FileRefused` for a large body.
+    """Convert errors of reading: raises `FileMissing` if Core rejects the path, `FileRefused` for a
+    large body.
 
-    `noun` names it in the message about more than `most_bytes`.
+    `noun` describes the resource in the message about more than `most_bytes`.
     """
     try:
         yield
     except AnswerTooLarge as error:
-        raise FileRefused(
-            f"{noun} has more than the {most_bytes:,} bytes that are possible."
-        ) from error
+        raise FileRefused(f"{noun} is too large; the limit is {most_bytes:,} bytes.") from error
     except CoreRefused as refusal:
         if refusal.status in NOT_YOURS:
             raise missing(path) from refusal
@@ -60,19 +64,19 @@ def reading(path: str, noun: str = "", most_bytes: int = 0) -> Iterator[None]:
 
 @contextmanager
 def writing(path: str, *, is_new: bool = False) -> Iterator[None]:
-    """Raises `FileChanged`, `FileRefused` for a path that Core refuses to write."""
+    """Convert errors of writing: raises `FileChanged`, or `FileRefused` if Core rejects the path."""
     try:
         yield
     except CoreRefused as refusal:
         match refusal.status:
             case 412 if is_new:
-                text = f"There is already a file {shown(path)}."
+                text = f"The file {display_path(path)} already exists."
                 raise FileChanged(text) from refusal
             case 412:
-                text = f"{shown(path)} was changed meanwhile; read it again."
+                text = f"{display_path(path)} was changed in the meantime; read it again."
                 raise FileChanged(text) from refusal
             case 400 | 403 | 404:
-                text = f"{shown(path)} is no place that you may write to."
+                text = f"You may not write to {display_path(path)}."
                 raise FileRefused(text) from refusal
             case 413:
                 raise FileRefused("The file is larger than DIAL Core accepts.") from refusal
@@ -83,13 +87,15 @@ def writing(path: str, *, is_new: bool = False) -> Iterator[None]:
 async def get_pages(
     calls: Calls, address: str, query: Mapping[str, str], most_pages: int
 ) -> tuple[list[Mapping[str, Any]], bool]:
-    """The entries of a listing, and whether these are all of them. Raises `ServiceFailed`."""
+    """Return the entries of a listing, and whether the listing is complete. Raises `ServiceFailed`
+    if a call to Core fails.
+    """
     found: list[Mapping[str, Any]] = []
     token, seen = "", set[str]()
     for _ in range(most_pages):
         asked = {"limit": str(PAGE), **query, **({"token": token} if token else {})}
         page = mapping(await calls.get_json(address, asked))
-        found += flattened(page.get("items"))
+        found += flatten_folders(page.get("items"))
         token = page.get("nextToken") or ""
         if not token:
             return found, True
@@ -99,16 +105,18 @@ async def get_pages(
     return found, False
 
 
-def flattened(items: Any) -> Iterator[Mapping[str, Any]]:
-    """All entries, with those inside of folders."""
+def flatten_folders(items: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield all entries, including those in folders."""
     for item in items if isinstance(items, list) else ():
         if isinstance(item, Mapping):
             yield item
-            yield from flattened(item.get("items"))
+            yield from flatten_folders(item.get("items"))
 
 
 async def read_prompt(calls: Calls, path: str) -> str:
-    """Raises `FileMissing`, `ServiceFailed`."""
+    """Return the text of a prompt. Raises `FileMissing` if the caller cannot read it, and
+    `ServiceFailed` if Core fails.
+    """
     place = resource_path(calls.core, path, "prompts")
     with reading(path):
         written = mapping(await calls.get_json(f"/v1/{place}"))
@@ -119,7 +127,9 @@ async def read_prompt(calls: Calls, path: str) -> str:
 
 
 async def grant_reading(calls: Calls, paths: Sequence[str], receiver: str) -> None:
-    """Let a deployment read files while this request lasts. Raises `FileRefused`, `ServiceFailed`."""
+    """Let a deployment read files until this request ends. Raises `FileRefused` if Core rejects the
+    grant, and `ServiceFailed` if Core fails.
+    """
     places = list(dict.fromkeys(resource_path(calls.core, path) for path in paths))
     if not places:
         return
@@ -134,21 +144,21 @@ async def grant_reading(calls: Calls, paths: Sequence[str], receiver: str) -> No
             raise missing(", ".join(places)) from refusal
         if refusal.status in GRANT_REFUSED:
             raise FileRefused(
-                f"DIAL does not let {receiver!r} read {shown(', '.join(places))}."
+                f"DIAL does not let {receiver!r} read {display_path(', '.join(places))}."
             ) from refusal
         raise
 
 
 async def find_home(calls: Calls) -> str:
-    """The folder for new files. Raises `ServiceFailed`.
+    """Return the folder for new files. Raises `ServiceFailed`.
 
-    Per-request keys have `appdata`, in the bucket of the person, who can so read new files.
+    Per-request keys have `appdata` in the user's bucket, where the user can read new files.
     """
     place = calls.caller.appdata
     if not place:
         buckets = mapping(await calls.get_json("/v1/bucket"))
         place = str(buckets.get("appdata") or buckets.get("bucket") or "").strip("/")
     try:
-        return f"{FILES}/{encoded(place)}/"
+        return f"{FILES}/{encode_path(place)}/"
     except ValueError as error:
-        raise ServiceFailed("DIAL Core names no bucket.", reason="answer") from error
+        raise ServiceFailed("DIAL Core returned no bucket.", reason="answer") from error

@@ -1,4 +1,4 @@
-"""Skills that are stored in Core as folders: SKILL.md, and text files beside it."""
+"""Skills that are stored in Core as folders: SKILL.md, and text files next to it."""
 
 import logging
 from urllib.parse import unquote
@@ -6,27 +6,27 @@ from urllib.parse import unquote
 from django.conf import settings
 
 from apps.errors import FileRefused, ServiceFailed
-from apps.manifest.skill_files import SKILL_FILE, is_offered
+from apps.manifest.markdown.skill_files import SKILL_FILE, is_offered
 from apps.workspace.dial.calls import Calls
-from apps.workspace.dial.core import encoded
+from apps.workspace.dial.core import encode_path
 from apps.workspace.dial.resources import get_pages, reading, resource_path
 from apps.workspace.port import StoredSkill
-from apps.workspace.stored_files import shown
+from apps.workspace.stored_files import display_path
 
 logger = logging.getLogger(__name__)
 
 
 class Skills:
-    """The skills of one request; each is listed once, and only listed files are read."""
+    """The skills of one request. Each skill is listed once, and only listed files are read."""
 
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
         self.listed: dict[str, tuple[tuple[str, ...], str]] = {}
 
     async def skill(self, path: str) -> StoredSkill:
-        """A skill; without files if they cannot be listed.
+        """Return a skill; without files if they cannot be listed.
 
-        Raises `FileRefused`, `ServiceFailed`.
+        Raises `FileRefused` if the caller cannot read it, and `ServiceFailed` if Core fails.
         """
         place = self.place(path)
         text = await self.text(place, SKILL_FILE)
@@ -34,26 +34,32 @@ class Skills:
         return StoredSkill(text, files, problem)
 
     async def skill_file(self, path: str, file: str) -> str:
-        """Raises `FileRefused`, `ServiceFailed`."""
+        """Return the text of a file. Raises `FileRefused` if the caller cannot read it, and
+        `ServiceFailed` if Core fails.
+        """
         place = self.place(path)
         files, _ = await self.files(place)
         if file not in files:
-            raise FileRefused(f"{shown(file)} is no file of the skill {shown(path)}.")
+            raise FileRefused(
+                f"{display_path(file)} is not a file of the skill {display_path(path)}."
+            )
         return await self.text(place, file)
 
     def place(self, path: str) -> str:
-        """Raises `FileMissing`."""
+        """Return the encoded path of the skill. Raises `FileMissing`."""
         return resource_path(self.calls.core, path.rstrip("/"), "skills")
 
     async def text(self, place: str, file: str) -> str:
-        name = f"{place}/files/{encoded(file.replace('%', '%25'))}"
+        name = f"{place}/files/{encode_path(file.replace('%', '%25'))}"
         most = settings.DIAL_SKILLS_FILE_MAX_BYTES
-        with reading(name, f"{shown(file)} of the skill {shown(place)}", most):
+        with reading(name, f"{display_path(file)} of the skill {display_path(place)}", most):
             body = (await self.calls.get(f"/v2/{name}", most_bytes=most)).body
         try:
             return body.decode("utf-8-sig")
         except UnicodeError as error:
-            raise FileRefused(f"{shown(file)} of the skill {shown(place)} is no text.") from error
+            raise FileRefused(
+                f"{display_path(file)} of the skill {display_path(place)} is not a text."
+            ) from error
 
     async def files(self, place: str) -> tuple[tuple[str, ...], str]:
         if place not in self.listed:
@@ -61,7 +67,7 @@ class Skills:
         return self.listed[place]
 
     async def list(self, place: str) -> tuple[tuple[str, ...], str]:
-        """The files that may be read, and a problem with the list or ""."""
+        """Return the readable files, and a problem with the listing or ""."""
         try:
             found, is_all = await get_pages(
                 self.calls,
@@ -83,7 +89,7 @@ class Skills:
 
 
 def name_in(place: str, url: str) -> str:
-    """The name of a file relative to its skill; "" for a file elsewhere."""
+    """Return the name of a file relative to its skill; "" for a file elsewhere."""
     prefix = f"{unquote(place)}/files/"
     plain = unquote(url)
     return plain.removeprefix(prefix) if plain.startswith(prefix) else ""

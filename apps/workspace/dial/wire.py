@@ -1,6 +1,6 @@
 """Requests to Core over connections that all callers share.
 
-The caller is named in the headers of each request, so no state is kept for a key.
+The headers of each request identify the caller, so no state is stored per key.
 """
 
 import functools
@@ -15,14 +15,14 @@ from apps import tracing
 from apps.errors import ServiceFailed
 from apps.workspace.dial.core import Core
 from apps.workspace.egress.guard import Trust
-from apps.workspace.egress.per_loop import shared
+from apps.workspace.egress.per_loop import loop_object
 from apps.workspace.egress.sdk_clients import URL, Request
-from apps.workspace.egress.transport import Endpoint, Limits, StreamedResponse, StreamTransport
+from apps.workspace.egress.transport import HttpEndpoint, Limits, StreamedResponse, StreamTransport
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    """A file to send as a form, the way Core accepts files."""
+class DialFile:
+    """A file to send as a form, as Core requires."""
 
     content: bytes = field(repr=False)
     content_type: str
@@ -30,7 +30,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class CoreResponse:
-    """`headers` have lower-case names."""
+    """A response of DIAL Core. `headers` have lower-case names."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
@@ -38,14 +38,14 @@ class CoreResponse:
 
 
 @functools.lru_cache(maxsize=8)
-def endpoint_of(url: str) -> Endpoint:
-    """Raises `InvalidURL`, `UnsupportedProtocol`."""
+def endpoint_of(url: str) -> HttpEndpoint:
+    """Return the endpoint of a URL. Raises `InvalidURL`, `UnsupportedProtocol`."""
     place = URL(url.rstrip("/"))
     ours = ((b"Accept-Encoding", b"identity"), (b"User-Agent", b"QuickApps"))
-    return Endpoint.of(place, ((b"Host", place.netloc), *ours))
+    return HttpEndpoint.of(place, ((b"Host", place.netloc), *ours))
 
 
-async def send(
+async def send_request(
     core: Core,
     method: str,
     target: str,
@@ -53,17 +53,17 @@ async def send(
     limits: Limits,
     content: bytes = b"",
 ) -> StreamedResponse:
-    """Return the answer; the caller closes its body. `target` is an encoded path with its query.
+    """Return the response; the caller closes its body. `target` is an encoded path with its query.
 
     Raises `HTTPError`, `InvalidURL`, `EgressRefused`.
     """
-    transport = shared((StreamTransport, Trust.DIAL), lambda: StreamTransport(Trust.DIAL))
+    transport = loop_object((StreamTransport, Trust.DIAL), lambda: StreamTransport(Trust.DIAL))
     traced = {**headers, **tracing.headers()}
     return await transport.send(endpoint_of(core.url), content, limits, traced, method, target)
 
 
-def encoded_body(value: Any, file: File | None) -> tuple[dict[str, str], bytes]:
-    """Headers and content for a file, a JSON value, or neither (None)."""
+def encoded_body(value: Any, file: DialFile | None) -> tuple[dict[str, str], bytes]:
+    """Return headers and content for a file, a JSON value, or neither (None)."""
     if file is not None:
         form = {"file": ("file", file.content, file.content_type)}
         request = Request("PUT", "http://any", files=form)
@@ -74,18 +74,20 @@ def encoded_body(value: Any, file: File | None) -> tuple[dict[str, str], bytes]:
     return {"Content-Type": "application/json"}, text.encode()
 
 
-def decoded(body: bytes) -> Any:
-    """Raises `ServiceFailed`."""
+def decode_body(body: bytes) -> Any:
+    """Parse JSON. Raises `ServiceFailed` if a call to Core fails."""
     if not body.strip():
         return None
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ServiceFailed("DIAL Core answered with what is not JSON.", reason="answer") from error
+        raise ServiceFailed(
+            "DIAL Core sent a response that is not JSON.", reason="answer"
+        ) from error
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Raises `ServiceFailed` for an answer that is not an object."""
+    """Return the value if it is an object. Raises `ServiceFailed` otherwise."""
     if not isinstance(value, Mapping):
-        raise ServiceFailed("DIAL Core answered with what is not understood.", reason="answer")
+        raise ServiceFailed("DIAL Core sent an unreadable response.", reason="answer")
     return value

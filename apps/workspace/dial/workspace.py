@@ -1,4 +1,4 @@
-"""The workspace that DIAL Core serves, asked with the caller's own key."""
+"""The workspace of a DIAL Core caller. It uses the caller's own key."""
 
 import copy
 import logging
@@ -13,18 +13,16 @@ from apps.errors import ServiceFailed
 from apps.workspace.dial import channel
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, path_segment
-from apps.workspace.dial.embeddings import DialEmbeddings
-from apps.workspace.dial.files import DialFiles
-from apps.workspace.dial.headers import check_chain, forwarded, read_chain, write_chain
-from apps.workspace.dial.metadata import find_facts, find_info, told_capabilities
-from apps.workspace.dial.models import DialCompletions
+from apps.workspace.dial.files import DialFileStore
+from apps.workspace.dial.headers import check_chain, forwarded_headers, read_chain, write_chain
+from apps.workspace.dial.metadata import find_endpoint, find_facts, find_info, told_capabilities
+from apps.workspace.dial.models import DialCompletions, DialEmbeddings
 from apps.workspace.dial.resources import grant_reading, read_prompt
 from apps.workspace.dial.skills import Skills
-from apps.workspace.dial.toolsets import find_endpoint
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.embeddings.service import ServiceEmbedder
-from apps.workspace.fitted_model import fitted
+from apps.workspace.fitted_model import fit_model
 from apps.workspace.openai.model import completions_api
 from apps.workspace.port import DeploymentInfo, KeyUse, McpEndpoint, SignIn, StoredSkill
 from apps.workspace.services.model import ServiceModel
@@ -37,13 +35,15 @@ logger = logging.getLogger(__name__)
 DEPLOYMENT_TYPES = {"type": "model,application,toolset"}
 
 FindInfo = Callable[[Calls, str], Awaitable[DeploymentInfo]]
-"""Raises `DeploymentNotFound`, `ServiceFailed`."""
+"""This function finds the description of a deployment. It raises `DeploymentNotFound` if there is
+none, and `ServiceFailed` if Core does not answer.
+"""
 
 
 class DialWorkspace:
-    """One for each request: Core's keys are valid for one request only.
+    """The workspace of one request: Core's keys are valid for one request only.
 
-    Every method raises `ServiceFailed` when Core cannot be asked. `chain` are the applications
+    Every method raises `ServiceFailed` if a call to Core fails. `chain` contains the applications
     around this run, the outermost first.
     """
 
@@ -52,10 +52,10 @@ class DialWorkspace:
         self.core = core
         self.calls = Calls(core, caller)
         self.skills = Skills(self.calls)
-        self.chain = read_chain(caller.headers)
+        self.chain = read_chain(caller.client.headers)
 
     def inside(self, application: str, keys: KeyUse = "platform") -> Self:
-        # A caller of Core's pays with the key of the request alone.
+        # The key of the request pays for the calls, never a key of the installation.
         inner = copy.copy(self)
         inner.chain = (*self.chain, application)
         return inner
@@ -70,7 +70,9 @@ class DialWorkspace:
         return await self.described(deployment_id, assume)
 
     async def described(self, deployment_id: str, find: FindInfo) -> DeploymentInfo:
-        """Raises `CallsItself`, and as `find`."""
+        """Return the description. Raises `CallsItself` if the deployment is in the chain of
+        callers, and the errors of `find`.
+        """
         check_chain(self.chain, deployment_id)
         return await find(self.calls, deployment_id)
 
@@ -81,15 +83,17 @@ class DialWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Core is not asked yet whether it exists, nor what it can do: what it has said by now counts.
+        """Return a model without a request to Core: its capabilities are those that Core has
+        reported before.
 
-        Raises `DeploymentNotFound`, `CallsItself`.
+        Raises `DeploymentNotFound` for an impossible id, and `CallsItself` if it is in the chain of
+        callers.
         """
         check_chain(self.chain, deployment_id)
         completions = DialCompletions(
             self.core,
             path_segment(deployment_id),
-            {**forwarded(self.caller, headers), **write_chain(self.chain)},
+            {**forwarded_headers(self.caller, headers), **write_chain(self.chain)},
             self.caller,
         )
         model = ServiceModel(
@@ -99,15 +103,15 @@ class DialWorkspace:
             idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
         )
         can = told_capabilities(self.calls, deployment_id)
-        return fitted(model, deployment_id, can, text_tools=settings.TEXT_TOOLS)
+        return fit_model(model, deployment_id, can)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
-        """As `model`: Core is not asked yet whether it exists."""
+        """Return an embedder without a request to Core, as `model` does."""
         wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
         if not wanted:
             return BuiltInEmbedder()
         check_chain(self.chain, wanted)
-        headers = {**forwarded(self.caller), **write_chain(self.chain)}
+        headers = {**forwarded_headers(self.caller), **write_chain(self.chain)}
         service = DialEmbeddings(self.calls, path_segment(wanted), headers)
         return ServiceEmbedder(service, wanted)
 
@@ -115,41 +119,45 @@ class DialWorkspace:
         try:
             listed = await self.calls.get_json("/v1/deployment-names", DEPLOYMENT_TYPES)
         except ServiceFailed as failure:
-            logger.warning("It cannot be told which deployments are usable: %s", failure)
+            logger.warning("The list of usable deployments is unavailable: %s", failure)
             return None
         names = read_names(listed)
         if names is None:
-            logger.warning("DIAL Core's list of deployments is not understood.")
+            logger.warning("DIAL Core's list of deployments is unreadable.")
         return names
 
     async def memories(self, *, is_shared: bool = False) -> "DialMemories":
-        # An application can write to its own folder alone, so nothing is shared here.
-        # Imported with the first use, because it needs NumPy.
+        # An application can write only to its own folder, so memories are not shared between
+        # applications. Imported at first use, because the module needs NumPy.
         from apps.workspace.dial.memories import memories_at
 
         return memories_at(self.calls, await self.files.home())
 
     def corpus(self) -> None:
-        return None  # files are Core's, and nobody may read them while no caller is there
+        return None  # Core stores the files, and they can be read only with a caller's key.
 
     async def prompt(self, path: str) -> str:
-        """Raises `FileRefused`."""
+        """Return the text of a prompt. Raises `FileRefused` if the caller cannot read it."""
         return await read_prompt(self.calls, path)
 
     async def skill(self, path: str) -> StoredSkill:
-        """Raises `FileRefused`."""
+        """Return a skill. Raises `FileRefused` if the caller cannot read it."""
         return await self.skills.skill(path)
 
     async def skill_file(self, path: str, file: str) -> str:
-        """Raises `FileRefused`."""
+        """Return the text of a file in a skill. Raises `FileRefused` if the caller cannot read it."""
         return await self.skills.skill_file(path, file)
 
     @property
-    def files(self) -> DialFiles:
-        return DialFiles(self.calls)
+    def files(self) -> DialFileStore:
+        return DialFileStore(self.calls)
 
     async def mcp_endpoint(self, deployment_id: str) -> McpEndpoint:
-        """Raises `DeploymentNotFound`, `CallsItself`, `Unsupported`."""
+        """Return the MCP server of a toolset or an application.
+
+        Raises `DeploymentNotFound` if the caller cannot use it, `CallsItself` if it is in the chain
+        of callers, and `Unsupported` if it has no MCP server.
+        """
         check_chain(self.chain, deployment_id)
         return await find_endpoint(self.calls, deployment_id)
 
@@ -160,7 +168,7 @@ class DialWorkspace:
         return await channel.sign_in_to_service(self.calls, scope)
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
-        """Raises `FileRefused`."""
+        """Allow `receiver` to read the files. Raises `FileRefused` if Core rejects the grant."""
         await grant_reading(self.calls, paths, receiver)
 
 
@@ -169,7 +177,7 @@ async def assume(calls: Calls, deployment_id: str) -> DeploymentInfo:
 
 
 def read_names(listed: Any) -> frozenset[str] | None:
-    """The ids in Core's answer; None for an answer that is no list of ids."""
+    """Return the ids in Core's response; None for a response that is not a list of ids."""
     if not isinstance(listed, list):
         return None
     names = [item.get("id") if isinstance(item, Mapping) else item for item in listed]

@@ -1,7 +1,7 @@
 """HTTP clients for our own calls: one for each level of trust, shared by all callers.
 
-They keep connections but no cookies, follow no redirects and read no proxy variables. No other
-room may import the library, so the names that callers need are exported from here.
+They pool connections but store no cookies, follow no redirects and read no proxy variables. No
+other package may import the library, so this module exports the names that callers need.
 """
 
 import functools
@@ -25,28 +25,30 @@ from httpx import TimeoutException as TimeoutException
 
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.guarded_transports import HttpxTransport
-from apps.workspace.egress.per_loop import shared
+from apps.workspace.egress.per_loop import loop_object
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
-"""The default for callers without a time-out of their own."""
+"""A read times out after this many seconds for callers without a timeout of their own."""
 LIMITS = httpx.Limits(max_connections=200, max_keepalive_connections=50, keepalive_expiry=15)
 
 
 def parse_url(text: str) -> URL:
-    """Raises `InvalidURL`, also for a host that is no valid name."""
+    """Parse a URL. Raises `InvalidURL`, including for an invalid host name."""
     url = URL(text)
     try:
         _ = url.host
         url.raw_host.decode("ascii").encode("idna")
     except UnicodeError as error:
-        raise InvalidURL("The host is not a name.") from error
+        raise InvalidURL("The host is not a valid name.") from error
     return url
 
 
 def find_client(trust: Trust) -> AsyncClient:
-    """The client of that trust on the running loop; with SITE, paths are joined to SITE_URL."""
-    return shared(trust, functools.partial(make_client, trust))
+    """Return the running loop's client for this level of trust. With SITE, paths are joined to
+    SITE_URL.
+    """
+    return loop_object(trust, functools.partial(make_client, trust))
 
 
 def make_client(trust: Trust) -> AsyncClient:
@@ -62,7 +64,7 @@ def make_client(trust: Trust) -> AsyncClient:
 
 
 class NoCookies(CookieJar):
-    """Keeps no cookies: one caller's session must not reach another's request."""
+    """Stores no cookies: one caller's session must not reach another's request."""
 
     def extract_cookies(self, response: HTTPResponse, request: CookieRequest) -> None:
         return None

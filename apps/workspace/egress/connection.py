@@ -1,7 +1,7 @@
-"""One HTTP/1.1 connection for streamed answers: an asyncio protocol around a C parser.
+"""An HTTP/1.1 connection for streamed responses: an asyncio protocol around a C parser.
 
-Everything from one network read is handed on as one piece: the cost of a streamed token is mostly
-the number of wake-ups between the socket and its reader.
+It passes everything from one network read on as one piece, because the number of wake-ups between
+the socket and its reader makes up most of the cost of a streamed token.
 """
 
 import asyncio
@@ -14,19 +14,25 @@ import httptools
 import httpx2
 
 MOST_HEADER_BYTES = 64 * 1024
-"""For the headers, for the trailers, and for the bytes between two pieces of a body."""
+"""The headers, the trailers, and the bytes between two chunks of a body can have at most this many
+bytes each.
+"""
 MOST_HEADERS = 256
-"""Headers and trailers of one answer, interim ones included."""
+"""One response can have at most this many headers and trailers, including those of interim
+responses.
+"""
 MOST_BUFFERED_BYTES = 256 * 1024
-"""Above this, reading pauses: a slow consumer slows the service down instead of filling memory."""
+"""Reading pauses when more than this many bytes are buffered: a slow consumer slows the service
+down instead of filling memory.
+"""
 
 
 class ConnectionBroken(httpx2.RemoteProtocolError):
-    """The connection failed, or the bytes received are no acceptable HTTP answer."""
+    """Raised if the connection failed, or if the received bytes are not a valid HTTP response."""
 
 
 class ConnectionSilent(httpx2.ReadTimeout):
-    """A wait to receive or to send took too long, or the whole exchange did."""
+    """Raised if a wait to receive or to send, or the whole exchange, took too long."""
 
 
 @dataclass(slots=True)
@@ -35,8 +41,10 @@ class Head:
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
 
 
-class Connection(asyncio.Protocol):
-    """Carries one exchange at a time: `send`, then `read_head`, then `read_piece` until b""."""
+class HttpConnection(asyncio.Protocol):
+    """Carries one exchange at a time. Call `send`, then `read_head`, then `read_piece` until it
+    returns b"".
+    """
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
@@ -69,15 +77,15 @@ class Connection(asyncio.Protocol):
     ) -> None:
         """Begin an exchange that may last `total_seconds`.
 
-        `idle_seconds` limit the wait for all headers, then each wait for more of the body.
-        Raises `ConnectionBroken`, `ConnectionSilent`.
+        `idle_seconds` limits the wait for all headers, then each wait for more of the body. Raises
+        `ConnectionBroken`, `ConnectionSilent`.
         """
         self.head = Head()
         self.has_head = self.is_complete = self.is_framed = False
         self.header_bytes = self.headers = 0
         self.end_within(total_seconds)
         if self.transport is None or self.transport.is_closing():
-            raise self.failure or closed()
+            raise self.failure or closed_error()
         self.transport.write(data)
         if self.is_write_blocked:
             self.idle_seconds = write_seconds
@@ -88,20 +96,21 @@ class Connection(asyncio.Protocol):
         self.start_timer()
 
     async def read_head(self) -> Head:
-        """Status and headers, interim answers skipped. Raises as `send` does."""
+        """Return status and headers, without interim responses. Raises the same errors as `send`."""
         while not self.has_head:
             await self.wait()
         return self.head
 
     async def read_piece(self) -> bytes:
-        """The part of the body that arrived since the last call; b"" at its end. Raises as `send`."""
+        """Return the part of the body that arrived since the last call; b"" at its end. Raises the
+        same errors as `send`.
+        """
         while not self.pieces:
             if self.is_complete:
                 return b""
             await self.wait()
-        pieces = self.pieces
+        pieces, self.pieces = self.pieces, []
         piece = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        pieces.clear()
         self.buffered = 0
         if self.is_paused and self.transport is not None:
             self.is_paused = False
@@ -109,14 +118,14 @@ class Connection(asyncio.Protocol):
         return piece
 
     def end_within(self, seconds: float) -> None:
-        """Limit the rest of the exchange, counted from now."""
+        """Limit the time for the rest of the exchange, counted from now."""
         self.total_seconds = seconds
         self.ends_at = self.loop.time() + seconds
         if self.timer is not None:
             self.start_timer()
 
     async def finish(self, most: int, seconds: float) -> None:
-        """Discard the rest of the body, up to `most` bytes and for at most `seconds`."""
+        """Discard the rest of the body, up to `most` bytes and for up to `seconds`."""
         self.is_discarding = True
         try:
             async with asyncio.timeout(seconds):
@@ -137,12 +146,12 @@ class Connection(asyncio.Protocol):
         )
 
     def has_news(self) -> bool:
-        """Whether an idle connection has something to read, which can only be its end."""
+        """Return True if an idle connection has data to read, which can only mean that it ended."""
         # Poll the socket: the event loop may not have noticed yet.
         return self.transport is None or bool(self.news.poll(0))
 
     def rest(self) -> None:
-        """Make ready to be kept for another exchange."""
+        """Prepare for another exchange."""
         self.pieces.clear()
         self.buffered = 0
         self.stop_timer()
@@ -158,7 +167,7 @@ class Connection(asyncio.Protocol):
 
     async def wait(self) -> None:
         if self.failure is not None or self.transport is None:
-            raise self.failure or closed()
+            raise self.failure or closed_error()
         self.waiter = self.loop.create_future()
         if self.has_head:
             self.heard_at = self.loop.time()
@@ -182,7 +191,7 @@ class Connection(asyncio.Protocol):
             self.timer = None
 
     def on_timer(self) -> None:
-        """Called by the timer: fail an exchange that is silent or too long, else set it again."""
+        """Fail an exchange that is silent or takes too long; otherwise restart the timer."""
         now = self.loop.time()
         waits = self.waiter is not None
         left = self.heard_at + self.idle_seconds - now if waits else self.idle_seconds
@@ -190,7 +199,9 @@ class Connection(asyncio.Protocol):
             what = "Nothing" if self.has_head else "No headers"
             self.fail(ConnectionSilent(f"{what} for {self.idle_seconds:g} seconds."))
         elif now >= self.ends_at:
-            self.fail(ConnectionSilent(f"No end after {self.total_seconds:g} seconds."))
+            self.fail(
+                ConnectionSilent(f"The response did not end within {self.total_seconds:g} seconds.")
+            )
         else:
             self.timer = self.loop.call_later(min(left, self.ends_at - now), self.on_timer)
 
@@ -202,17 +213,17 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self.is_complete:
-            self.fail(ConnectionBroken("The service sent something that nobody asked for."))
+            self.fail(ConnectionBroken("The service sent an unrequested response."))
             return
         before = self.buffered
         try:
             self.parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self.fail(ConnectionBroken(f"The answer is not HTTP ({type(error).__name__})."))
+            self.fail(ConnectionBroken(f"The response is not HTTP ({type(error).__name__})."))
             return
         self.header_bytes = self.header_bytes + len(data) if self.buffered == before else 0
         if self.header_bytes > MOST_HEADER_BYTES or self.headers > MOST_HEADERS:
-            self.fail(ConnectionBroken("The headers or trailers of the answer are too large."))
+            self.fail(ConnectionBroken("The headers or trailers of the response are too large."))
             return
         self.wake()
         if self.buffered > MOST_BUFFERED_BYTES:
@@ -226,7 +237,7 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         is_end = self.failure is None and not self.is_framed
         if is_end and self.has_head and not self.is_complete:
-            self.is_complete = True  # the end of the connection is the end of such a body
+            self.is_complete = True  # The end of the connection ends the body.
             self.wake()
         return False
 
@@ -254,12 +265,12 @@ class Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         if self.is_complete:
-            raise ValueError("an answer that nobody asked for")
-        self.head = Head()  # an interim answer may have come before
+            raise ValueError("an unrequested response")
+        self.head = Head()  # An interim response may have come before.
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self.headers += 1
-        if not self.has_head and self.headers <= MOST_HEADERS:  # nobody reads trailers
+        if not self.has_head and self.headers <= MOST_HEADERS:  # Nobody reads trailers.
             self.head.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
@@ -283,5 +294,5 @@ class Connection(asyncio.Protocol):
             self.keeps_alive = self.parser.should_keep_alive()
 
 
-def closed() -> ConnectionBroken:
+def closed_error() -> ConnectionBroken:
     return ConnectionBroken("The connection is closed.")

@@ -1,4 +1,4 @@
-"""The idle connections of a transport, and how new ones are made."""
+"""The pool of idle connections of a transport."""
 
 import asyncio
 import ssl
@@ -7,13 +7,17 @@ from dataclasses import dataclass
 
 import httpx2
 
-from apps.workspace.egress.connection import Connection
-from apps.workspace.egress.guard import Address, Trust, find_addresses, tls_context
+from apps.workspace.egress.connection import HttpConnection
+from apps.workspace.egress.guard import HostAddress, Trust, find_addresses, tls_context
 
 KEPT_SECONDS = 15.0
-"""How long a connection stays idle: less than the limit of usual proxies."""
+"""The pool closes a connection that was idle for this many seconds, which is less than the limit of
+common proxies.
+"""
 MOST_KEPT = 256
-"""Idle connections to one origin; the number in use is bounded by the number of runs."""
+"""The pool keeps at most this many idle connections to one origin. The number of runs bounds the
+connections in use.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +27,15 @@ class Origin:
     port: int
 
 
-class Pool:
-    """Idle connections by origin; the most recently used is taken first."""
+class ConnectionPool:
+    """Idle connections by origin. The most recently used connection is reused first."""
 
     def __init__(self, trust: Trust) -> None:
         self.trust = trust
-        self.idle: dict[Origin, deque[tuple[Connection, float]]] = {}
+        self.idle: dict[Origin, deque[tuple[HttpConnection, float]]] = {}
         self.sweeper: asyncio.TimerHandle | None = None
 
-    def take(self, origin: Origin) -> Connection | None:
+    def take(self, origin: Origin) -> HttpConnection | None:
         kept = self.idle.get(origin)
         oldest = asyncio.get_running_loop().time() - KEPT_SECONDS
         while kept:
@@ -41,8 +45,8 @@ class Pool:
             connection.close()
         return None
 
-    async def connect(self, origin: Origin, seconds: float) -> Connection:
-        """Raises httpx2's errors and `EgressRefused`."""
+    async def connect(self, origin: Origin, seconds: float) -> HttpConnection:
+        """Open a connection. Raises httpx2's errors and `EgressRefused`."""
         try:
             async with asyncio.timeout(seconds):
                 addresses = await find_addresses(self.trust, origin.host, origin.port)
@@ -56,11 +60,11 @@ class Pool:
         except TimeoutError as error:
             raise httpx2.ConnectTimeout(f"No connection within {seconds:g} seconds.") from error
         except ssl.SSLError as error:
-            raise httpx2.ConnectError("The secure connection could not be set up.") from error
+            raise httpx2.ConnectError("The TLS connection failed.") from error
         except OSError as error:
             raise httpx2.ConnectError("The service cannot be reached.") from error
 
-    def give_back(self, origin: Origin, connection: Connection) -> None:
+    def give_back(self, origin: Origin, connection: HttpConnection) -> None:
         kept = self.idle.setdefault(origin, deque())
         if not connection.is_reusable() or len(kept) >= MOST_KEPT:
             connection.close()
@@ -89,17 +93,17 @@ class Pool:
             for connection, _ in kept:
                 connection.close()
         self.idle.clear()
-        await asyncio.sleep(0)  # let the aborted transports notify their protocols
+        await asyncio.sleep(0)  # This lets the aborted transports notify their protocols.
 
 
-async def dial(origin: Origin, address: Address) -> Connection:
+async def dial(origin: Origin, address: HostAddress) -> HttpConnection:
     loop = asyncio.get_running_loop()
     secure = origin.scheme == "https"
     _, connection = await loop.create_connection(
-        Connection,
+        HttpConnection,
         address.host,
         address.port,
         ssl=tls_context() if secure else None,
-        server_hostname=origin.host if secure else None,  # the certificate is for the name
+        server_hostname=origin.host if secure else None,  # The certificate is for the host name.
     )
     return connection

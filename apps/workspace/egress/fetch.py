@@ -1,21 +1,24 @@
-"""Fetch a URL that a model or a user named: public addresses only, no credentials, bounded.
+"""Fetches a URL from a model or a user: only public addresses, no credentials, limited size and
+time.
 
-The client judges every address that it connects to. Redirects are followed here, each judged like
-the first URL.
+The client checks every address before it connects. This module follows redirects itself and checks
+each one like the first URL.
 """
 
 import asyncio
+import hashlib
 import mimetypes
 import re
 import socket
 from dataclasses import dataclass, field
+from email.message import Message
 from http import HTTPStatus
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 
 from apps.errors import EgressRefused, FetchReason, FetchRefused
-from apps.workspace.egress.bodies import BodyTooLarge, read_body
+from apps.workspace.egress.bodies import ResponseBodyTooLarge, read_body
 from apps.workspace.egress.clients import (
     URL,
     HTTPError,
@@ -27,18 +30,21 @@ from apps.workspace.egress.clients import (
     parse_url,
 )
 from apps.workspace.egress.fetch_policy import BARRIERS, FetchPolicy
-from apps.workspace.egress.file_names import name_of_file
 
 UNKNOWN_TYPE = "application/octet-stream"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _media_type = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 _charset = re.compile(r"\bcharset\s*=\s*[\"']?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
+NAME_BYTES = 200
+"""A file name has at most this many bytes. File systems allow 255, so a prefix fits."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """`content_type` has no parameters, `filename` no path; `charset` is "" if none was sent."""
+class FetchedFile:
+    """A downloaded file. `content_type` has no parameters and `filename` no path; `charset` is ""
+    if the server sent none.
+    """
 
     content: bytes = field(repr=False)
     content_type: str
@@ -46,15 +52,16 @@ class Fetched:
     charset: str = ""
 
 
-async def fetch(url: str, policy: FetchPolicy, limit: int, *, seconds: float) -> Fetched:
-    """GET with all its redirects, within `seconds`; at most `limit` bytes, packed and unpacked.
+async def fetch(url: str, policy: FetchPolicy, limit: int, *, seconds: float) -> FetchedFile:
+    """Send a GET and follow its redirects, within `seconds` and up to `limit` bytes, compressed and
+    decompressed.
 
-    Raises `FetchRefused`, whose text names the URL without its query and credentials.
+    Raises `FetchRefused`, whose text contains the URL without its query and credentials.
     """
     try:
         async with asyncio.timeout(seconds):
             return await follow(url, policy, limit, seconds)
-    except BodyTooLarge as error:
+    except ResponseBodyTooLarge as error:
         raise refusal("size_limit", url) from error
     except (TimeoutError, TimeoutException) as error:
         raise refusal("timeout", url) from error
@@ -64,7 +71,7 @@ async def fetch(url: str, policy: FetchPolicy, limit: int, *, seconds: float) ->
         raise refusal(failure_reason(error), url) from error
 
 
-async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> Fetched:
+async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> FetchedFile:
     if wish := policy.judge_switches():
         raise refusal(wish, url)
     timeout = Timeout(seconds, connect=settings.EXTERNAL_URL_FETCH_CONNECT_TIMEOUT_SECONDS)
@@ -81,21 +88,31 @@ async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> F
 
 
 def read_address(text: str, asked: str) -> URL:
-    """The address without user name and password, which the client would send as a header.
+    """Return the URL without username and password, which the client would send as a header.
 
-    Raises `FetchRefused` for an address that is not HTTP, and `InvalidURL`.
+    Raises `FetchRefused` for a URL that is not HTTP, and `InvalidURL` for an invalid one.
     """
-    address = parse_url(text)
-    is_http = address.scheme in {"http", "https"}
-    port = 80 if address.port is None else address.port
-    if not is_http or not address.host or not 0 < port < 65_536:
-        raise refusal("ssrf_block", asked)
-    return address.copy_with(userinfo=b"", fragment=None)
+    if not is_http_address(text):
+        if text != asked:  # It is the target of a redirect.
+            raise refusal("ssrf_block", asked)
+        shown = redact_url(asked)
+        raise FetchRefused("ssrf_block", f"External URL {shown} is not a valid HTTP address.")
+    return parse_url(text).copy_with(userinfo=b"", fragment=None)
 
 
-async def read_file(response: Response, address: URL, limit: int, asked: str) -> Fetched:
+def is_http_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        is_port = parts.port != 0
+    except ValueError:
+        return False
+    is_host = bool(parts.hostname) and not any(map(str.isspace, parts.netloc))
+    return parts.scheme in {"http", "https"} and is_host and is_port and text == text.strip()
+
+
+async def read_file(response: Response, address: URL, limit: int, asked: str) -> FetchedFile:
     if response.status_code != HTTPStatus.OK:
-        raise refusal("transport", asked, f"The server answered {response.status_code}.")
+        raise refusal("transport", asked, f"The server returned status {response.status_code}.")
     content = await read_body(response, limit)
     told, _, options = response.headers.get("content-type", "").partition(";")
     told = told.strip().lower()
@@ -104,7 +121,7 @@ async def read_file(response: Response, address: URL, limit: int, asked: str) ->
     disposition = response.headers.get("content-disposition", "")
     name = name_of_file(str(address), disposition, content_type)
     guessed = content_type or mimetypes.guess_type(name)[0] or UNKNOWN_TYPE
-    return Fetched(content, guessed, name, charset[1].lower() if charset else "")
+    return FetchedFile(content, guessed, name, charset[1].lower() if charset else "")
 
 
 def failure_reason(error: Exception) -> FetchReason:
@@ -133,15 +150,17 @@ OUTCOMES: dict[FetchReason, str] = {
 def refusal(reason: FetchReason, url: str, detail: str = "") -> FetchRefused:
     if reason in BARRIERS:
         return FetchRefused(reason, BARRIERS[reason])
-    text = f"External URL {shown(url)} {OUTCOMES[reason]} {detail}"
+    text = f"External URL {redact_url(url)} {OUTCOMES[reason]} {detail}"
     return FetchRefused(reason, text.rstrip())
 
 
 SHOWN_CHARACTERS = 200
 
 
-def shown(url: str) -> str:
-    """A URL for messages: without credentials, query and fragment; only the scheme of a data: URI."""
+def redact_url(url: str) -> str:
+    """Return a URL for messages: without credentials, query and fragment; only the scheme of a
+    data: URI.
+    """
     scheme, colon, _ = url.strip().partition(":")
     if colon and scheme.lower() == "data":
         return "data:…"
@@ -153,3 +172,47 @@ def shown(url: str) -> str:
     named = parts._replace(netloc=host, query="", fragment="").geturl()
     named = "".join(c if c.isprintable() else "�" for c in named)
     return named if len(named) <= SHOWN_CHARACTERS else f"{named[:SHOWN_CHARACTERS]}…"
+
+
+def name_of_file(url: str, disposition: str, content_type: str) -> str:
+    """Return the name from the server, else from the URL's path, else a name made from the URL's
+    hash.
+    """
+    given = usable_name(disposition_name(disposition)) or usable_name(name_in_address(url))
+    if given:
+        return given
+    digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()[:16]
+    return f"external-{digest}{mimetypes.guess_extension(content_type) or ''}"
+
+
+def disposition_name(disposition: str) -> str:
+    """Return the file name in a Content-Disposition header; "" if there is none."""
+    if not disposition:
+        return ""
+    header = Message()
+    header["Content-Disposition"] = disposition
+    try:
+        return header.get_filename("") or ""
+    except (LookupError, UnicodeError):  # The character set is unknown.
+        return ""
+
+
+def name_in_address(url: str) -> str:
+    """Return the decoded file name at the end of a URL; "" if there is none."""
+    try:
+        return unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])
+    except ValueError:
+        return ""
+
+
+def usable_name(name: str) -> str:
+    """Return the last part of a name, cleaned and shortened for storage; "" if nothing remains."""
+    last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    clean = "".join(c for c in last if c.isprintable()).strip(" .")
+    if len(clean.encode("utf-8", "replace")) <= NAME_BYTES:
+        return clean
+    stem, dot, ending = clean.rpartition(".")
+    if not stem or len(ending) > 16:
+        stem, dot, ending = clean, "", ""
+    room = NAME_BYTES - len(f"{dot}{ending}".encode("utf-8", "replace"))
+    return f"{stem.encode('utf-8', 'replace')[:room].decode('utf-8', 'ignore')}{dot}{ending}"

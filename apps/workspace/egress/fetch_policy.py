@@ -1,6 +1,7 @@
-"""Rules for fetching external URLs: the installation's, which an application may narrow.
+"""Rules for fetching external URLs: the rules of the installation, which an application may
+restrict further.
 
-Every host is judged before its name is looked up, also that of each redirect.
+Every host, including that of each redirect, is checked before its name is resolved.
 """
 
 from collections.abc import Iterable
@@ -13,7 +14,9 @@ from apps.workspace.egress.clients import URL, InvalidURL
 from apps.workspace.egress.guard import Trust
 
 Barrier = Literal["admin", "builder", "admin_allowlist", "builder_allowlist"]
-"""What forbids a fetch: a setting or a host list, of the installation or of the application."""
+"""This is the rule that forbids a fetch: a setting or a host list, of the installation or of the
+application.
+"""
 BARRIERS: dict[Barrier, str] = {
     "admin": "External URL fetching is disabled by operator policy (EXTERNAL_URL_FETCH_ENABLED).",
     "builder": (
@@ -31,7 +34,7 @@ BARRIERS: dict[Barrier, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FetchPolicy:
-    """An application's settings; None leaves it to the installation, () allows no host at all."""
+    """An application's settings. None means the installation's value; () allows no host at all."""
 
     enabled: bool | None = None
     hosts: tuple[str, ...] | None = None
@@ -41,13 +44,13 @@ class FetchPolicy:
         return Trust.GUARDED
 
     def judge_switches(self) -> Barrier | None:
-        """The setting that switches fetching off; None when it is on."""
+        """Return the setting that switches fetching off, or None."""
         if not settings.EXTERNAL_URL_FETCH_ENABLED:
             return "admin"
         return "builder" if self.enabled is False else None
 
     def judge(self, host: str) -> Barrier | None:
-        """The reason not to contact this host; None when it may be contacted."""
+        """Return the reason why this host must not be contacted, or None."""
         if switched := self.judge_switches():
             return switched
         ours: list[str] = settings.EXTERNAL_URL_FETCH_HOST_ALLOWLIST
@@ -60,7 +63,7 @@ class FetchPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ServicePolicy(FetchPolicy):
-    """For addresses that a service of the operator's has answered with: no list holds for them."""
+    """The policy for URLs that an operator's service returned. No host list applies to them."""
 
     def judge_switches(self) -> None:
         return None
@@ -71,7 +74,9 @@ class ServicePolicy(FetchPolicy):
 
 @dataclass(frozen=True, slots=True)
 class OperatorPolicy(ServicePolicy):
-    """For addresses that an operator gives: what a manifest may call may be read, too."""
+    """The policy for URLs that an operator sets. Files may be read from any URL that a manifest may
+    call.
+    """
 
     @property
     def trust(self) -> Trust:
@@ -79,7 +84,9 @@ class OperatorPolicy(ServicePolicy):
 
 
 def is_listed(host: str, patterns: Iterable[str]) -> bool:
-    """Whether a pattern is the host or, as `*.suffix`, matches a subdomain. IP addresses never match."""
+    """Return True if a pattern is the host or, as `*.suffix`, matches a subdomain. IP addresses
+    never match.
+    """
     name = ascii_host(host)
     if not name or is_ip_literal(name):
         return False
@@ -94,7 +101,7 @@ def matches(name: str, pattern: str) -> bool:
 
 
 def ascii_host(host: str) -> str:
-    """A host name as it is looked up: lower case, ASCII, no final dot; "" if it is invalid."""
+    """Return a host name as DNS needs it: lower case, ASCII, no final dot; "" if it is invalid."""
     try:
         name = URL(f"http://{host}/").raw_host.decode("ascii")
     except (InvalidURL, UnicodeError):

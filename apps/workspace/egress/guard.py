@@ -1,7 +1,7 @@
-"""Check of the hosts that may be contacted, by the IP addresses that are connected to.
+"""Checks the hosts that may be contacted, by their IP addresses.
 
-A name is resolved here, each address is judged, and connections go to exactly these addresses. So
-redirects, changing DNS answers and unusual spellings of an address cannot get around the check.
+This module resolves a name and checks each address, and connections use exactly these addresses. So
+redirects, changing DNS answers and unusual spellings of an address cannot bypass the check.
 """
 
 import asyncio
@@ -16,46 +16,60 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from apps.errors import EgressRefused
-from apps.workspace.egress.addresses import Reach, reach
-from apps.workspace.egress.unknown_hosts import HostUnknown
+from apps.workspace.egress.ip_addresses import Reach, reach
+
+UNKNOWN = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 
 
 class Trust(Enum):
-    """The source of an address, which decides how far it may lead."""
+    """The source of an address, which decides which hosts it may refer to."""
 
     GUARDED = "guarded"
-    """A model or a user: the public Internet only."""
+    """A model or a user provided the URL: only the public Internet is allowed."""
     OPERATOR = "operator"
-    """A manifest or a deployment: private networks too, for hosts on the allowlist."""
+    """A manifest or a deployment provided the URL: private networks are also allowed, for hosts on
+    the allowlist.
+    """
     SITE = "site"
-    """This server, at SITE_URL, and nothing else."""
+    """Only this server, at SITE_URL, is allowed."""
     DIAL = "dial"
-    """DIAL Core, at DIAL_URL, and nothing else: its address is the operator's, private or not."""
+    """Only DIAL Core, at DIAL_URL, is allowed. The operator chose the URL, so it may be private."""
+    VAULT = "vault"
+    """Only Vault, at VAULT_URL, is allowed. The operator chose the URL, so it may be private."""
 
 
 SINGLE_HOSTS = {
-    Trust.SITE: ("SITE_URL", "is not this server. Write the address in full, or set SITE_URL."),
-    Trust.DIAL: ("DIAL_URL", "is not DIAL Core. DIAL_URL says where that is."),
+    Trust.SITE: ("SITE_URL", "is not this server. Use a full address, or set SITE_URL."),
+    Trust.DIAL: ("DIAL_URL", "is not DIAL Core. Use the address in the setting DIAL_URL."),
+    Trust.VAULT: ("VAULT_URL", "is not Vault. Use the address in the setting VAULT_URL."),
 }
-"""The setting with the only host of a level of trust, and the refusal of any other host."""
+"""Each of these levels of trust allows one host. It maps to the setting with the URL of that host,
+and to the message for any other host.
+"""
 
 METADATA_NAMES = frozenset(
     {"metadata", "metadata.google.internal", "metadata.goog", "instance-data"}
     | {"instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com"}
 )
-"""Hosts on which clouds hand out a machine's credentials; refused whatever they resolve to."""
+"""Clouds hand out a machine's credentials at these hosts. They are blocked whatever they resolve
+to.
+"""
+
+LOCALHOST = "localhost"
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
-    """`host` is an IP address."""
+class HostAddress:
+    """A resolved host. `host` is an IP address."""
 
     host: str
     port: int
 
 
-async def find_addresses(trust: Trust, host: str, port: int) -> list[Address]:
-    """Resolve and judge. Raises `EgressRefused`, and OSError when the name is unknown."""
+async def find_addresses(trust: Trust, host: str, port: int) -> list[HostAddress]:
+    """Resolve a host and check its addresses. Raises `EgressRefused`, and OSError for an unknown
+    name.
+    """
     if trust in SINGLE_HOSTS:
         check_single_host(trust, host, port)
         return await resolve(host, port)
@@ -66,32 +80,53 @@ async def find_addresses(trust: Trust, host: str, port: int) -> list[Address]:
     return found
 
 
-async def resolve(host: str, port: int) -> list[Address]:
-    """Every address of a host, in the resolver's order. Raises OSError."""
+async def resolve(host: str, port: int) -> list[HostAddress]:
+    """Return every address of a host, in the resolver's order. Raises OSError."""
     loop = asyncio.get_running_loop()
     try:
         rows = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (socket.gaierror, UnicodeError) as error:  # the second of an empty or overlong label
+    except (
+        socket.gaierror,
+        UnicodeError,
+    ) as error:  # IDNA raises it for an empty or too long label.
         raise HostUnknown(host, error) from error
-    return list(dict.fromkeys(Address(str(row[4][0]), port) for row in rows))
+    return list(dict.fromkeys(HostAddress(str(row[4][0]), port) for row in rows))
 
 
 def check_not_metadata(host: str) -> None:
-    """Raises `EgressRefused`."""
+    """Raise `EgressRefused` for a metadata host."""
     if bare_host(host) in METADATA_NAMES:
         raise EgressRefused(
-            f"The host {host!r} is the metadata service of a cloud, which is never contacted."
+            f"The host {host!r} is a cloud metadata service. Requests to it are blocked."
         )
 
 
+def check_written_host(trust: Trust, host: str) -> None:
+    """Raise `EgressRefused` for a blocked IP address, `localhost`, or a metadata service.
+
+    Other names are not resolved here.
+    """
+    check_not_metadata(host)
+    name = bare_host(host)
+    if name == LOCALHOST or name.endswith(f".{LOCALHOST}"):
+        check_reach(trust, host, Reach.PRIVATE)
+        return
+    try:
+        rows = socket.getaddrinfo(name, None, flags=socket.AI_NUMERICHOST)
+    except (socket.gaierror, UnicodeError):  # It is a name.
+        return
+    for row in rows:
+        check_reach(trust, host, reach(str(row[4][0])))
+
+
 def check_reach(trust: Trust, host: str, distance: Reach) -> None:
-    """Raises `EgressRefused`."""
+    """Raise `EgressRefused` if the level of trust does not allow the address."""
     if distance is Reach.PUBLIC:
         return
     if distance is Reach.NEVER:
         raise EgressRefused(
-            f"The host {host!r} has an address that is never contacted (link-local, reserved or "
-            "translated). Use a host with an ordinary address."
+            f"The host {host!r} has a link-local, reserved or translated address. Requests to "
+            "it are blocked. Use a host with an ordinary address."
         )
     if trust is Trust.GUARDED:
         raise EgressRefused(
@@ -105,7 +140,7 @@ def check_reach(trust: Trust, host: str, distance: Reach) -> None:
 
 
 def is_allowed(host: str, allowlist: Iterable[str]) -> bool:
-    """Whether an entry is the host, or is `*.suffix` and the host ends in `.suffix`."""
+    """Return True if an entry is the host, or is `*.suffix` and the host ends in `.suffix`."""
     name = bare_host(host)
     for entry in map(bare_host, allowlist):
         if name == entry or (entry.startswith("*.") and name.endswith(entry[1:])):
@@ -118,7 +153,7 @@ def bare_host(host: str) -> str:
 
 
 def check_single_host(trust: Trust, host: str, port: int) -> None:
-    """Raises `EgressRefused`."""
+    """Raise `EgressRefused` for any host other than the configured one."""
     setting, problem = SINGLE_HOSTS[trust]
     place = urlsplit(getattr(settings, setting))
     expected = place.port or (443 if place.scheme == "https" else 80)
@@ -128,7 +163,32 @@ def check_single_host(trust: Trust, host: str, port: int) -> None:
 
 @functools.cache
 def tls_context() -> ssl.SSLContext:
-    """The operating system's certificates, or those that SSL_CERT_FILE names."""
+    """Return a context with the operating system's certificates, or with those in SSL_CERT_FILE."""
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])
     return context
+
+
+class HostUnknown(socket.gaierror):
+    """Raised if a host is unknown. The message is a sentence that contains the host."""
+
+    def __init__(self, host: str, error: OSError | UnicodeError) -> None:
+        is_unknown = isinstance(error, UnicodeError) or error.errno in UNKNOWN
+        self.text = (
+            f"The host {host!r} is unknown; check its name."
+            if is_unknown
+            else f"The name {host!r} could not be looked up; try again later."
+        )
+        super().__init__(socket.EAI_NONAME, self.text)
+
+
+def unknown_host(error: BaseException) -> str:
+    """Return the sentence about an unknown host that caused a failed request, or "" for another
+    failure.
+    """
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, HostUnknown):
+            return seen.text
+        seen = seen.__cause__ or seen.__context__
+    return ""

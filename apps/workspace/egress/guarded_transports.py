@@ -1,7 +1,7 @@
-"""Transports for clients of httpx and httpx2 that connect to judged addresses only.
+"""Transports for clients of httpx and httpx2 that connect only to checked addresses.
 
-The libraries' own transports do not let a network backend be chosen; the connection pools below
-them do. Both libraries share one interface, and so do their pools.
+The libraries' own transports do not accept a network backend, but the connection pools below them
+do. Both libraries and their pools have the same interface.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from apps.workspace.egress.headers import with_mark
 
 
 class GuardedBackend:
-    """Wraps the network backend of httpcore or httpcore2, which have one interface.
+    """Wraps the network backend of httpcore or httpcore2, which have the same interface.
 
-    `failed` is the library's error for a connection that could not be made.
+    `failed` is the library's error for a connection that could not be established.
     """
 
     def __init__(self, inner: Any, trust: Trust, failed: type[Exception]) -> None:
@@ -59,21 +59,23 @@ class GuardedBackend:
         timeout: float | None = None,  # noqa: ASYNC109 - the libraries' interface
         socket_options: Any = None,
     ) -> Any:
-        raise EgressRefused("Unix sockets are not contacted.")
+        raise EgressRefused("Unix sockets are not supported.")
 
     async def sleep(self, seconds: float) -> None:
         await self.inner.sleep(seconds)
 
 
 class HttpLibrary:
-    """`http` is the client's library, `core` its connection library; their errors share names."""
+    """A client library (`http`) and its connection library (`core`). Their errors have the same
+    names.
+    """
 
     http: Any
     core: Any
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Raises the client's errors instead of those of the connections."""
+        """Convert the errors of the connection library into those of the client library."""
         core = self.core
         try:
             yield
@@ -91,7 +93,7 @@ class GuardedTransport(HttpLibrary):
     body: Any
 
     def __init__(self, trust: Trust, limits: Any) -> None:
-        """`limits` are the client library's `Limits`."""
+        """Create the transport. `limits` is the client library's `Limits`."""
         inner = self.core.AnyIOBackend()
         self.pool = self.core.AsyncConnectionPool(
             ssl_context=tls_context(),
@@ -102,7 +104,9 @@ class GuardedTransport(HttpLibrary):
         )
 
     async def handle_async_request(self, request: Any) -> Any:
-        """Raises the client library's errors and `EgressRefused`."""
+        """Send the request. Raises the client library's errors, and `EgressRefused` if the host is
+        not allowed.
+        """
         url = request.url
         asked = self.core.Request(
             method=request.method,

@@ -1,7 +1,7 @@
-"""Objects that live as long as their event loop: made at first use, closed when the loop ends.
+"""Objects that live as long as their event loop: created at first use, closed when the loop ends.
 
 Connections belong to the loop that opened them. A loop that ends closes only its open asynchronous
-generators, so each store is held by one.
+generators, so a generator holds each store.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ _stores: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Objects, AsyncGenera
 _stores = WeakKeyDictionary()
 
 
-def shared(key: Hashable, make: Callable[[], T]) -> T:
-    """The object of that key on the running loop."""
+def loop_object(key: Hashable, make: Callable[[], T]) -> T:
+    """Return the object with that key on the running loop."""
     loop = asyncio.get_running_loop()
     store = _stores.get(loop)
     if store is None:
@@ -34,7 +34,7 @@ def shared(key: Hashable, make: Callable[[], T]) -> T:
     return cast(T, objects[key])
 
 
-def forget(key: Hashable) -> None:
+def forget_object(key: Hashable) -> None:
     """Remove an object from the running loop's store; the caller closes it."""
     store = _stores.get(asyncio.get_running_loop())
     if store is not None:
@@ -50,13 +50,13 @@ async def close() -> None:
 
 def open_store() -> tuple[Objects, AsyncGenerator[None, None]]:
     objects: Objects = {}
-    keeper = keep(objects)
+    keeper = store_objects(objects)
     with suppress(StopIteration):
-        keeper.__anext__().send(None)  # the loop registers a generator when it first runs
+        keeper.__anext__().send(None)  # The loop registers a generator when it first runs.
     return objects, keeper
 
 
-async def keep(objects: Objects) -> AsyncGenerator[None, None]:
+async def store_objects(objects: Objects) -> AsyncGenerator[None, None]:
     try:
         yield
     finally:

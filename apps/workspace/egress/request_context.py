@@ -1,9 +1,9 @@
-"""HTTP under an SDK that keeps a session: limits and outcome of each request.
+"""HTTP requests of an SDK that uses sessions: limits and outcome of each request.
 
-An SDK with a session sends requests in tasks of its own and reports little about their failures;
-a request that cannot be sent may even end the session. So the caller sets a `RequestContext` in a
-context variable, which the SDK's tasks inherit. A failure is noted there, and the SDK gets an
-answer that fails that one request only.
+Such an SDK sends requests in its own tasks and reports little about their failures; a request that
+cannot be sent may even end the session. So the caller sets a `RequestContext` in a context
+variable, which the SDK's tasks inherit. The context records a failure, and the SDK gets a response
+that fails only that request.
 """
 
 import asyncio
@@ -17,22 +17,31 @@ import httpx2
 from httpx2 import SSEError as SSEError
 
 from apps.agent.surrogates import Mender
+from apps.workspace.egress.challenges import CHALLENGE_CHARACTERS, lacks_scope
 
 REFUSAL_BYTES = 4_096
 UNANSWERED = -1
 LINE_ENDS = (b"\n", b"\r")
-Rewrite = Callable[[bytes], bytes]
-"""Given a whole message of a server, returns what the SDK reads in its place."""
+Rewrite = Callable[[bytes], list[bytes]]
+"""This function takes a whole message of a server, and returns the messages that the SDK reads
+instead.
+"""
+Takes = Callable[[bytes], bool]
+"""This function returns True if the SDK reads a message of an event stream."""
 
 
 @dataclass(slots=True)
 class RequestContext:
-    """The headers, the time limit and the outcome of one piece of work over HTTP.
+    """Headers, time limit and outcome of one operation over HTTP.
 
-    `status` is the HTTP status of a refusal, `retry_after` its seconds, `refusal` the part of its
-    body that the SDK read; `failure` is a sentence about a failed connection. `first_status` is the
-    status of the first POST and does not change: a refusal there means that nothing was done.
-    `is_limited_elsewhere`: an answer that has begun may take any time, which the caller limits.
+    Outcome: `status` is the HTTP status of an error response, `retry_after` its seconds,
+    `challenge` its header `WWW-Authenticate`, and `refusal` the part of its body that the SDK read;
+    `failure` is a sentence about a failed connection. `first_status` is the status of the first
+    POST and does not change: an error status there means that the server did nothing.
+
+    Options: with `is_limited_elsewhere`, a response may take any time once it has begun, because
+    the caller limits it. With `listens`, the response is a stream of notifications, which may also
+    have any size. With `opens`, the operation opens a session.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -42,13 +51,45 @@ class RequestContext:
     failure: str = ""
     timed_out: bool = False
     first_status: int = 0
+    challenge: str = field(default="", repr=False)
     refusal: bytes = field(default=b"", repr=False)
     is_limited_elsewhere: bool = False
+    listens: bool = False
+    opens: bool = False
 
     def fresh(self) -> Self:
-        """A copy without an outcome."""
+        """Return a copy without an outcome."""
         limited = self.is_limited_elsewhere
         return type(self)(self.headers, self.seconds, is_limited_elsewhere=limited)
+
+    def forget_outcome(self) -> None:
+        """Prepare for another attempt at the same operation."""
+        self.status, self.failure, self.timed_out = 0, "", False
+        self.first_status, self.retry_after = 0, None
+        self.challenge, self.refusal = "", b""
+
+    @property
+    def needs_sign_in(self) -> bool:
+        """Return True if the service rejected the credentials and so will reject every further
+        request.
+        """
+        is_short = self.status == HTTPStatus.FORBIDDEN and lacks_scope(self.challenge)
+        return self.status == HTTPStatus.UNAUTHORIZED or is_short
+
+    @property
+    def is_final(self) -> bool:
+        """Return True if another request of the same operation would fail for the same reason.
+
+        A 5xx with a JSON-RPC error comes from a program that is up and rejected one method.
+        """
+        is_down = self.status >= HTTPStatus.INTERNAL_SERVER_ERROR and not (
+            self.refusal.lstrip().startswith(b"{")
+        )
+        return self.needs_sign_in or (self.opens and is_down)
+
+    def refuse(self, status: int, challenge: str, retry_after: float | None) -> None:
+        self.status, self.retry_after = status, retry_after
+        self.challenge = challenge[:CHALLENGE_CHARACTERS]
 
     def fail(self, text: str, *, timed_out: bool = False) -> None:
         self.status, self.failure, self.timed_out = 0, text, timed_out
@@ -56,7 +97,7 @@ class RequestContext:
 
     @property
     def status_line(self) -> str:
-        """The number and its standard phrase; the service's own words are not used."""
+        """Return the number and its standard phrase, not the service's own words."""
         try:
             return f"{self.status} {HTTPStatus(self.status).phrase}"
         except ValueError:
@@ -66,44 +107,127 @@ class RequestContext:
 CURRENT: ContextVar[RequestContext | None] = ContextVar("request_context", default=None)
 
 
-class Messages:
-    """Rewrites the messages of a body that arrives in pieces: the JSON that it is, or the data of
-    each of its events. Data of several lines stays as it is, and so does a line that is too long.
+def take_all(message: bytes) -> bool:
+    return True
+
+
+class RewrittenMessages:
+    """Rewrites the messages of a body that arrives in pieces: a JSON body, or the data of each
+    event.
+
+    An event that is too long stays unchanged. If one message becomes several, an event becomes as
+    many events; of a JSON body, the last message is used, unless `as_events` turns the whole body
+    into events. An event stream loses the messages that `takes` rejects. A last event without a
+    final blank line gets one, because the SDK ignores the event otherwise.
     """
 
-    def __init__(self, rewrite: Rewrite, most: int, *, is_stream: bool) -> None:
+    def __init__(
+        self, rewrite: Rewrite, most: int, *, is_stream: bool, takes: Takes = take_all
+    ) -> None:
         self.rewrite = rewrite
         self.most = most
         self.is_stream = is_stream
+        self.takes = takes
+        self.as_events = False
         self.rest = bytearray()
+        self.event: list[bytes] = []
+        """These are the lines of the current event, from its first data line on."""
+        self.size = 0
+        self.name = b""
+        self.is_too_long = False
+        self.is_after_return = False
+        """True if the last line ended with `\r`, whose `\n` may follow in the next piece."""
 
     def feed(self, piece: bytes) -> bytes:
         self.rest += piece
         end = max(map(self.rest.rfind, LINE_ENDS)) + 1 if self.is_stream else 0
+        ready = b""
         if not end and len(self.rest) > self.most:
+            ready, self.is_too_long = self.taken_event(), True
             end = len(self.rest)
         lines = bytes(self.rest[:end])
         del self.rest[:end]
-        return b"".join(map(self.line, lines.splitlines(keepends=True)))
+        return ready + b"".join(map(self.line, lines.splitlines(keepends=True)))
 
     def line(self, line: bytes) -> bytes:
-        if not line.startswith(b"data:"):
+        """Return what can be passed on: nothing while an event has data and is not complete."""
+        is_rest, self.is_after_return = self.is_after_return, line.endswith(b"\r")
+        if is_rest and line == b"\n":
+            if self.event:
+                self.event[-1] += line
+                return b""
             return line
-        data = line[len(b"data:") :].strip()
-        ending = line[len(line.rstrip(b"\r\n")) :]
-        found = self.rewrite(data)
-        return line if found is data else b"data: " + found + ending
+        if not line.strip(b"\r\n"):
+            ready = self.rewritten_event() + line
+            self.name, self.is_too_long = b"", False
+            return ready
+        if line.startswith(b"event:"):
+            self.name = line[len(b"event:") :].strip()
+        if self.is_too_long or not (self.event or line.startswith(b"data:")):
+            return line
+        self.event.append(line)
+        self.size += len(line)
+        if self.size > self.most:
+            self.is_too_long = True
+            return self.taken_event()
+        return b""
+
+    def taken_event(self) -> bytes:
+        """Return the current event as it is, and forget it."""
+        taken = b"".join(self.event)
+        self.event.clear()
+        self.size = 0
+        return taken
+
+    def rewritten_event(self) -> bytes:
+        """Return the current event without its blank line, and forget it; b"" if nothing remains."""
+        lines = [*self.event]
+        as_it_is = self.taken_event()
+        if not lines or self.name not in (b"", b"message"):
+            return as_it_is
+        data = data_of(lines)
+        found = [message for message in self.rewrite(data) if self.takes(message)]
+        if len(found) == 1 and found[0] is data:
+            return as_it_is
+        others = b"".join(line for line in lines if not line.startswith(b"data:"))
+        if not found:
+            return others
+        ending = lines[-1][len(lines[-1].rstrip(b"\r\n")) :]
+        return others + b"data: " + b"\n\ndata: ".join(map(in_one_line, found)) + ending
 
     def end(self) -> bytes:
         rest = bytes(self.rest)
-        return self.line(rest) if self.is_stream else self.rewrite(rest)
+        if self.as_events:
+            return b"".join(map(event_of, self.rewrite(rest)))
+        if not self.is_stream:
+            return self.rewrite(rest)[-1]
+        ready = self.line(rest) if rest else b""
+        is_whole = bool(self.event) and data_of(self.event).endswith((b"}", b"]"))
+        last = self.rewritten_event()
+        return ready + last + (b"\n\n" if last and is_whole else b"")
+
+
+def data_of(lines: list[bytes]) -> bytes:
+    """Return the data of an event."""
+    return b"\n".join(line[len(b"data:") :].strip() for line in lines if line.startswith(b"data:"))
+
+
+def in_one_line(message: bytes) -> bytes:
+    """Return a JSON message without its line breaks, which are only between its values."""
+    return b" ".join(message.splitlines())
+
+
+def event_of(message: bytes) -> bytes:
+    """Return a JSON message as an event."""
+    return b"data: " + in_one_line(message) + b"\n\n"
 
 
 class LimitedBody(httpx2.AsyncByteStream):
-    """Raises `httpx2.StreamError`, which SDKs take as the failure of one request.
+    """A body with limits. It raises `httpx2.StreamError`, which SDKs treat as the failure of one
+    request.
 
-    `ends_at` is on the clock of the event loop, None for never. Halves of characters, which SDKs
-    refuse, are mended, and the `messages` rewritten.
+    `ends_at` is on the clock of the event loop, None for never. The body replaces unpaired
+    surrogates, which SDKs reject, and rewrites the `messages`.
     """
 
     def __init__(
@@ -112,7 +236,7 @@ class LimitedBody(httpx2.AsyncByteStream):
         most: int,
         context: RequestContext,
         ends_at: float | None,
-        messages: Messages,
+        messages: RewrittenMessages,
     ) -> None:
         self.response = response
         self.most = most
@@ -120,10 +244,38 @@ class LimitedBody(httpx2.AsyncByteStream):
         self.context = context
         self.ends_at = ends_at
         self.messages = messages
+        self.pieces = self.read()
+        self.ahead = b""
+        self.failure: httpx2.StreamError | None = None
+
+    async def is_batch(self) -> bool:
+        """Read ahead to the first character, and return whether it begins a list."""
+        while not (begun := self.ahead.lstrip(b"\xef\xbb\xbf \t\r\n")):
+            try:
+                piece = await anext(self.pieces, None)
+            except httpx2.StreamError as error:
+                self.failure = error
+                return False
+            if piece is None:
+                return False
+            self.ahead += piece
+        return begun.startswith(b"[")
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        if ready := self.messages.feed(self.ahead):
+            yield ready
+        if self.failure is not None:
+            raise self.failure
+        async for piece in self.pieces:
+            if ready := self.messages.feed(piece):
+                yield ready
+        if rest := self.messages.end():
+            yield rest
+
+    async def read(self) -> AsyncIterator[bytes]:
+        """Yield the pieces of the body as they arrive, with whole characters."""
         if self.response.headers.get("content-encoding", "identity").lower() != "identity":
-            raise self.stream_error("the server sent a packed answer that was not asked for.")
+            raise self.stream_error("the server sent a compressed response that was not requested.")
         mender = Mender()
         pieces = aiter(self.response.stream)  # type: ignore[arg-type]
         try:
@@ -133,25 +285,24 @@ class LimitedBody(httpx2.AsyncByteStream):
                 if piece is None:
                     break
                 self.count(piece)
-                if ready := self.messages.feed(mender.feed(piece)):
-                    yield ready
-            if rest := self.messages.feed(mender.end()) + self.messages.end():
-                yield rest
+                yield mender.feed(piece)
+            yield mender.end()
         except (httpx2.TimeoutException, TimeoutError) as error:
-            raise self.stream_error(
-                "the server did not finish its answer in time.", timed_out=True
-            ) from error
+            raise self.stream_error("the server's response timed out.", timed_out=True) from error
         except httpx2.HTTPError as error:
-            raise self.stream_error("the server broke off its answer.") from error
+            raise self.stream_error(
+                "the server disconnected before the end of its response."
+            ) from error
 
     def count(self, piece: bytes) -> None:
-        """Raises `httpx2.StreamError` for a body that is too large."""
+        """Count the bytes of a piece. Raises `httpx2.StreamError` for a body that is too large."""
         self.size += len(piece)
         if self.response.is_error:
             self.context.refusal += piece[: REFUSAL_BYTES - len(self.context.refusal)]
         if self.size > self.most:
             raise self.stream_error(
-                f"the server's answer is larger than {self.most:,} bytes. Ask for less at once."
+                f"the server's response is too large; the limit is {self.most:,} bytes. "
+                "Request less at once."
             )
 
     def stream_error(self, text: str, *, timed_out: bool = False) -> httpx2.StreamError:

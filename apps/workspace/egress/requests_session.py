@@ -1,4 +1,4 @@
-"""Requests of libraries that use `requests`, sent by our own client."""
+"""Sends requests of libraries that use `requests` with our own client."""
 
 import asyncio
 import io
@@ -16,12 +16,13 @@ from apps.workspace.egress.guard import Trust, is_allowed
 
 MOST_BYTES = 262_144
 SECONDS = 10.0
-"""For a whole answer."""
+"""A whole response must arrive within this many seconds."""
 
 
 class GuardedSession(requests.Session):
-    """For addresses of the operator's, and those that are named there. No redirects are followed,
-    since a request may carry a secret."""
+    """A session for an operator's URLs, and URLs found in their responses. It follows no redirects,
+    because a request may contain a secret.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,7 +31,7 @@ class GuardedSession(requests.Session):
             self.mount(scheme, GuardedAdapter())
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
-        """Raises `requests.RequestException`."""
+        """Send a request. Raises `requests.RequestException`."""
         return super().send(request, **options | {"allow_redirects": False})
 
 
@@ -44,17 +45,19 @@ class GuardedAdapter(BaseAdapter):
             raise requests.ConnectionError(f"{type(error).__name__}: {error}") from error
 
     def close(self) -> None:
-        """Nothing is kept here."""
+        """Do nothing: there are no resources."""
 
 
 async def exchange(request: requests.PreparedRequest) -> requests.Response:
-    """Raises `EgressRefused`, also for an address without TLS unless its host is on the allowlist."""
+    """Send a request. Raises `EgressRefused`, including for a URL without TLS unless its host is on
+    the allowlist.
+    """
     url = parse_url(request.url or "")
     if url.scheme != "https" and not is_allowed(url.host, settings.PRIVATE_NETWORK_ALLOWLIST):
-        raise EgressRefused(f"The host {url.host!r} is asked over https only.")
+        raise EgressRefused(f"The host {url.host!r} requires https.")
     answer = requests.Response()
     answer.request = request
-    # Forms are all that is sent, which the library has as texts.
+    # Callers only send forms, which the library stores as text.
     sent: dict[str, Any] = {"content": request.body, "headers": dict(request.headers)}
     client = find_client(Trust.OPERATOR)
     async with (

@@ -21,7 +21,7 @@ from apps.workspace.egress.clients import CONNECT_SECONDS, READ_SECONDS, NoCooki
 def make_sdk_client(
     transport: httpx2.AsyncBaseTransport, headers: dict[str, str] | None = None
 ) -> AsyncClient:
-    """A client with all of the library's behaviour; the caller closes it."""
+    """Return a client with the library's full behavior. The caller closes it."""
     return AsyncClient(
         transport=transport,
         timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),

@@ -1,4 +1,6 @@
-"""The transport under an SDK that keeps a session: it sends requests under the rules of their context."""
+"""The transport for an SDK that uses sessions. It sends each request under the rules of the
+request's context.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,36 +11,44 @@ import httpx2
 
 from apps.errors import EgressRefused, ToolError
 from apps.workspace.egress.clients import CONNECT_SECONDS
-from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.guard import Trust, unknown_host
 from apps.workspace.egress.guarded_transports import Httpx2Transport
 from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.request_context import (
     CURRENT,
     LimitedBody,
-    Messages,
     RequestContext,
     Rewrite,
+    RewrittenMessages,
+    Takes,
 )
 from apps.workspace.egress.sdk_clients import make_sdk_client
-from apps.workspace.egress.unknown_hosts import unknown_host
 
 LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
-"""Per server and caller's credentials."""
+"""These limits apply to each server and set of credentials."""
 STREAM_FACTOR = 4
-"""An event stream may be this many times as large as one message."""
+"""An event stream may have this many times as many bytes as one message."""
 MOST_HEARD_BYTES = 1 << 62
 CLOSE_SECONDS = 5.0
-"""For ending a session at its server."""
+"""Ending a session at its server times out after this many seconds."""
 Authorize = Callable[[str], Awaitable[tuple[dict[str, str], str]]]
-"""Refused token ("" at first) → headers, and their token if another one can be fetched."""
+"""This function takes a rejected token ("" at first), and returns headers, and their token if
+another one can be fetched.
+"""
+Select = Callable[[bytes], Takes]
+"""This function takes the body of a request, and returns a function that selects the messages of
+the event stream that the SDK reads.
+"""
 Broken = Callable[[RequestContext], None]
-"""Called for a message that was not delivered, which the SDK does not report."""
+"""This function is called for a message that was not delivered, because the SDK does not report it.
+"""
 
 
 class RequestContextTransport(httpx2.AsyncBaseTransport):
     """Sends an SDK's requests under the rules of their context.
 
-    With `broken`, answers come over one listening GET; without, each POST has its own.
+    With `broken`, responses arrive over one listening GET; otherwise, each POST has its own
+    response.
     """
 
     def __init__(
@@ -47,19 +57,26 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         authorize: Authorize,
         most_bytes: int,
         rewrite: Rewrite,
+        select: Select,
         broken: Broken | None = None,
     ) -> None:
         self.inner = inner
         self.authorize = authorize
         self.most_bytes = most_bytes
         self.rewrite = rewrite
+        self.select = select
         self.broken = broken
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Never raises for a failed request; the context has the failure."""
+        """Send a request. This never raises for a failed request; the context records the failure."""
         context = CURRENT.get() or RequestContext()
         if request.method != "POST" and self.broken is None:
-            context = context.fresh()  # the SDK listens or says goodbye by itself
+            context = (
+                context.fresh()
+            )  # The SDK itself sends the listening request and the end of the session.
+        if context.is_final:
+            # The SDK would fall back to another request, which may fail for a different reason.
+            return httpx2.Response(context.status, request=request)
         seconds = CLOSE_SECONDS if request.method == "DELETE" else context.seconds
         ends_at = asyncio.get_running_loop().time() + seconds
         try:
@@ -73,10 +90,10 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         if request.method == "POST":
             context.first_status = context.first_status or response.status_code
         if response.is_error:
-            context.status = response.status_code
-            context.retry_after = retry_after(response.headers)
+            challenge = response.headers.get("www-authenticate", "")
+            context.refuse(response.status_code, challenge, retry_after(response.headers))
             self.report_broken(request, context)
-        return self.limited(request, response, context, ends_at)
+        return await self.limited(request, response, context, ends_at)
 
     def report_broken(self, request: httpx2.Request, context: RequestContext) -> None:
         if self.broken is not None and request.method == "POST":
@@ -91,34 +108,45 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         response = await self.inner.handle_async_request(request)
         if response.status_code != HTTPStatus.UNAUTHORIZED or not token:
             return response
-        # The token may have been withdrawn early: ask once more with another one.
+        # The token may have been revoked early, so try once more with another one.
         await response.aclose()
         headers, _ = await self.authorize(token)
         request.headers.update(headers)
         return await self.inner.handle_async_request(request)
 
-    def limited(
+    async def limited(
         self,
         request: httpx2.Request,
         response: httpx2.Response,
         context: RequestContext,
         ends_at: float | None,
     ) -> httpx2.Response:
-        """The answer with a body that is limited in time and size.
+        """Return the response with a body that is limited in time and size.
 
-        A listening GET has no limits: it lasts as long as the session, and its reader limits events.
+        A listening GET has no limits: it lasts as long as the session, and its reader limits
+        events. A batch becomes an event stream, because the SDK reads only one message of a JSON
+        body.
         """
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         most = self.most_bytes * STREAM_FACTOR if is_stream else self.most_bytes
-        if request.method == "GET":
+        if request.method == "GET" or context.listens:
             most, ends_at = MOST_HEARD_BYTES, None
         if context.is_limited_elsewhere:
             ends_at = None
-        messages = Messages(self.rewrite, self.most_bytes, is_stream=is_stream)
+        takes = self.select(sent_body(request))
+        messages = RewrittenMessages(
+            self.rewrite, self.most_bytes, is_stream=is_stream, takes=takes
+        )
         body = LimitedBody(response, most, context, ends_at, messages)
+        headers = response.headers
+        if self.broken is None and is_json_answer(request, response) and await body.is_batch():
+            messages.as_events = True
+            headers = httpx2.Headers(headers)
+            headers["Content-Type"] = "text/event-stream"
+            headers.pop("Content-Length", None)
         return httpx2.Response(
             response.status_code,
-            headers=response.headers,
+            headers=headers,
             stream=body,
             extensions=response.extensions,
             request=request,
@@ -128,18 +156,31 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         await self.inner.aclose()
 
 
+def sent_body(request: httpx2.Request) -> bytes:
+    """Return the body of a request; b"" for one that is sent piece by piece."""
+    try:
+        return request.content
+    except httpx2.RequestNotRead:
+        return b""
+
+
+def is_json_answer(request: httpx2.Request, response: httpx2.Response) -> bool:
+    kind = response.headers.get("content-type", "").lower()
+    return request.method == "POST" and response.is_success and kind.startswith("application/json")
+
+
 def failure_text(error: Exception) -> str:
     match error:
         case EgressRefused() | ToolError():
             return str(error)
         case httpx2.ConnectTimeout():
-            return "no connection could be made in time."
+            return "the connection timed out."
         case httpx2.TimeoutException() | TimeoutError():
-            return "the server did not answer in time."
+            return "the server timed out."
         case httpx2.ConnectError():
             return unknown_host(error) or "the server cannot be reached."
         case _:
-            return "the server broke off the connection."
+            return "the server closed the connection."
 
 
 def limits(method: str, context: RequestContext) -> dict[str, float | None]:
@@ -147,7 +188,8 @@ def limits(method: str, context: RequestContext) -> dict[str, float | None]:
     if method == "DELETE":
         return dict.fromkeys(("connect", "read", "write", "pool"), CLOSE_SECONDS)
     seconds = context.seconds
-    read = None if method == "GET" or context.is_limited_elsewhere else seconds
+    is_unlimited = method == "GET" or context.listens or context.is_limited_elsewhere
+    read = None if is_unlimited else seconds
     connect = min(CONNECT_SECONDS, seconds)
     return {"connect": connect, "read": read, "write": seconds, "pool": seconds}
 
@@ -157,13 +199,14 @@ def make_session_client(
     authorize: Authorize,
     most_bytes: int,
     rewrite: Rewrite,
+    select: Select,
     broken: Broken | None = None,
 ) -> Any:
-    """An httpx2 client for an SDK with sessions; the caller closes it. `rewrite` is given each
-    message before the SDK reads it.
+    """Return an httpx2 client for an SDK with sessions; the caller closes it. `rewrite` gets each
+    message before the SDK reads it, and `select` gets the body of each request.
     """
     inner = Httpx2Transport(trust, LIMITS)
     return make_sdk_client(
-        RequestContextTransport(inner, authorize, most_bytes, rewrite, broken),
+        RequestContextTransport(inner, authorize, most_bytes, rewrite, select, broken),
         {"Accept-Encoding": "identity", "User-Agent": "QuickApps"},
     )

@@ -1,7 +1,7 @@
-"""The transport under SDK clients whose answers are streams of tokens.
+"""The transport for SDK clients whose responses are streams of tokens.
 
-SDKs see httpx2's requests, responses, exceptions and time-outs. Only the way from the socket to
-the reader is ours, because the library's costs more per token than all the rest of a run.
+SDKs see httpx2's requests, responses, exceptions and timeouts. Only the path from the socket to the
+reader is our own code, because the library's path costs more per token than the rest of a run.
 """
 
 import asyncio
@@ -15,39 +15,43 @@ import httpx2
 import msgspec
 
 from apps.integers import read_integer
-from apps.workspace.egress.connection import Connection, Head
-from apps.workspace.egress.connection_pool import Origin, Pool
+from apps.workspace.egress.connection import Head, HttpConnection
+from apps.workspace.egress.connection_pool import ConnectionPool, Origin
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.headers import with_mark
 
 MOST_LEFT_BYTES = 64 * 1024
 LEFT_SECONDS = 0.05
-"""Wait for the last bytes of a body whose reader is done, to keep the connection."""
+"""The client waits this many seconds for the last bytes of a body whose reader has finished, so
+that the connection can be reused.
+"""
 REFUSAL_SECONDS = 10.0
-"""For reading the body of a refusal."""
+"""The body of an error response must arrive within this many seconds."""
 PORTS = {"http": 80, "https": 443}
 
 Limits = Mapping[str, float | None]
-"""Seconds for `connect`, `read` and `write`, as httpx2 names them; `total` for the exchange."""
+"""This contains seconds for `connect`, `read` and `write`, as httpx2 calls them, and for the
+exchange in `total`.
+"""
 
 
-class TooLarge(Exception):
-    """The body has more than `limit` bytes."""
+class ResponseTooLarge(Exception):
+    """Raised if the body has more than `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"The answer is larger than {limit} bytes.")
 
 
 class Body(httpx2.AsyncByteStream):
-    """The body of one answer."""
+    """The body of one response."""
 
-    def __init__(self, pool: Pool, origin: Origin, connection: Connection) -> None:
+    def __init__(self, pool: ConnectionPool, origin: Origin, connection: HttpConnection) -> None:
         self.pool = pool
         self.origin = origin
-        self.connection: Connection | None = connection
+        self.connection: HttpConnection | None = connection
 
     async def read_piece(self) -> bytes:
-        """The bytes of one or more network reads; b"" at the end. Raises httpx2's errors."""
+        """Return the bytes of one or more network reads; b"" at the end. Raises httpx2's errors."""
         return b"" if self.connection is None else await self.connection.read_piece()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -55,39 +59,43 @@ class Body(httpx2.AsyncByteStream):
             yield piece
 
     async def pieces(self, limit: int) -> AsyncIterator[bytes]:
-        """The body, of at most `limit` bytes. Raises httpx2's errors and `TooLarge`."""
+        """Yield the body, up to `limit` bytes. Raises httpx2's errors and `ResponseTooLarge`."""
         size = 0
         while piece := await self.read_piece():
             size += len(piece)
             if size > limit:
-                raise TooLarge(limit)
+                raise ResponseTooLarge(limit)
             yield piece
 
     async def read(self, limit: int) -> bytes:
-        """The whole body; raises as `pieces`."""
+        """Return the whole body. Raises the same errors as `pieces`."""
         return b"".join([piece async for piece in self.pieces(limit)])
 
     async def read_refusal(self, limit: int) -> bytes:
-        """The whole body of a refusal; b"" if it cannot be read, because the status says enough."""
+        """Return the whole body of an error response; b"" if it cannot be read, because the status
+        is enough.
+        """
         try:
             async with asyncio.timeout(REFUSAL_SECONDS), aclosing(self):
                 return await self.read(limit)
-        except (httpx2.HTTPError, TooLarge, TimeoutError):
+        except (httpx2.HTTPError, ResponseTooLarge, TimeoutError):
             return b""
 
     def end_within(self, seconds: float) -> None:
-        """Limit the wait for the rest of the answer."""
+        """Limit the wait for the rest of the response."""
         if self.connection is not None:
             self.connection.end_within(seconds)
 
     async def end(self) -> None:
-        """Finish reading: wait a moment for the last bytes, then keep the connection."""
+        """Finish reading: wait a moment for the last bytes, then return the connection to the pool."""
         if self.connection is not None and not self.connection.is_complete:
             await self.connection.finish(MOST_LEFT_BYTES, LEFT_SECONDS)
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Keep the connection of a complete answer, close that of an incomplete one."""
+        """Return the connection of a complete response to the pool; close that of an incomplete
+        one.
+        """
         connection, self.connection = self.connection, None
         if connection is None:
             return
@@ -107,24 +115,24 @@ class StreamedResponse(msgspec.Struct, frozen=True):
         return 200 <= self.status < 300
 
     def header(self, name: bytes) -> bytes:
-        """The first header of that name (in lower case); b"" for none."""
+        """Return the first header with that name (in lower case); b"" for none."""
         return next((value for key, value in self.headers if key.lower() == name), b"")
 
     async def read(self, limit: int) -> bytes:
-        """As `Body.read`; a body that announces too much is not read at all."""
+        """Read as `Body.read` does. A body that announces too many bytes is not read at all."""
         announced = self.header(b"content-length").decode("latin-1")
         if (read_integer(announced) or 0) > limit:
-            raise TooLarge(limit)
+            raise ResponseTooLarge(limit)
         return await self.body.read(limit)
 
     def header_texts(self) -> dict[str, str]:
-        """The headers by lower-case name; the last one wins."""
+        """Return the headers by lower-case name; the last one wins."""
         return {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in self.headers}
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """An address, and the headers of every request to it."""
+class HttpEndpoint:
+    """A URL, and the headers of every request to it."""
 
     origin: Origin
     path: bytes
@@ -132,9 +140,11 @@ class Endpoint:
 
     @classmethod
     def of(cls, url: httpx2.URL, headers: Sequence[tuple[bytes, bytes]]) -> Self:
-        """Raises `httpx2.LocalProtocolError`, `httpx2.UnsupportedProtocol`."""
+        """Return the endpoint of a URL. Raises `httpx2.LocalProtocolError`,
+        `httpx2.UnsupportedProtocol`.
+        """
         if url.scheme not in PORTS:
-            raise httpx2.UnsupportedProtocol(f"An address begins with http or https: {url.scheme}")
+            raise httpx2.UnsupportedProtocol(f"Unsupported scheme {url.scheme}; use http or https")
         host, port = url.raw_host.decode("ascii"), url.port or PORTS[url.scheme]
         lines = header_lines(with_mark(headers, url.raw_host))
         return cls(Origin(url.scheme, host, port), url.raw_path, lines)
@@ -142,7 +152,8 @@ class Endpoint:
     def request(
         self, method: str, target: str, headers: Mapping[str, str], content: bytes
     ) -> bytes:
-        """`target` continues the path; `headers` are sent as Latin-1, in which they arrived.
+        """Return the bytes of a request. `target` continues the path; `headers` are sent as
+        Latin-1, in which they arrived.
 
         Raises `httpx2.LocalProtocolError`.
         """
@@ -156,7 +167,9 @@ class Endpoint:
 
 
 def header_lines(headers: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """Raises `httpx2.LocalProtocolError` when a header would run into the next line."""
+    """Return the lines of the headers. Raises `httpx2.LocalProtocolError` if a header contains a
+    line break.
+    """
     lines = b"".join([b"%b: %b\r\n" % pair for pair in headers])
     if lines.count(b"\n") != len(headers) or lines.count(b"\r") != len(headers):
         raise httpx2.LocalProtocolError("A header contains a line break; check the API key.")
@@ -165,11 +178,11 @@ def header_lines(headers: Sequence[tuple[bytes, bytes]]) -> bytes:
 
 class StreamTransport(httpx2.AsyncBaseTransport):
     def __init__(self, trust: Trust) -> None:
-        self.pool = Pool(trust)
+        self.pool = ConnectionPool(trust)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Raises httpx2's errors and `EgressRefused`."""
-        endpoint = Endpoint.of(request.url, request.headers.raw)
+        """Send a request. Raises httpx2's errors and `EgressRefused`."""
+        endpoint = HttpEndpoint.of(request.url, request.headers.raw)
         data = endpoint.request(request.method, "", {}, b"") + await request.aread()
         limits = request.extensions.get("timeout") or {}
         answer = await self.answer(endpoint.origin, data, limits)
@@ -177,19 +190,19 @@ class StreamTransport(httpx2.AsyncBaseTransport):
 
     async def send(
         self,
-        endpoint: Endpoint,
+        endpoint: HttpEndpoint,
         content: bytes,
         limits: Limits,
         headers: Mapping[str, str],
         method: str = "POST",
         target: str = "",
     ) -> StreamedResponse:
-        """As `handle_async_request`, without building the library's request and response."""
+        """Send as `handle_async_request` does, without building the library's request and response."""
         data = endpoint.request(method, target, headers, content)
         return await self.answer(endpoint.origin, data, limits)
 
     async def answer(self, origin: Origin, data: bytes, limits: Limits) -> StreamedResponse:
-        # No second attempt here: a kept connection that breaks may have delivered the request, and
+        # This does not retry: a pooled connection that breaks may have delivered the request, and
         # only the caller knows whether it may be sent twice.
         connection = self.pool.take(origin)
         if connection is None:
@@ -202,8 +215,8 @@ class StreamTransport(httpx2.AsyncBaseTransport):
         await self.pool.aclose()
 
 
-async def send_and_read_head(connection: Connection, data: bytes, limits: Limits) -> Head:
-    """Raises httpx2's errors, after closing the connection."""
+async def send_and_read_head(connection: HttpConnection, data: bytes, limits: Limits) -> Head:
+    """Send a request and read the head of its response. Raises httpx2's errors, after closing the connection."""
     ready = False
     try:
         await connection.send(
@@ -221,9 +234,9 @@ async def send_and_read_head(connection: Connection, data: bytes, limits: Limits
 
 
 async def without_packed_body(head: Head, body: Body) -> list[tuple[bytes, bytes]]:
-    """The headers to hand on. We ask for uncompressed bodies and do not decompress.
+    """Return the headers without the compression headers. We request uncompressed bodies.
 
-    A compressed body of a failure is dropped, because its status is enough. Raises
+    A compressed body of an error response is dropped, because the status is enough. Raises
     `httpx2.DecodingError` for a compressed answer below 300.
     """
     packed = [pair for pair in head.headers if pair[0].lower() == b"content-encoding"]
@@ -231,5 +244,5 @@ async def without_packed_body(head: Head, body: Body) -> list[tuple[bytes, bytes
         return head.headers
     await body.aclose()
     if head.status < 300:
-        raise httpx2.DecodingError("The service sent a packed answer that was not asked for.")
+        raise httpx2.DecodingError("The service sent a compressed response that was not requested.")
     return [pair for pair in head.headers if pair not in packed]

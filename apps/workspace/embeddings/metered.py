@@ -7,21 +7,23 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from apps.agent.events import ModelUsage
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.meter import Meter, ModelCallReport, error_kind, service_message
 from apps.agent.model import ModelRequest
 from apps.workspace.embeddings.port import Embedder, Embeddings
 
 
-def metered(embedder: Embedder, deployment_id: str | None, meter: Meter) -> Embedder:
-    """None for the installation's default; the model that comes with the server costs nothing."""
+def meter_embedder(embedder: Embedder, deployment_id: str | None, meter: Meter) -> Embedder:
+    """Return the embedder with a meter. `deployment_id` is None for the installation's default; the
+    built-in model costs nothing.
+    """
     name = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
     return MeteredEmbedder(embedder, name, meter) if name else embedder
 
 
 @dataclass(frozen=True, slots=True)
 class MeteredEmbedder:
-    """`deployment_id` is the deployment that makes the vectors."""
+    """Reports each call to the meter. `deployment_id` is the deployment that computes the vectors."""
 
     embedder: Embedder
     deployment_id: str
@@ -32,14 +34,14 @@ class MeteredEmbedder:
         return self.embedder.model
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Raises `ServiceFailed`, `BudgetSpent`."""
-        messages = [Message("user", text) for text in texts]
+        """Embed texts and report the usage. Raises `ServiceFailed`, `BudgetSpent`."""
+        messages = [ModelMessage("user", text) for text in texts]
         reservation = await self.meter.admit(self.deployment_id, ModelRequest(messages))
         started, error, said = time.monotonic(), "", ""
         usage: tuple[ModelUsage, ...] = ()
         try:
             found = await self.embedder.embed(texts)
-            if found.prompt_tokens:  # 0 where the service does not report it
+            if found.prompt_tokens:  # It is 0 if the service does not report it.
                 usage = (ModelUsage(self.deployment_id, found.prompt_tokens, 0),)
         except BaseException as failure:
             error, said = error_kind(failure), service_message(failure)

@@ -1,27 +1,34 @@
-"""The model all-MiniLM-L6-v2: six layers of BERT, the mean of whose outputs is a text's vector.
+"""The model all-MiniLM-L6-v2: six layers of BERT. The mean of their outputs is a text's vector.
 
-Tokens of several texts go through the dense layers as rows of one matrix, and each text through
-attention by itself, so nothing is padded or masked.
+Tokens of several texts pass through the dense layers as rows of one matrix. Attention handles each
+text separately, so nothing is padded or masked.
 """
 
+import hashlib
+import json
+import mmap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from apps.workspace.embeddings.built_in import DIMENSION
-from apps.workspace.embeddings.weights import Tensor, read_weights
 from apps.workspace.embeddings.wordpiece import WordPiece
 
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of the file with the weights."""
+"""The file with the weights must have this checksum."""
 LAYERS = 6
 HEADS = 12
 MOST_TOKENS = 256
-"""Of a text, with the one that begins and the one that ends it; the model was trained on no more."""
+"""A text is cut to this many tokens, including its start and end tokens. The model was trained on
+texts up to this length.
+"""
 EPSILON = 1e-12
+
+Tensor = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class Norm:
     bias: Tensor
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """Each row with the mean 0 and the variance 1, then scaled and moved; in place."""
+        """Normalize each row to mean 0 and variance 1, then scale and shift it, all in place."""
         rows -= rows.mean(axis=1, keepdims=True)
         variance = np.einsum("ij,ij->i", rows, rows) / rows.shape[1]
         rows /= np.sqrt(variance + np.float32(EPSILON))[:, None]
@@ -52,7 +59,9 @@ class Norm:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """`projection` makes queries, keys and values in one product, which is quicker than three."""
+    """One layer of BERT. `projection` computes queries, keys and values in one product, which is
+    faster than three.
+    """
 
     projection: Dense
     output: Dense
@@ -62,7 +71,7 @@ class Layer:
     second_norm: Norm
 
     def __call__(self, rows: Tensor, texts: Sequence[slice]) -> Tensor:
-        """`texts` tell which rows belong to each text."""
+        """Apply the layer. `texts` assigns rows to each text."""
         projected = self.projection(rows)
         attended = np.concatenate([attention(projected[text]) for text in texts])
         rows = self.first_norm(rows + self.output(attended))
@@ -78,7 +87,7 @@ class MiniLM:
     layers: Sequence[Layer]
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text's tokens; [] for a text without content."""
+        """Return the ids of a text's tokens; [] for a text without content."""
         ids = self.wordpiece.encode(text, MOST_TOKENS - 2)
         return [self.wordpiece.ids["[CLS]"], *ids, self.wordpiece.ids["[SEP]"]] if ids else []
 
@@ -86,7 +95,7 @@ class MiniLM:
         return ids.count(self.wordpiece.ids["[UNK]"]) / (len(ids) - 2) if ids else 0.0
 
     def vectors(self, encoded: Sequence[Sequence[int]]) -> Tensor:
-        """One row of unit length for each text; zeros for a text without tokens."""
+        """Return one row of unit length for each text; zeros for a text without tokens."""
         vectors = np.zeros((len(encoded), DIMENSION), np.float32)
         if filled := [at for at, ids in enumerate(encoded) if ids]:
             vectors[filled] = self.means([encoded[at] for at in filled])
@@ -105,7 +114,9 @@ class MiniLM:
 
 
 def attention(projected: Tensor) -> Tensor:
-    """Scaled dot-product attention of one text, whose rows are queries, keys and values."""
+    """Compute the scaled dot-product attention of one text, whose rows are queries, keys and
+    values.
+    """
     count = len(projected)
     by_head = projected.reshape(count, 3, HEADS, -1).transpose(1, 2, 0, 3)
     queries, keys, values = by_head
@@ -119,11 +130,13 @@ def attention(projected: Tensor) -> Tensor:
 
 
 ERF = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
-"""Abramowitz and Stegun, 7.1.26: erf with an error of at most 1.5e-7."""
+"""These coefficients of Abramowitz and Stegun, 7.1.26, approximate erf with an error of at most
+1.5e-7.
+"""
 
 
 def gelu(rows: Tensor) -> Tensor:
-    """`x * (1 + erf(x / sqrt(2))) / 2`, in place."""
+    """Compute `x * (1 + erf(x / sqrt(2))) / 2`, in place."""
     size = np.abs(rows)
     size *= np.float32(0.5**0.5)
     t = 1 / (1 + np.float32(0.3275911) * size)
@@ -143,7 +156,7 @@ def gelu(rows: Tensor) -> Tensor:
 
 
 def read_model(folder: Path) -> MiniLM:
-    """Raises `OSError`, and `ValueError` for files that are not those of the model."""
+    """Read the model from a folder. Raises `OSError`, and `ValueError` for files of another model."""
     weights = read_weights(folder / "model.safetensors", SHA256)
     words = (folder / "vocab.txt").read_text("utf-8").splitlines()
     kind = weights["embeddings.token_type_embeddings.weight"][0]
@@ -175,3 +188,30 @@ def read_layers(weights: Mapping[str, Tensor]) -> Iterator[Layer]:
 
 def parameters(weights: Mapping[str, Tensor], name: str) -> tuple[Tensor, Tensor]:
     return weights[f"{name}.weight"], weights[f"{name}.bias"]
+
+
+def read_weights(path: Path, sha256: str) -> Mapping[str, Tensor]:
+    """Return every tensor of 32-bit floats in a file of the safetensors format, by name.
+
+    The tensors are views of the mapped file, which all processes share. Raises `OSError`, and
+    `ValueError` for a file with another hash.
+    """
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
+            raise ValueError(f"{path.name} is not the expected file.")
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    # The file has eight bytes with the length of a JSON header, then the header, then the tensors.
+    start = 8 + int.from_bytes(mapped[:8], "little")
+    header = json.loads(mapped[8:start])
+    return {
+        name: np.frombuffer(mapped, np.float32, size(entry), start + entry["data_offsets"][0])
+        .reshape(entry["shape"])
+        for name, entry in header.items()
+        if entry.get("dtype") == "F32"
+    }  # fmt: skip
+
+
+def size(entry: Mapping[str, list[int]]) -> int:
+    """Return the number of floats."""
+    begin, end = entry["data_offsets"]
+    return (end - begin) // 4

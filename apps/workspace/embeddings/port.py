@@ -1,10 +1,10 @@
-"""Embeddings: texts as vectors, in which texts of like meaning are close."""
+"""Embeddings: vectors of texts, which are close for texts of similar meaning."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # importing NumPy costs every process time and memory, of which few need it
+if TYPE_CHECKING:  # Importing NumPy costs every process time and memory, and few processes need it.
     import numpy as np
     from numpy.typing import NDArray
 
@@ -13,11 +13,12 @@ if TYPE_CHECKING:  # importing NumPy costs every process time and memory, of whi
 class Embeddings:
     """The vectors of some texts, in the order of the texts.
 
-    - `model`: the name to be stored beside vectors; vectors of different models are not compared.
-    - `vectors`: one row for each text, of unit length, so that a product of two is their cosine;
-      zeros for a text without content.
-    - `unknown_shares`: for each text the share, 0 to 1, of tokens that the model does not know;
-      0.0 when the model cannot tell. Texts of unknown tokens seem alike whatever they say.
+    - `model`: the name to store with the vectors. Vectors of different models are not compared.
+    - `vectors`: one row for each text, of unit length, so that the product of two is their cosine.
+      A text without content has zeros.
+    - `unknown_shares`: for each text, the share of tokens that the model does not know, from 0 to
+      1; 0.0 if the model cannot report it. Texts of unknown tokens seem similar, whatever their
+      content is.
     """
 
     model: str
@@ -29,9 +30,11 @@ class Embeddings:
 class Embedder(Protocol):
     @property
     def model(self) -> str:
-        """The name to be stored beside vectors."""
+        """Return the name to be stored with vectors."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Texts longer than the model reads are cut. Raises `ServiceFailed`."""
+        """Embed texts. Texts longer than the model's limit are cut. Raises `ServiceFailed` if the
+        embeddings cannot be computed.
+        """
         ...

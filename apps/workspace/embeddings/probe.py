@@ -1,4 +1,4 @@
-"""Probe of an embedder with one word, explained in words for a person."""
+"""Tests an embedder with one word, and returns a result for operators."""
 
 import asyncio
 
@@ -8,15 +8,15 @@ from apps.workspace.services.probe import SECONDS, STATUS_RESULTS, ProbeResult
 
 
 async def probe(embedder: Embedder, seconds: float = SECONDS) -> ProbeResult:
-    """No failure of the service is raised."""
+    """Embed one word. Failures of the service are in the result, not raised."""
     try:
         async with asyncio.timeout(seconds):
             found = await embedder.embed(("ready",))
     except TimeoutError:
-        return ProbeResult("time", f"The service gave no answer within {seconds:g} seconds.")
+        return ProbeResult("time", f"The service did not respond within {seconds:g} seconds.")
     except ServiceFailed as failure:
-        # What was written of statuses for chat models holds here too.
+        # The explanations of statuses for chat models also apply here.
         step, text = STATUS_RESULTS.get(failure.status or 0, ("answer", str(failure)))
         return ProbeResult(step, text)
     size = found.vectors.shape[1]
-    return ProbeResult(None, f"The model makes vectors of {size} dimensions.")
+    return ProbeResult(None, f"The model returns vectors with {size} dimensions.")

@@ -1,4 +1,4 @@
-"""Embeddings of a service that speaks OpenAI's embeddings API."""
+"""Embeddings from a service with OpenAI's embeddings API."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,24 +13,27 @@ from apps.workspace.embeddings.port import Embeddings
 
 MOST_TEXTS = 64
 MOST_CHARACTERS = 200_000
-"""Of one request; OpenAI's limit is 300,000 tokens."""
+"""One request contains at most this many characters. OpenAI's limit is 300,000 tokens."""
 USUAL_WINDOW = 8_000
-"""Tokens of a text that most models read."""
+"""Most models accept texts of up to this many tokens."""
 TRANSIENT = frozenset({429, 500, 502, 503, 504})
 BACKOFF = Backoff(attempts=3, initial_delay=0.5, max_delay=5.0)
 
 
 class EmbeddingService(Protocol):
     async def ask(self, body: Mapping[str, Any]) -> bytes:
-        """The body of a 2xx answer. Raises `ServiceFailed`."""
+        """Return the body of a 2xx response. Raises `ServiceFailed` if the embeddings cannot be
+        computed.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceEmbedder:
-    """`model` is the model's name at the service, `window` the tokens of a text that it reads.
+    """An embedder that calls a service. `model` is the model's name there, `window` the token limit
+    of a text.
 
-    `parameters` are sent with every request.
+    Every request contains `parameters`.
     """
 
     service: EmbeddingService
@@ -39,15 +42,19 @@ class ServiceEmbedder:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Raises `ServiceFailed`. A text without content, which services refuse, is not sent."""
+        """Embed texts. Raises `ServiceFailed`. Texts without content are not sent, because services
+        reject them.
+        """
         filled = [bool(text.strip()) for text in texts]
-        cut = [shortened(well_formed(text), self.window) for text in texts if text.strip()]
+        cut = [shorten_to_tokens(well_formed(text), self.window) for text in texts if text.strip()]
         answers = [(await self.ask(batch), len(batch)) for batch in batches(cut)]
-        # Reading takes tens of milliseconds, and the first time NumPy is imported.
+        # Parsing takes tens of milliseconds, and the first call imports NumPy.
         return await asyncio.to_thread(read_answers, answers, self.model, filled)
 
     async def ask(self, texts: Sequence[str]) -> bytes:
-        """Repeated after passing failures: a text may be embedded twice. Raises `ServiceFailed`."""
+        """Send a request. It is retried after temporary failures, because embedding twice does no
+        harm. Raises `ServiceFailed` if the embeddings cannot be computed.
+        """
         body = {**self.parameters, "model": self.model, "input": texts}
         attempt = 0
         while True:
@@ -65,8 +72,10 @@ def is_transient(failure: ServiceFailed) -> bool:
     return failure.status in TRANSIENT or failure.reason == "connection"
 
 
-def shortened(text: str, most_tokens: int) -> str:
-    """Cut to about that many tokens: three ASCII characters are one, and each other one is one."""
+def shorten_to_tokens(text: str, most_tokens: int) -> str:
+    """Cut a text to about that many tokens. Three ASCII characters count as one token; each other
+    character counts as one.
+    """
     if len(text) <= most_tokens:
         return text
     thirds = 0
@@ -90,11 +99,19 @@ def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 def read_answers(
     answers: Sequence[tuple[bytes, int]], model: str, filled: Sequence[bool]
 ) -> Embeddings:
-    """`answers` come with the number of their texts. Raises `ServiceFailed`."""
-    from apps.workspace.embeddings.answers import not_understood, read_answer
-    from apps.workspace.embeddings.vectors import empty, joined, with_empty
+    """Parse the responses in `answers`, each with the number of its texts. Raises `ServiceFailed`
+    if the embeddings cannot be computed.
+    """
+    # Imported at first use, because they need NumPy.
+    from apps.workspace.embeddings.vectors import (
+        empty,
+        join_embeddings,
+        not_understood,
+        read_embeddings,
+        with_empty,
+    )
 
-    parts = [read_answer(body, count, model) for body, count in answers]
+    parts = [read_embeddings(body, count, model) for body, count in answers]
     if len({part.vectors.shape[1] for part in parts}) > 1:
         raise not_understood("vectors of one model have different lengths")
-    return with_empty(joined(parts), filled) if parts else empty(model, len(filled))
+    return with_empty(join_embeddings(parts), filled) if parts else empty(model, len(filled))

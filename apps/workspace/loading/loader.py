@@ -1,4 +1,6 @@
-"""Load files by their address during one run: each is loaded once and kept while there is room."""
+"""Loads files by their address during a run. Each file is loaded once, and cached while there is
+room.
+"""
 
 import asyncio
 import hashlib
@@ -10,61 +12,69 @@ from urllib.parse import unquote
 
 from apps.agent.taint import Taint
 from apps.errors import FileMissing, FileRefused
-from apps.workspace.egress.fetch import fetch, shown
-from apps.workspace.egress.file_names import name_in_address
-from apps.workspace.loading.files import Loaded, check_size, read_data_uri
-from apps.workspace.loading.places import Place, climbs, encoded, host_of, place_of
-from apps.workspace.loading.shared_loads import Loading, Rules
-from apps.workspace.stored_files import FileInfo, Files, version_of
+from apps.workspace.egress.fetch import fetch, name_in_address, redact_url
+from apps.workspace.loading.file_locations import (
+    FileLocation,
+    climbs,
+    encode_path,
+    external_host,
+    locate_file,
+)
+from apps.workspace.loading.files import Loaded, check_download_size, read_data_uri
+from apps.workspace.loading.shared_loads import Loading, LoadingRules
+from apps.workspace.stored_files import FileInfo, Files, file_version
 
 T = TypeVar("T")
 
-POSSIBLE = "Possible are paths of files (files/…) and http(s) URLs."
+POSSIBLE = "Use the path of a file (files/…) or an http(s) URL."
 
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """`taint` gets every source that is neither the caller's own nor the operator's."""
+    """Loads files. It adds to `taint` every source that belongs neither to the caller nor to the
+    operator.
+    """
 
     files: Files
     loading: Loading
     taint: Taint = field(default_factory=Taint)
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> LoadingRules:
         return self.loading.rules
 
     async def load(self, url: str) -> Loaded:
-        """A stored file, or one on the Internet.
+        """Return a stored file, or one from the Internet.
 
         Raises `FileRefused` (`FetchRefused` for the Internet) and the workspace's own errors.
         """
-        return await self.loading.loads.get(key_of(url), partial(self.bring, url))
+        return await self.loading.loads.get(url_key(url), partial(self.bring, url))
 
     async def take(self, url: str) -> Loaded:
-        """As `load`, and data: URIs too."""
-        place = place_of(url)
+        """Load as `load` does, and also accept data: URIs."""
+        place = locate_file(url)
         if place.kind == "data":
             return read_data_uri(place.address, self.rules.limit)
         return await self.load(url)
 
     async def promote(self, url: str) -> FileInfo:
-        """The stored file of an address, which is stored first if need be; data: URIs too.
+        """Return the stored file of an address, after storing its content if necessary. Accepts
+        data: URIs.
 
-        Raises as `load`.
+        Raises the same errors as `load`.
         """
-        return await self.loading.promotions.get(key_of(url), partial(self.store, url))
+        return await self.loading.promotions.get(url_key(url), partial(self.store, url))
 
     async def distrust(self, url: str) -> None:
         """Note that the run reads a file that others may have written."""
-        place = place_of(url)
+        place = locate_file(url)
         address = unquote(place.address)
         if place.kind == "external" and not self.rules.trusts(address):
-            self.taint.add(f"web page {host_of(place.address)}")
+            self.taint.add(f"web page {external_host(place.address)}")
         if place.kind != "stored" or self.rules.trusts(address):
             return
         if not await self.files.is_own(place.address):
-            self.taint.add(f"file {last_segment(place.address.rstrip('/'))!r} of somebody else")
+            self.taint.add(f"file {last_segment(place.address.rstrip('/'))!r} of another user")
 
     async def bring(self, url: str) -> Loaded:
         file = await self.fetch_or_read(url)
@@ -72,7 +82,7 @@ class Loader:
         return file
 
     async def fetch_or_read(self, url: str) -> Loaded:
-        place = place_of(url)
+        place = locate_file(url)
         async with self.loading.turns:
             if place.kind == "external":
                 rules = self.rules
@@ -82,66 +92,71 @@ class Loader:
                 )
             return await self.in_time(url, self.read(url, place))
 
-    async def read(self, url: str, place: Place) -> Loaded:
+    async def read(self, url: str, place: FileLocation) -> Loaded:
         path = await self.path_of(url, place)
         found = await self.files.read(path, limit=self.rules.limit)
-        check_size(len(found.content), self.rules.limit)
+        check_download_size(len(found.content), self.rules.limit)
         info = found.info
         return Loaded(
             last_segment(info.path),
             info.content_type,
             found.content,
             info.path,
-            version=version_of(info),
+            version=file_version(info),
         )
 
     async def store(self, url: str) -> FileInfo:
-        place = place_of(url)
+        place = locate_file(url)
         if place.kind in {"external", "data"}:
             return await self.keep(await self.take(url))
         info = await self.in_time(url, self.look_up(url, place))
-        check_size(info.size, self.rules.limit)
+        check_download_size(info.size, self.rules.limit)
         await self.distrust(url)
         return info
 
     async def keep(self, file: Loaded) -> FileInfo:
-        # Named by its hash: equal content gives the same file, other content never replaces it.
+        # The hash is the name: equal content results in the same file, and other content never
+        # replaces it.
         digest = hashlib.sha256(file.content).hexdigest()[:16]
         named = file.name if digest in file.name else f"loaded/{digest}/{file.name}"
         return await self.files.keep(named, file.content, file.type)
 
-    async def look_up(self, url: str, place: Place) -> FileInfo:
+    async def look_up(self, url: str, place: FileLocation) -> FileInfo:
         return await self.files.info(await self.path_of(url, place))
 
-    async def path_of(self, url: str, place: Place) -> str:
-        """Raises `FileRefused` for an address without a path."""
+    async def path_of(self, url: str, place: FileLocation) -> str:
+        """Return the path of a stored file. Raises `FileRefused` for other addresses."""
         match place.kind:
             case "stored":
                 return place.address
             case "relative":
                 return await self.home_path(place.address)
             case _ if climbs(url):
-                raise FileMissing(f"There is no file {shown(url)!r} that you may use.")
+                raise FileMissing(
+                    f"The file {redact_url(url)!r} does not exist, or you have no access."
+                )
             case _:
-                raise FileRefused(f"{shown(url)!r} is no file that can be loaded. {POSSIBLE}")
+                raise FileRefused(
+                    f"{redact_url(url)!r} is not a file that can be loaded. {POSSIBLE}"
+                )
 
     async def home_path(self, path: str) -> str:
-        """The full path, `files/{bucket}/…`, of a valid relative one (`home_path_problem`)."""
-        return f"{await self.files.home()}{encoded(self.rules.folder)}{encoded(path)}"
+        """Return the full path, `files/{bucket}/…`, of a valid relative one (`home_path_problem`)."""
+        return f"{await self.files.home()}{encode_path(self.rules.folder)}{encode_path(path)}"
 
     async def in_time(self, url: str, work: Coroutine[Any, Any, T]) -> T:
         try:
             async with asyncio.timeout(self.rules.seconds):
                 return await work
         except TimeoutError as error:
-            raise FileRefused(f"The file {shown(url)!r} could not be loaded in time.") from error
+            raise FileRefused(f"Loading the file {redact_url(url)!r} timed out.") from error
 
 
-def key_of(url: str) -> str:
-    """A short key that does not contain the address, which may hold secrets."""
+def url_key(url: str) -> str:
+    """Return a short key without the address, which may contain secrets."""
     return hashlib.sha256(url.strip().encode("utf-8", "replace")).hexdigest()
 
 
 def last_segment(url: str) -> str:
-    """The file name at the end of an address, decoded; "file" if there is none."""
+    """Return the file name at the end of an address, decoded; "file" if there is none."""
     return name_in_address(url) or "file"

@@ -1,4 +1,4 @@
-"""What all loaders of a run share: its rules, and the files loaded so far."""
+"""State that all loaders of a run share: its rules, and the files loaded so far."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -12,8 +12,8 @@ from django.conf import settings
 from apps.manifest.contexts import UserDefinedContext
 from apps.manifest.manifest import Manifest
 from apps.workspace.egress.fetch_policy import FetchPolicy
+from apps.workspace.loading.file_locations import ROOT, locate_file
 from apps.workspace.loading.files import Loaded
-from apps.workspace.loading.places import ROOT, place_of
 from apps.workspace.stored_files import FileInfo
 
 T = TypeVar("T")
@@ -26,10 +26,11 @@ class Flight(Generic[T]):
 
 
 class SingleFlightCache(Generic[T]):
-    """Results by key; concurrent callers of one key share one task.
+    """Results by key. Concurrent callers of one key share one task.
 
-    Keeps at most `room`, measured by `size`; the least recently used result goes first. A failure
-    is raised to all waiting callers and not kept. Work is cancelled when its last caller leaves.
+    It caches up to `room`, measured by `size`, and evicts the least recently used result first. A
+    failure is raised to all waiting callers and not cached. When the last caller of a task leaves,
+    the task is cancelled.
     """
 
     def __init__(self, room: int, size: Callable[[T], int]) -> None:
@@ -75,17 +76,19 @@ class SingleFlightCache(Generic[T]):
             self.used -= self.size(self.kept.pop(oldest))
 
     def forget(self, is_stale: Callable[[T], bool]) -> None:
-        self.flights.clear()  # a result on its way may be stale too, so it is not kept
+        self.flights.clear()  # A pending result may be stale too, so it is not cached.
         for key in [key for key, result in self.kept.items() if is_stale(result)]:
             self.used -= self.size(self.kept.pop(key))
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """`limit` is the bytes of one file, `seconds` the time to load it.
+class LoadingRules:
+    """The rules for loading files. `limit` is the size limit of a file in bytes, and `seconds` the
+    time limit for loading it.
 
-    Relative paths start at `folder`, a path below the caller's home: "" or one ending in a slash.
-    `trusted` are addresses that the operator names; paths of folders end with a slash.
+    Relative paths start at `folder`, a path below the caller's home: "" or a path that ends with a
+    slash. `trusted` contains URLs and paths that the operator has listed; paths of folders end with
+    a slash.
     """
 
     limit: int
@@ -99,22 +102,22 @@ class Rules:
         return address in self.trusted or any(map(address.startswith, folders))
 
 
-def installation_rules() -> Rules:
-    return Rules(
+def installation_rules() -> LoadingRules:
+    return LoadingRules(
         int(settings.DEFAULT_FILE_LOADING_SIZE_LIMIT), float(settings.DEFAULT_TOOL_TIMEOUT_SECONDS)
     )
 
 
-def rules_of(manifest: Manifest) -> Rules:
-    """The installation's rules with the application's changes."""
+def rules_of(manifest: Manifest) -> LoadingRules:
+    """Return the installation's rules with the application's changes."""
     usual, features = installation_rules(), manifest.features
     seconds = manifest.tool_defaults.timeout_seconds or usual.seconds
     named = (one.url for one in manifest.contexts if not isinstance(one, UserDefinedContext))
-    trusted = tuple(unquote(place_of(url).address) for url in named)
+    trusted = tuple(unquote(locate_file(url).address) for url in named)
     if features is None:
-        return Rules(usual.limit, seconds, trusted=trusted)
+        return LoadingRules(usual.limit, seconds, trusted=trusted)
     wished, kept = features.external_url_fetch, features.dial_files
-    return Rules(
+    return LoadingRules(
         features.file_loading.size_limit or usual.limit,
         seconds,
         FetchPolicy(wished.enabled, wished.host_allowlist),
@@ -124,18 +127,20 @@ def rules_of(manifest: Manifest) -> Rules:
 
 
 KEPT_BYTES = 32 * 1024 * 1024
-"""Files that one run keeps in memory."""
+"""A run caches files with at most this many bytes in total."""
 MOST_PROMOTED = 1000
 CONCURRENT_LOADS = 8
 
 
 @dataclass(frozen=True)
 class Loading:
-    """Shared by all loaders of a run: its rules and the files loaded so far."""
+    """The rules of a run and the files that it has loaded so far. All loaders of the run share
+    them.
+    """
 
-    rules: Rules = field(default_factory=installation_rules)
+    rules: LoadingRules = field(default_factory=installation_rules)
 
-    # Most runs load nothing.
+    # Most runs load nothing, so it is created at first use.
     @cached_property
     def loads(self) -> SingleFlightCache[Loaded]:
         return SingleFlightCache(KEPT_BYTES, lambda file: len(file.content))

@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -11,28 +11,30 @@ from django.db import models
 
 from apps.manifest.secrets import NAME
 from apps.workspace.egress.headers import header_value_problem
-from apps.workspace.local.corpus import ChunkTerms as ChunkTerms
-from apps.workspace.local.corpus import Corpus as Corpus
-from apps.workspace.local.corpus import CorpusChunk as CorpusChunk
-from apps.workspace.local.corpus import CorpusDocument as CorpusDocument
-from apps.workspace.local.deployment import Deployment as Deployment
-from apps.workspace.local.personal_keys import PersonalKey as PersonalKey
-from apps.workspace.local.remembered import MemoryCollection as MemoryCollection
-from apps.workspace.local.remembered import MemoryMerge as MemoryMerge
-from apps.workspace.local.remembered import MemorySettings as MemorySettings
-from apps.workspace.local.remembered import StoredMemory as StoredMemory
-from apps.workspace.local.secrets import SecretField
-from apps.workspace.local.servers import MOST_SERVERS, read_server
-from apps.workspace.local.tool_accounts import RegisteredClient as RegisteredClient
-from apps.workspace.local.tool_accounts import ToolAccount as ToolAccount
-from apps.workspace.local.tool_description import ToolDescription as ToolDescription
-from apps.workspace.versions import Versioned
+from apps.workspace.local.corpora.corpus import ChunkTerms as ChunkTerms
+from apps.workspace.local.corpora.corpus import Corpus as Corpus
+from apps.workspace.local.corpora.corpus import CorpusChunk as CorpusChunk
+from apps.workspace.local.corpora.corpus import CorpusDocument as CorpusDocument
+from apps.workspace.local.deployments.deployment import Deployment as Deployment
+from apps.workspace.local.deployments.personal_keys import PersonalKey as PersonalKey
+from apps.workspace.local.installation import Installation as Installation
+from apps.workspace.local.memories.remembered import MemoryCollection as MemoryCollection
+from apps.workspace.local.memories.remembered import MemoryMerge as MemoryMerge
+from apps.workspace.local.memories.remembered import MemorySettings as MemorySettings
+from apps.workspace.local.memories.remembered import StoredMemory as StoredMemory
+from apps.workspace.local.secrets.field import SecretField
+from apps.workspace.local.secrets.servers import MOST_SERVERS, read_server
+from apps.workspace.local.secrets.vault import reference_problem
+from apps.workspace.local.tools.description import ToolDescription as ToolDescription
+from apps.workspace.local.tools.tool_accounts import RegisteredClient as RegisteredClient
+from apps.workspace.local.tools.tool_accounts import ToolAccount as ToolAccount
+from apps.workspace.versions import Versioned, watch_versions
 
 
 class Secret(Versioned):
     """A named credential, which manifests and predefined content refer to.
 
-    It is sent to its `servers` only: otherwise an editor of applications could have it sent to a
+    It is sent only to its `servers`. Otherwise an editor of applications could have it sent to a
     server of their own.
     """
 
@@ -42,19 +44,28 @@ class Secret(Versioned):
         validators=[
             RegexValidator(
                 re.compile(rf"^(?:{NAME.pattern})\Z"),
-                "Write letters, digits, hyphens and underscores.",
+                "Use only letters, digits, hyphens and underscores.",
             )
         ],
-        help_text='What manifests write: {"$secret": "name"}.',
+        help_text='The name that manifests use: {"$secret": "name"}.',
     )
     value = SecretField()
-    description = models.TextField(blank=True, help_text="What it opens, and who gave it.")
+    is_in_vault = models.BooleanField(
+        "in Vault",
+        default=False,
+        help_text="The value is a path in Vault, such as secret/data/apps/tracking#token.",
+    )
+    description = models.TextField(
+        blank=True, help_text=("The purpose of the secret and where it comes from.")
+    )
     servers = models.JSONField(default=list, blank=True)
     is_for_any_server = models.BooleanField(
         "for any server",
         default=False,
-        help_text="Whoever may edit applications can then read it: by having it sent to a server "
-        "of theirs.",
+        help_text=(
+            "Any user who can edit applications could then read it, by sending it to a "
+            "server of their own."
+        ),
     )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -91,26 +102,28 @@ class Secret(Versioned):
             problems["servers"] = str(error)
         else:
             if not self.servers and not self.is_for_any_server:
-                problems["servers"] = "Name the servers that it may be sent to."
+                problems["servers"] = "Enter the servers that it can be sent to."
             if self.servers and self.is_for_any_server:
-                problems["is_for_any_server"] = "Either name servers, or allow all of them."
+                problems["is_for_any_server"] = "Enter servers or allow all of them, not both."
         if problem := header_value_problem(self.value or ""):
             problems["value"] = f"It is sent in headers, and {problem}"
+        elif self.is_in_vault and (problem := reference_problem(self.value or "")):
+            problems["value"] = problem
         if problems:
             raise ValidationError(problems)
 
 
 def read_servers(servers: object) -> list[str]:
-    """Raises ValueError."""
+    """Parse a list of servers. Raises ValueError."""
     if not isinstance(servers, list) or not all(isinstance(server, str) for server in servers):
-        raise ValueError("Write a list of servers.")
+        raise ValueError("Enter a list of servers.")
     if len(servers) > MOST_SERVERS:
-        raise ValueError(f"Write at most {MOST_SERVERS} servers.")
+        raise ValueError(f"Too many servers; the limit is {MOST_SERVERS}.")
     return list(dict.fromkeys(map(read_server, servers)))
 
 
 class StoredFile(models.Model):
-    """A file of one bucket; its bytes are in Django's default storage under `storage_name`."""
+    """A file of one bucket. The storage has its content under `storage_name`."""
 
     bucket = models.CharField(max_length=100)
     name = models.CharField(max_length=500, help_text="The path inside the bucket, decoded.")
@@ -120,6 +133,11 @@ class StoredFile(models.Model):
     etag = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+    hidden_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="Its owner deleted it with its conversation, which is not erased yet.",
+    )
 
     class Meta:
         ordering = ("bucket", "name")
@@ -130,9 +148,15 @@ class StoredFile(models.Model):
     def __str__(self) -> str:
         return f"files/{self.bucket}/{self.name}"
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        with watch_versions(self):
+            super().save(*args, **kwargs)
+
 
 PUBLIC = "public"
-"""The bucket that everybody may read and operators write, as in DIAL."""
+"""Everybody may read this bucket, and operators write it, as in DIAL. Files of applications in it
+are restricted.
+"""
 
 
 class SharedFiles(models.Manager["SharedFile"]):
@@ -141,7 +165,7 @@ class SharedFiles(models.Manager["SharedFile"]):
 
 
 class SharedFile(StoredFile):
-    """A file of the operators that every application and everybody may read."""
+    """A file of the operators: shared with everybody, or uploaded for an application."""
 
     objects: ClassVar[SharedFiles] = SharedFiles()
 
@@ -151,7 +175,7 @@ class SharedFile(StoredFile):
 
 
 class FormerBucket(models.Model):
-    """A bucket that somebody owned before signing in: its files keep their paths."""
+    """A bucket that a user owned before signing in. Its files keep their paths."""
 
     name = models.CharField(max_length=100, unique=True)
     bucket = models.CharField(max_length=100, db_index=True)
@@ -161,27 +185,31 @@ class FormerBucket(models.Model):
 
 
 class McpServer(Versioned):
-    """An MCP server that is started on this machine on demand; its editors can execute programs here."""
+    """An MCP server that this machine starts on demand. Its editors can execute programs here."""
 
     name = models.CharField(
         max_length=100,
         unique=True,
         validators=[RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")],
-        help_text="What manifests write in mcp_server_info.server.",
+        help_text="The name that manifests use in mcp_server_info.server.",
     )
     command = models.CharField(
-        max_length=500, help_text="A program: its path, or its name if it is on the PATH."
+        max_length=500, help_text="The path of a program, or its name if it is on the PATH."
     )
     arguments = models.JSONField(
-        default=list, blank=True, help_text='A JSON list, such as ["--verbose"]. No shell reads it.'
+        default=list,
+        blank=True,
+        help_text=('A JSON list, such as ["--verbose"]. Not interpreted by a shell.'),
     )
     environment = SecretField(
         blank=True,
         default="",
-        help_text='A JSON object with variables beside the usual ones, such as {"TOKEN": "…"}.',
+        help_text='A JSON object with additional variables, such as {"TOKEN": "…"}.',
     )
     working_directory = models.CharField(
-        max_length=500, blank=True, help_text="A path from the root; empty for the server's own."
+        max_length=500,
+        blank=True,
+        help_text=("An absolute path. Leave empty for the server's own."),
     )
     is_enabled = models.BooleanField("enabled", default=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -197,21 +225,21 @@ class McpServer(Versioned):
     def clean(self) -> None:
         problems = {}
         if not self.command.strip() or not self.command.isprintable():
-            problems["command"] = "Write a program, without line breaks."
+            problems["command"] = "Enter a program, without line breaks."
         arguments = self.arguments
         if not isinstance(arguments, list) or not all(is_argument(a) for a in arguments):
-            problems["arguments"] = 'Write a JSON list of texts, such as [] or ["--verbose"].'
+            problems["arguments"] = 'Enter a JSON list of strings, such as [] or ["--verbose"].'
         if self.working_directory and not self.working_directory.startswith("/"):
-            problems["working_directory"] = "Write a path from the root, or leave it empty."
+            problems["working_directory"] = "Enter an absolute path, or leave it empty."
         try:
             self.parsed_environment()
         except ValueError:
-            problems["environment"] = 'Write a JSON object of texts, such as {"TOKEN": "…"}.'
+            problems["environment"] = 'Enter a JSON object of strings, such as {"TOKEN": "…"}.'
         if problems:
             raise ValidationError(problems)
 
     def parsed_environment(self) -> dict[str, str]:
-        """Raises ValueError, which does not repeat what is stored."""
+        """Parse the variables. Raises ValueError, whose message does not repeat the stored text."""
         if not self.environment.strip():
             return {}
         try:
@@ -221,7 +249,7 @@ class McpServer(Versioned):
         if not isinstance(found, dict) or not all(
             VARIABLE.fullmatch(name) and is_argument(value) for name, value in found.items()
         ):
-            raise ValueError("The environment is not a JSON object of texts.")
+            raise ValueError("The environment is not a JSON object of strings.")
         return found
 
 
@@ -229,5 +257,5 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def is_argument(value: object) -> bool:
-    # NUL would end the argument of a program.
+    # A NUL character would end the argument of a program.
     return isinstance(value, str) and "\0" not in value

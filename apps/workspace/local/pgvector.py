@@ -1,36 +1,40 @@
-"""Vectors that PostgreSQL compares itself, where its extension `vector` (pgvector) was created.
+"""Lets PostgreSQL compare vectors if its extension `vector` (pgvector) is installed.
 
-A table that keeps vectors as bytes in a column `vector` gets another column there, `embedding`, of
-which its model knows nothing: without the extension nothing is different. The bytes stay what
-counts. `migrate` adds the column, and fills that of memories; processes use it from their next start on.
+A table that stores vectors as bytes in a column `vector` gets a second column, `embedding`, which
+its Django model does not declare, so that nothing differs without the extension. The bytes stay
+authoritative. `migrate` adds the column and fills it for memories; processes use it after their
+next start.
 
-The search is exact. An approximate index on such a column would be chosen by the planner although
-most of what it finds belongs to other owners: 100,000 rows of 100 owners gave fewer than five rows
-to each of 60 queries, and 9 % of those that are nearest. So there must be none; that of very large
-corpora (`apps.workspace.local.corpus_hnsw`) is over an expression that no query here has.
+The search is exact. The planner would choose an approximate index on such a column although most of
+its results belong to other owners: with 100,000 rows of 100 owners, each of 60 queries returned
+fewer than five rows, and found 9 % of the nearest rows. So the column must not have an index. The
+index of very large corpora (`apps.workspace.local.corpora.hnsw`) is over an expression that no
+query here contains.
 """
 
 import math
 from array import array
 from collections.abc import Iterable
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from django.db import connection, connections, transaction
 from django.db.models import BooleanField, F, FloatField, Func, Model, QuerySet, Value
 
 Bytes = bytes | memoryview
-"""A vector as 32-bit floats."""
+"""This is a vector of 32-bit floats."""
 
 MOST_DIMENSIONS = 16_000
-"""Of the extension's type. Longer vectors are compared by NumPy."""
+"""The extension's type supports up to this many dimensions. NumPy compares longer vectors."""
 BATCH = 500
-"""Rows of one statement; missing copies are made in as many transactions."""
+"""One statement handles at most this many rows. Each statement that fills missing copies is one
+transaction.
+"""
 
-# Storage: vectors of up to about 2,000 dimensions stay in their rows, and it is the bytes that are
-# stored apart, so a search reads no other pages than those of the rows.
-# Trigger: a process that does not know of the column yet changes the bytes alone. Its condition names
-# the column, so it goes when that goes, with the extension.
+# Storage: vectors of up to about 2,000 dimensions stay in their rows, and the bytes are stored out
+# of line, so that a search reads only the pages of the rows. Trigger: it clears the copy if a
+# process that does not know the column changes only the bytes. Its condition contains the column,
+# so it is dropped with the column, and so with the extension.
 PREPARATION = """
 ALTER TABLE {table} ADD COLUMN embedding vector;
 ALTER TABLE {table} ALTER COLUMN embedding SET STORAGE MAIN;
@@ -41,8 +45,8 @@ CREATE OR REPLACE TRIGGER outdated_embedding BEFORE UPDATE OF vector ON {table} 
 """
 
 
-def prepare(model: type[Model], using: str) -> bool:
-    """Add the column where the extension is; whether it is there now."""
+def prepare_column(model: type[Model], using: str) -> bool:
+    """Add the column if the extension is installed. Return whether the column exists now."""
     database = connections[using]
     if database.vendor != "postgresql":
         return False
@@ -69,21 +73,25 @@ def has_column(using: str, table: str) -> bool:
 
 
 def is_prepared(model: type[Model]) -> bool:
-    """Whether the database has the column."""
+    """Return True if the database has the column."""
     if connection.vendor != "postgresql":
         return False
     at = connection.settings_dict
     return was_prepared(model._meta.db_table, at["HOST"], str(at["PORT"]), at["NAME"])
 
 
-@cache
+@lru_cache(maxsize=100)
 def was_prepared(table: str, host: str, port: str, name: str) -> bool:
-    """Asked once in a process for each database."""
+    """Return True if the database had the column at the first call. Each process asks once per
+    database.
+    """
     return has_column(connection.alias, table)
 
 
-def fill(rows: QuerySet[Any]) -> None:
-    """Copy the vectors of rows that have no copy. Rows that others are writing are left to them."""
+def fill_column(rows: QuerySet[Any]) -> None:
+    """Copy the vectors of rows that have no copy. Rows that other processes are writing are
+    skipped.
+    """
     is_missing = Func(template="embedding IS NULL", output_field=BooleanField())
     missing, last, is_more = rows.filter(is_missing).order_by("pk"), 0, True
     while is_more:
@@ -96,7 +104,7 @@ def fill(rows: QuerySet[Any]) -> None:
 
 
 def write(model: type[Model], vectors: Iterable[tuple[int, Bytes]], using: str) -> None:
-    """Copy the vectors of rows, given by their primary keys, in the transaction of the caller."""
+    """Copy the vectors of rows, given by their primary keys, in the caller's transaction."""
     texts = [(pk, text) for pk, vector in vectors if (text := vector_text(vector))]
     table = connections[using].ops.quote_name(model._meta.db_table)
     with connections[using].cursor() as cursor:
@@ -110,7 +118,7 @@ def write(model: type[Model], vectors: Iterable[tuple[int, Bytes]], using: str) 
 
 
 def clear(rows: QuerySet[Any]) -> None:
-    """Drop the copies, in the transaction of the caller."""
+    """Delete the copies, in the caller's transaction."""
     table = connection.ops.quote_name(rows.model._meta.db_table)
     statement, given = rows.order_by().values("pk").query.sql_with_params()
     with connection.cursor() as cursor:
@@ -121,9 +129,9 @@ def clear(rows: QuerySet[Any]) -> None:
 
 
 def nearest(rows: QuerySet[Any], vector: bytes, most: int) -> list[tuple[Any, float]] | None:
-    """The rows with the greatest products with the vector, the greatest first.
+    """Return the rows with the greatest products with the vector, the greatest first.
 
-    None if some rows cannot be compared: they have no copy, or one of another length.
+    None if some rows cannot be compared, because they have no copy or one of another length.
     """
     count = len(vector) // 4
     text = vector_text(vector)
@@ -144,18 +152,8 @@ def nearest(rows: QuerySet[Any], vector: bytes, most: int) -> list[tuple[Any, fl
 
 
 def vector_text(vector: Bytes) -> str:
-    """As the extension reads it; "" for what it has no place for."""
+    """Return the vector in the extension's format; "" for one that it cannot store."""
     numbers = array("f", bytes(vector))
     if not 0 < len(numbers) <= MOST_DIMENSIONS or not all(map(math.isfinite, numbers)):
         return ""
     return f"[{','.join([f'{number:.9g}' for number in numbers])}]"
-
-
-def prepare_tables(sender: object, using: str, **kwargs: Any) -> None:
-    """Receives the signal that migrations are done. Vectors of small corpora get no copies."""
-    from apps.workspace.local.corpus import CorpusChunk
-    from apps.workspace.local.remembered import StoredMemory
-
-    prepare(CorpusChunk, using)
-    if prepare(StoredMemory, using):
-        fill(StoredMemory._default_manager.using(using))

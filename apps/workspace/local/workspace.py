@@ -1,27 +1,31 @@
-"""The workspace without DIAL Core: deployments and files of our own database and storage."""
+"""The workspace without DIAL Core: it uses the deployments and files of our own database and
+storage.
+"""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from channels.db import database_sync_to_async
 from django.conf import settings
+from django.db.models import QuerySet
 
 from apps.accounts.caller import Caller
 from apps.agent.model import Model
 from apps.errors import DeploymentNotFound, FileRefused, Unsupported
 from apps.workspace.embeddings.port import Embedder
-from apps.workspace.local.attached import LocalCorpus
-from apps.workspace.local.caller_files import LocalFiles
-from apps.workspace.local.deployments import (
+from apps.workspace.local.corpora.attached import LocalCorpus
+from apps.workspace.local.deployments.fallbacks import make_chain
+from apps.workspace.local.deployments.lookup import (
     enabled_deployment_ids,
     find_deployment,
     make_mcp_endpoint,
 )
-from apps.workspace.local.fallbacks import make_chain
-from apps.workspace.local.personal_models import paid_model
-from apps.workspace.local.providers import find_embedder
+from apps.workspace.local.deployments.personal_keys import paid_model
+from apps.workspace.local.deployments.providers import find_embedder
+from apps.workspace.local.files.caller_files import LocalFiles
+from apps.workspace.local.files.readers import Ids
 from apps.workspace.port import DeploymentInfo, KeyUse, McpEndpoint, SignIn, StoredSkill
 
 if TYPE_CHECKING:
@@ -30,19 +34,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FoundApplication:
-    """An application of our own, as a deployment."""
+    """An application of this installation that is called as a deployment."""
 
     info: DeploymentInfo
     model: Model
 
 
 FindApplication = Callable[[str, "LocalWorkspace"], Awaitable[FoundApplication]]
-"""By name, for a run with that workspace. Raises `DeploymentNotFound`, `CallsItself`."""
+"""This function finds an application by name, for a run with that workspace. It raises
+`DeploymentNotFound` if the caller cannot use such an application, and `CallsItself` if it is in the
+chain of callers already.
+"""
 ListApplications = Callable[[Caller], Awaitable[Collection[str]]]
-"""The names of the applications that the caller may use."""
+"""This function returns the names of the applications that the caller may use."""
+ListFiles = Callable[[Caller, Sequence[str]], Collection[int] | QuerySet[Any, Any]]
+"""This function returns the ids of the applications' files that the caller may read in a run of
+these applications.
+"""
 
 
 async def list_no_applications(caller: Caller) -> Collection[str]:
+    return ()
+
+
+def list_no_files(caller: Caller, applications: Sequence[str]) -> Collection[int]:
     return ()
 
 
@@ -51,9 +66,9 @@ async def find_no_application(name: str, workspace: "LocalWorkspace") -> FoundAp
 
 
 class LocalWorkspace:
-    """Holds no database connection between two calls.
+    """A workspace that holds no database connection between two calls.
 
-    `chain` are the applications around this run, the outermost first.
+    `chain` contains the applications around this run, the outermost first.
     """
 
     def __init__(
@@ -61,10 +76,12 @@ class LocalWorkspace:
         caller: Caller,
         find_application: FindApplication = find_no_application,
         list_applications: ListApplications = list_no_applications,
+        list_files: ListFiles = list_no_files,
     ) -> None:
         self.caller = caller
         self.find_application = find_application
         self.list_applications = list_applications
+        self.list_files = list_files
         self.chain: tuple[str, ...] = ()
         self.keys: KeyUse = "platform"
 
@@ -72,19 +89,21 @@ class LocalWorkspace:
         return self.changed(chain=(*self.chain, application), keys=keys)
 
     def with_headers(self, names: Collection[str]) -> Self:
-        """The same, but the caller has only headers of these names."""
+        """Return a copy whose caller has only headers with these names."""
         wanted = {name.lower() for name in names}
-        kept = {n: value for n, value in self.caller.headers.items() if n.lower() in wanted}
-        return self.changed(caller=replace(self.caller, headers=kept))
+        kept = {n: value for n, value in self.caller.client.headers.items() if n.lower() in wanted}
+        return self.changed(caller=self.caller.at(headers=kept))
 
     def changed(self, **values: Any) -> Self:
-        """A copy with other values; `copy.copy` takes five times as long."""
+        """Return a copy with other values. `copy.copy` takes five times as long."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **values)
         return other
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
-        """Raises `DeploymentNotFound`, `CallsItself`."""
+        """Return the description. Raises `DeploymentNotFound` if the caller cannot use it, and
+        `CallsItself` if it is in the chain of callers.
+        """
         try:
             return (await find_deployment(deployment_id)).info
         except DeploymentNotFound:
@@ -103,7 +122,7 @@ class LocalWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        # Headers go to our own applications alone, which have time-outs of their own.
+        # Headers are sent only to our own applications, which have timeouts of their own.
         try:
             found = await find_deployment(deployment_id)
         except DeploymentNotFound:
@@ -125,8 +144,8 @@ class LocalWorkspace:
     async def memories(self, *, is_shared: bool = False) -> "MemoryStore | None":
         if not self.chain:
             return None
-        # Imported with the first use, because it needs NumPy.
-        from apps.workspace.local.memories import find_memories
+        # Imported at first use, because it needs NumPy.
+        from apps.workspace.local.memories.memories import find_memories
 
         find = database_sync_to_async(find_memories)
         found: MemoryStore | None = await find(self.caller, self.chain[-1], is_shared=is_shared)
@@ -137,7 +156,7 @@ class LocalWorkspace:
         return LocalCorpus(self.chain[-1], self.caller.bucket) if has_any else None
 
     async def prompt(self, path: str) -> str:
-        """Raises `Unsupported`."""
+        """Raise `Unsupported`, because only DIAL Core stores prompts."""
         hint = "Write its text into the application as a custom prompt."
         raise Unsupported(f"{not_here('prompt', path)} {hint}")
 
@@ -149,16 +168,17 @@ class LocalWorkspace:
 
     @property
     def files(self) -> LocalFiles:
-        return LocalFiles(self.caller.bucket, self.caller.folder)
+        found: Ids = partial(self.list_files, self.caller, self.chain)
+        return LocalFiles(self.caller.bucket, self.caller.folder, found)
 
     async def mcp_endpoint(self, deployment_id: str) -> McpEndpoint:
-        """Of a deployment that is a service of DIAL's. Raises `Unsupported`."""
+        """Return the MCP endpoint of a deployment that is a DIAL service. Raises `Unsupported`."""
         try:
             return make_mcp_endpoint(await find_deployment(deployment_id))
         except DeploymentNotFound:
             raise Unsupported(
-                f"The toolset {deployment_id!r} is kept in DIAL, which this installation does not "
-                "use. Name the address of its MCP server in a toolset of type 'mcp'."
+                f"The toolset {deployment_id!r} is in DIAL Core, which this installation does "
+                "not use. Use a toolset of type 'mcp' with the address of its MCP server."
             ) from None
 
     async def sign_in(self, toolset_ids: Sequence[str]) -> Mapping[str, SignIn]:
@@ -168,7 +188,7 @@ class LocalWorkspace:
         return "unavailable"
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
-        """Raises `FileRefused`."""
+        """Do nothing for own applications. Raises `FileRefused` for other receivers."""
         raise FileRefused("Files cannot be shared with a server outside of this installation.")
 
 

@@ -1,26 +1,28 @@
-"""Collections that this process has read, for as long as their storage says that they are current."""
+"""Memory collections that this process caches until their storage reports a newer version."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
 from threading import Lock
 
-from django.conf import settings
+from apps.process_state import on_reset
+from apps.workspace.memories.port import MemoryList
 
-from apps.workspace.memories.port import Collection
-
+MOST_BYTES = 64 * 1024 * 1024
+"""This process caches memories with at most this many bytes, to search them again without reading.
+"""
 BYTES_OF_A_MEMORY = 500
-"""Beside its text and its vector: an estimate, for the objects that it is made of."""
+"""The objects of a memory take about this many bytes in addition to its text and its vector."""
 
 
 class CollectionCache:
-    """The collections that were used last, each with the version (or ETag) that it was read with."""
+    """The most recently used collections, each with the version (or ETag) that it was read with."""
 
     def __init__(self) -> None:
-        self.found: OrderedDict[Hashable, tuple[object, Collection, int]] = OrderedDict()
+        self.found: OrderedDict[Hashable, tuple[object, MemoryList, int]] = OrderedDict()
         self.bytes = 0
         self.lock = Lock()
 
-    def get(self, key: Hashable) -> tuple[object, Collection] | None:
+    def get(self, key: Hashable) -> tuple[object, MemoryList] | None:
         with self.lock:
             if key not in self.found:
                 return None
@@ -28,15 +30,15 @@ class CollectionCache:
             version, collection, _ = self.found[key]
             return version, collection
 
-    def put(self, key: Hashable, version: object, collection: Collection) -> None:
+    def put(self, key: Hashable, version: object, collection: MemoryList) -> None:
         size = size_of(collection)
         with self.lock:
             self.remove(key)
-            if size > settings.MEMORY_CACHE_MAX_BYTES:
+            if size > MOST_BYTES:
                 return
             self.found[key] = version, collection, size
             self.bytes += size
-            while self.bytes > settings.MEMORY_CACHE_MAX_BYTES:
+            while self.bytes > MOST_BYTES:
                 self.remove(next(iter(self.found)))
 
     def drop(self, key: Hashable) -> None:
@@ -53,10 +55,11 @@ class CollectionCache:
         self.bytes -= size
 
 
-def size_of(collection: Collection) -> int:
+def size_of(collection: MemoryList) -> int:
     objects = BYTES_OF_A_MEMORY * len(collection.memories)
     return int(collection.vectors.nbytes) + collection.characters + objects
 
 
 CACHE = CollectionCache()
-"""Of this process."""
+on_reset(CACHE.clear)
+"""Resetting the process state also clears this cache."""

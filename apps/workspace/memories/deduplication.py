@@ -1,7 +1,7 @@
-"""Memories that say much the same become one, which keeps the words of all of them.
+"""Merges memories with similar meaning into one, which contains the texts of all of them.
 
-Similar is not the same: "the meeting is on Monday" and "… on Tuesday" have a cosine of 0.97 under
-all-MiniLM-L6-v2. So nothing is dropped, and the owner can undo a merge.
+Similar does not mean equal: "the meeting is on Monday" and "… on Tuesday" have a cosine of 0.97
+with all-MiniLM-L6-v2. So no text is dropped, and the owner can undo a merge.
 """
 
 import asyncio
@@ -10,59 +10,62 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from apps.workspace.embeddings.port import Embedder, Embeddings
-from apps.workspace.memories.edits import OutdatedVectors, fits, without
+from apps.workspace.memories.edits import OutdatedVectors, are_comparable, without
 from apps.workspace.memories.limits import MERGED_CHARACTERS, MOST_TOPICS
-from apps.workspace.memories.operations import embedded
+from apps.workspace.memories.operations import embed_memories
 from apps.workspace.memories.port import (
     UNKNOWN,
-    Changed,
-    Collection,
-    Memory,
+    ChangedMemories,
+    MemoryItem,
+    MemoryList,
     MemoryStore,
-    Merge,
+    MergedMemories,
     Vectors,
 )
 from apps.workspace.memories.similarity import neighbours
 
 SIMILAR = 0.75
-"""A higher cosine makes two memories duplicates."""
+"""Two memories are duplicates if their cosine is higher than this."""
 FEWEST = 10
-"""Duplicates are looked for among more memories than that."""
+"""Duplicates are searched only in collections with more than this many memories."""
 INTERVAL = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """`merged` is what becomes of the `originals`; the first of them gives way to it."""
+    """Memories that are duplicates. `merged` replaces the `originals`, at the position of the
+    first.
+    """
 
-    originals: tuple[Memory, ...]
-    merged: Memory
+    originals: tuple[MemoryItem, ...]
+    merged: MemoryItem
 
 
-def is_due(collection: Collection, now: datetime) -> bool:
+def is_due(collection: MemoryList, now: datetime) -> bool:
     before = collection.deduplicated_at
     is_long_ago = before is None or now - before > INTERVAL
     return len(collection.memories) > FEWEST and is_long_ago
 
 
 async def deduplicate(store: MemoryStore, embedder: Embedder, now: datetime) -> int:
-    """Merge duplicates if it is time to; return how many memories gave way.
+    """Merge duplicates if a search is due; return how many memories were merged into others.
 
-    Memories that were changed meanwhile stay as they are.
+    Memories that were changed in the meantime stay as they are.
     """
     collection = await store.load()
     if not is_due(collection, now):
         return 0
     found = await asyncio.to_thread(find_duplicates, collection)
-    made = await embedded(embedder, [one.merged for one in found]) if found else None
+    made = await embed_memories(embedder, [one.merged for one in found]) if found else None
     try:
         return await store.change(lambda newest: with_merged(newest, found, made, now))
     except OutdatedVectors:
-        return 0  # they are made anew when somebody searches; then the next store comes back here
+        return 0  # A search computes the embeddings again; the next stored memory then leads here again.
 
 
-def find_duplicates(collection: Collection) -> list[Duplicates]:
-    """The more important memory takes the others in, the earlier of equally important ones.
+def find_duplicates(collection: MemoryList) -> list[Duplicates]:
+    """Return groups of duplicates. The more important memory absorbs the others; of equally
+    important ones, the earlier.
 
     All pairs are compared: 30 ms for 1,000 memories, about a second for 10,000.
     """
@@ -81,15 +84,15 @@ def find_duplicates(collection: Collection) -> list[Duplicates]:
                 group.append(other)
                 gone.add(other)
     return [
-        Duplicates(originals, merged(originals))
+        Duplicates(originals, merge_memories(originals))
         for group in groups.values()
         if len(group) > 1
         for originals in (tuple(ranked[rank] for rank in group),)
     ]
 
 
-def equal_texts(ranked: Sequence[Memory]) -> list[tuple[int, Sequence[int]]]:
-    """Of texts whose embeddings say nothing: only the same words make them duplicates."""
+def equal_texts(ranked: Sequence[MemoryItem]) -> list[tuple[int, Sequence[int]]]:
+    """Return duplicates among texts whose embeddings are useless: only texts with the same words."""
     same: dict[str, list[int]] = {}
     for rank, memory in enumerate(ranked):
         if memory.unknown_share > UNKNOWN and not memory.is_separate:
@@ -97,14 +100,16 @@ def equal_texts(ranked: Sequence[Memory]) -> list[tuple[int, Sequence[int]]]:
     return [(ranks[0], ranks[1:]) for ranks in same.values() if len(ranks) > 1]
 
 
-def similar_texts(ranked: Sequence[Memory], vectors: Vectors) -> list[tuple[int, Sequence[int]]]:
+def similar_texts(
+    ranked: Sequence[MemoryItem], vectors: Vectors
+) -> list[tuple[int, Sequence[int]]]:
     apart = [n for n, one in enumerate(ranked) if one.is_separate or one.unknown_share > UNKNOWN]
     vectors[apart] = 0.0
     return list(neighbours(vectors, SIMILAR))
 
 
-def merged(originals: Sequence[Memory]) -> Memory:
-    """The first one with the texts and topics of all."""
+def merge_memories(originals: Sequence[MemoryItem]) -> MemoryItem:
+    """Return the first memory, with the texts and topics of all."""
     lines = (line for one in originals for line in one.content.split("\n"))
     topics = dict.fromkeys(topic for one in originals for topic in one.topics)
     return replace(
@@ -116,13 +121,13 @@ def merged(originals: Sequence[Memory]) -> Memory:
 
 
 def with_merged(
-    collection: Collection, found: Sequence[Duplicates], made: Embeddings | None, now: datetime
-) -> Changed[int]:
-    """The collection with the merged memories in place of those that are still the same.
+    collection: MemoryList, found: Sequence[Duplicates], made: Embeddings | None, now: datetime
+) -> ChangedMemories[int]:
+    """Return the collection with the merged memories in place of unchanged originals.
 
-    Raises `OutdatedVectors`.
+    Raises `OutdatedVectors` if the vectors come from a different model.
     """
-    if made is not None and not fits(collection, made):
+    if made is not None and not are_comparable(collection, made):
         raise OutdatedVectors
     known = {memory.id: memory for memory in collection.memories}
     valid = [
@@ -134,16 +139,16 @@ def with_merged(
     rest = without(collection, gone) if gone else collection
     new = {} if made is None else {one.originals[0].id: (one.merged, made, n) for n, one in valid}
     merges = [
-        Merge(int(now.timestamp()) + number, one.merged.id, now, one.originals)
+        MergedMemories(int(now.timestamp()) + number, one.merged.id, now, one.originals)
         for number, one in valid
     ]
     changed = replace(with_survivors(rest, new), deduplicated_at=now)
-    return Changed(changed, len(gone), merges)
+    return ChangedMemories(changed, len(gone), merges)
 
 
 def with_survivors(
-    collection: Collection, new: Mapping[int, tuple[Memory, Embeddings, int]]
-) -> Collection:
+    collection: MemoryList, new: Mapping[int, tuple[MemoryItem, Embeddings, int]]
+) -> MemoryList:
     memories, vectors = list(collection.memories), collection.vectors.copy()
     for place, memory in enumerate(memories):
         if memory.id in new:

@@ -1,7 +1,7 @@
-"""The memories of one owner as JSON: the file in DIAL Core's storage, and what is exported.
+"""The memories of one owner as JSON: the file in DIAL Core's storage, and exports.
 
-Beside what the form asks for, a file has the model of its embeddings, and of each memory what we
-know more. A file without a model is read; its embeddings are made anew.
+In addition to the required fields, a file has the model of its embeddings, and our own facts about
+each memory. In a file without a model, the embeddings are computed again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,24 +13,24 @@ import numpy as np
 from django.utils.translation import gettext
 
 from apps.errors import MemoryRefused, gettext_noop
-from apps.workspace.memories.edits import checked, free_id
+from apps.workspace.memories.edits import check_memory, free_id
 from apps.workspace.memories.limits import HIGHEST_ID, IMPORT_BYTES, MERGED_CHARACTERS
 from apps.workspace.memories.port import (
     GENERAL,
     IMPORTANCE,
     NO_VECTORS,
-    Collection,
-    Memory,
-    Merge,
+    MemoryItem,
+    MemoryList,
+    MergedMemories,
     Vectors,
 )
 
 TOO_LARGE = gettext_noop(
-    "The file has more than {megabytes} MB. Part it into several, or leave out the embeddings, which "
-    "are made anew."
+    "The file has more than {megabytes} MB. Split it, or leave out the embeddings, "
+    "which are computed again."
 )
 DIGITS = 7
-"""Of each number of an embedding, as many as 32 bits have."""
+"""Each number of an embedding is written with this many digits. 32 bits have no more precision."""
 
 
 class Data(msgspec.Struct):
@@ -41,22 +41,24 @@ class Data(msgspec.Struct):
     topics: list[str] = []
 
 
-class Entry(msgspec.Struct, omit_defaults=True):
+class MemoryEntry(msgspec.Struct, omit_defaults=True):
     data: Data
     embedding: list[float] = []
     unknown_share: float = 0.0
     is_separate: bool = False
 
 
-class Document(msgspec.Struct):
-    memories: list[Entry]
+class MemoryDocument(msgspec.Struct):
+    memories: list[MemoryEntry]
     updated_at: str | None = None
     last_deduplicated_at: datetime | None = None
     embedding_model: str = ""
 
 
 class ImportEntry(msgspec.Struct):
-    """Without the vector, which is made anew and would need a hundred times the memory."""
+    """An entry of an import. Its vector is ignored, because it is computed again and would take a
+    hundred times the memory.
+    """
 
     data: Data
     is_separate: bool = False
@@ -70,7 +72,7 @@ class MergeEntry(msgspec.Struct):
     id: int
     survivor: int
     merged_at: datetime
-    originals: list[Entry]
+    originals: list[MemoryEntry]
 
 
 class MergesDocument(msgspec.Struct):
@@ -78,35 +80,35 @@ class MergesDocument(msgspec.Struct):
 
 
 _encode = msgspec.json.encode
-_decode = msgspec.json.Decoder(Document).decode
+_decode = msgspec.json.Decoder(MemoryDocument).decode
 _decode_import = msgspec.json.Decoder(ImportDocument).decode
 _decode_merges = msgspec.json.Decoder(MergesDocument).decode
 
 
-def write(collection: Collection, now: datetime) -> bytes:
+def write_memories(collection: MemoryList, now: datetime) -> bytes:
     vectors = np.round(collection.vectors.astype(np.float64), DIGITS).tolist()
     memories = [
         entry_of(memory, vector)
         for memory, vector in zip(collection.memories, vectors, strict=True)
     ]
     deduplicated_at, model = collection.deduplicated_at, collection.model
-    return _encode(Document(memories, now.isoformat(), deduplicated_at, model))
+    return _encode(MemoryDocument(memories, now.isoformat(), deduplicated_at, model))
 
 
-def write_export(collection: Collection, now: datetime) -> bytes:
-    """A file that can be imported, as far as its texts leave room."""
-    written = write(collection, now)
+def write_export(collection: MemoryList, now: datetime) -> bytes:
+    """Return a file that can be imported. Vectors are left out if they exceed the size limit."""
+    written = write_memories(collection, now)
     if len(written) > IMPORT_BYTES:
         no_vectors = np.empty((len(collection.memories), 0), np.float32)
-        written = write(replace(collection, vectors=no_vectors), now)
+        written = write_memories(replace(collection, vectors=no_vectors), now)
     return written
 
 
-def read(content: bytes) -> Collection:
-    """Raises `ValueError`."""
+def parse_memories(content: bytes) -> MemoryList:
+    """Parse a file. Raises `ValueError`."""
     found = _decode(content)
     vectors = read_vectors([entry.embedding for entry in found.memories])
-    return Collection(
+    return MemoryList(
         tuple(read_memories(found.memories)),
         NO_VECTORS if vectors is None else vectors,
         "" if vectors is None else found.embedding_model,
@@ -115,7 +117,7 @@ def read(content: bytes) -> Collection:
 
 
 def read_vectors(embeddings: Sequence[Sequence[float]]) -> Vectors | None:
-    """None if they are not of one length, or have none."""
+    """Return the vectors as a matrix; None if their lengths differ or some are missing."""
     lengths = {len(embedding) for embedding in embeddings}
     if len(lengths) != 1 or 0 in lengths:
         return None
@@ -123,9 +125,11 @@ def read_vectors(embeddings: Sequence[Sequence[float]]) -> Vectors | None:
     return vectors
 
 
-def read_memories(entries: Iterable[Entry]) -> list[Memory]:
-    """Their ids differ, which other writers of this form do not see to."""
-    memories: dict[int, Memory] = {}
+def read_memories(entries: Iterable[MemoryEntry]) -> list[MemoryItem]:
+    """Return the memories with different ids, which other programs that write this format do not
+    guarantee.
+    """
+    memories: dict[int, MemoryItem] = {}
     for entry in entries:
         memory = memory_of(entry)
         id = free_id(memory.id, memories.keys())
@@ -133,32 +137,32 @@ def read_memories(entries: Iterable[Entry]) -> list[Memory]:
     return list(memories.values())
 
 
-def read_import(content: bytes) -> list[Memory]:
-    """Raises `MemoryRefused`."""
+def read_import(content: bytes) -> list[MemoryItem]:
+    """Parse an import. Raises `MemoryRefused` if the file is invalid."""
     if len(content) > IMPORT_BYTES:
         raise MemoryRefused("", TOO_LARGE, megabytes=IMPORT_BYTES // 2**20)
     try:
         found = _decode_import(content)
     except (ValueError, RecursionError) as error:
         raise MemoryRefused(
-            "", gettext("This is no file of memories: {error}.").format(error=error)
+            "", gettext("This isn’t a memory file: {error}.").format(error=error)
         ) from error
     memories = []
-    entries = [Entry(one.data, is_separate=one.is_separate) for one in found.memories]
+    entries = [MemoryEntry(one.data, is_separate=one.is_separate) for one in found.memories]
     for place, memory in enumerate(read_memories(entries)):
         try:
             if not 0 <= memory.id < HIGHEST_ID:
                 raise MemoryRefused(
-                    "id", gettext("{id} is no number of seconds since 1970.").format(id=memory.id)
+                    "id", gettext("{id} isn’t a number of seconds since 1970.").format(id=memory.id)
                 )
-            memories.append(checked(memory, longest=MERGED_CHARACTERS))
+            memories.append(check_memory(memory, longest=MERGED_CHARACTERS))
         except MemoryRefused as error:
             path = f"memories[{place}].data.{error.field}"
             raise MemoryRefused(path, f"{path}: {error}") from error
     return memories
 
 
-def write_merges(merges: Iterable[Merge]) -> bytes:
+def write_merges(merges: Iterable[MergedMemories]) -> bytes:
     entries = [
         MergeEntry(merge.id, merge.survivor, merge.merged_at, [*map(entry_of, merge.originals)])
         for merge in merges
@@ -166,10 +170,10 @@ def write_merges(merges: Iterable[Merge]) -> bytes:
     return _encode(MergesDocument(entries))
 
 
-def read_merges(content: bytes) -> list[Merge]:
-    """Raises `ValueError`."""
+def read_merges(content: bytes) -> list[MergedMemories]:
+    """Parse a file of merges. Raises `ValueError`."""
     return [
-        Merge(
+        MergedMemories(
             one.id,
             one.survivor,
             aware(one.merged_at) or one.merged_at,
@@ -179,14 +183,14 @@ def read_merges(content: bytes) -> list[Merge]:
     ]
 
 
-def entry_of(memory: Memory, vector: Sequence[float] = ()) -> Entry:
+def entry_of(memory: MemoryItem, vector: Sequence[float] = ()) -> MemoryEntry:
     data = Data(memory.id, memory.content, memory.importance, memory.category, list(memory.topics))
-    return Entry(data, list(vector), memory.unknown_share, memory.is_separate)
+    return MemoryEntry(data, list(vector), memory.unknown_share, memory.is_separate)
 
 
-def memory_of(entry: Entry) -> Memory:
+def memory_of(entry: MemoryEntry) -> MemoryItem:
     data = entry.data
-    return Memory(
+    return MemoryItem(
         data.id,
         data.content,
         data.importance,

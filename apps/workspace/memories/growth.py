@@ -1,8 +1,9 @@
-"""Vectors with room behind them: adding one to 10,000 does not copy 15 MB, which took half a store.
+"""Arrays of vectors with spare rows. Adding a vector to 10,000 then does not copy 15 MB, which took
+half the time of a store.
 
-An array that was handed out never changes: a row of the room is written once, by the first who adds to
-the array that ends there. Whoever adds to the same array again, after a change that was not stored,
-gets a copy.
+An array that was returned never changes. The first caller that adds to an array writes into the
+spare rows behind it. Another caller that adds to the same array, after a change that was not
+stored, gets a copy.
 """
 
 from threading import Lock
@@ -15,17 +16,21 @@ from apps.workspace.memories.port import Vectors
 
 LEAST_ROOM = 64
 SHARE = 8
-"""There is room for an eighth more than there is."""
+"""The number of spare rows is the number of used ones divided by this, or `LEAST_ROOM` if that is
+more.
+"""
 
 
 class Room:
-    """Rows of which the first ones are in use. They live as long as an array that shows some of them."""
+    """Rows of which the first ones are in use. They live as long as an array that shows some of
+    them.
+    """
 
-    def __init__(self, rows: "Housed", filled: int) -> None:
+    def __init__(self, rows: "RowsInRoom", filled: int) -> None:
         self.rows, self.filled, self.lock = ref(rows), filled, Lock()
 
-    def claimed(self, start: int, stop: int) -> "Housed | None":
-        """All rows; None if some of these are not there, or somebody has had them."""
+    def claimed(self, start: int, stop: int) -> "RowsInRoom | None":
+        """Return all rows; None if some of these do not exist, or were claimed before."""
         rows = self.rows()
         with self.lock:
             if rows is None or self.filled != start or stop > len(rows):
@@ -34,24 +39,24 @@ class Room:
             return rows
 
 
-class Housed(np.ndarray[Any, np.dtype[np.float32]]):
-    """Rows that know their room. Nobody sees them but as the base of a plain array."""
+class RowsInRoom(np.ndarray[Any, np.dtype[np.float32]]):
+    """Rows that refer to their `Room`. Other code sees only plain arrays, whose base this is."""
 
     room: Room
 
 
-def appended(vectors: Vectors, more: Vectors) -> Vectors:
-    """The rows of both, which have one length."""
+def append_rows(vectors: Vectors, more: Vectors) -> Vectors:
+    """Return the rows of both, which have the same length."""
     count = len(vectors) + len(more)
-    room = vectors.base.room if isinstance(vectors.base, Housed) else None
+    room = vectors.base.room if isinstance(vectors.base, RowsInRoom) else None
     rows = room.claimed(len(vectors), count) if room is not None else None
     if room is None or rows is None:
         space = count + max(LEAST_ROOM, count // SHARE)
-        # NumPy leaves a base out unless it is of a class of its own.
-        rows = np.empty((space, vectors.shape[1]), np.float32).view(Housed)
+        # NumPy keeps a base only if it has a class of its own.
+        rows = np.empty((space, vectors.shape[1]), np.float32).view(RowsInRoom)
         rows[: len(vectors)] = vectors
         room = Room(rows, count)
     rows[len(vectors) : count] = more
-    housed = rows[:count].view(Housed)
+    housed = rows[:count].view(RowsInRoom)
     housed.room = room
     return housed.view(np.ndarray)

@@ -1,15 +1,19 @@
-"""How much is remembered, and for how long."""
+"""Limits for the number, size and lifetime of memories."""
 
 CONTENT_CHARACTERS = 2_000
-"""Of one memory."""
+"""One memory can have at most this many characters."""
 MERGED_CHARACTERS = 8_000
-"""Of a memory that was merged from several."""
+"""A memory that was merged from several can have at most this many characters."""
 NAME_CHARACTERS = 60
-"""Of a category and of a topic."""
+"""A category and a topic can have at most this many characters each."""
 MOST_TOPICS = 20
 MERGES_KEPT_DAYS = 30
-"""So long the originals of merged memories are kept, and their owner can undo the merge."""
+"""The originals of merged memories are stored for this many days, so that the owner can undo the
+merge.
+"""
 IMPORT_BYTES = 8 * 1024 * 1024
-"""Of a file; an export that would have more is written without vectors, which an import makes anew."""
+"""A file can have at most this many bytes. A larger export is written without vectors, which an
+import computes again.
+"""
 HIGHEST_ID = 2**53
-"""A greater number is not the same in every program that reads JSON."""
+"""An id can have at most this value, because programs that read JSON may round a greater number."""

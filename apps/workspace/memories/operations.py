@@ -1,4 +1,4 @@
-"""What the owner of memories can do with them, and what an application does for the owner."""
+"""Operations on memories by their owner, and by an application on the owner's behalf."""
 
 import asyncio
 import time
@@ -12,78 +12,84 @@ from django.utils.translation import gettext
 
 from apps.errors import MemoryMissing, ServiceFailed
 from apps.workspace.embeddings.port import Embedder, Embeddings
-from apps.workspace.embeddings.vectors import joined
+from apps.workspace.embeddings.vectors import join_embeddings
 from apps.workspace.memories import document, edits
 from apps.workspace.memories.edits import OutdatedVectors
 from apps.workspace.memories.port import (
     Change,
-    Changed,
-    Collection,
-    Hit,
-    Memory,
+    ChangedMemories,
+    MemoryHit,
+    MemoryItem,
+    MemoryList,
     MemoryStore,
-    Merge,
+    MergedMemories,
 )
-from apps.workspace.memories.search import nearest
+from apps.workspace.memories.similarity import nearest_memories
 
 T = TypeVar("T")
 
 ATTEMPTS = 5
-"""To bring all vectors of a collection up to date while others change it."""
+"""Computing all vectors of a collection is attempted at most this many times while other processes
+change it.
+"""
 BATCH = 64
-"""Texts that are embedded at once."""
+"""One batch embeds this many texts."""
 
 
-async def list_memories(store: MemoryStore) -> tuple[Memory, ...]:
-    """All of them, in the order in which they were stored."""
+async def list_memories(store: MemoryStore) -> tuple[MemoryItem, ...]:
+    """Return all memories, in the order in which they were stored."""
     return (await store.load()).memories
 
 
-async def most_important(store: MemoryStore, limit: int) -> list[Memory]:
-    """The most important memories; of equally important ones the newest come first."""
+async def most_important(store: MemoryStore, limit: int) -> list[MemoryItem]:
+    """Return the most important memories; of equally important ones the newest first."""
     memories = await list_memories(store)
     return sorted(memories, key=lambda one: (one.importance, one.id), reverse=True)[:limit]
 
 
-async def search(store: MemoryStore, embedder: Embedder, query: str, limit: int) -> list[Hit]:
-    """The memories most like the query, the best first."""
+async def search(store: MemoryStore, embedder: Embedder, query: str, limit: int) -> list[MemoryHit]:
+    """Return the memories most similar to the query, the best first."""
     index = await store.index()
     if index is None or limit < 1:
         return []
     asked = await embedder.embed([query])
     found = await index.nearest(query, asked, limit)
     if found is None:
-        found = nearest(await up_to_date(store, embedder, asked), query, asked, limit)
+        found = nearest_memories(await up_to_date(store, embedder, asked), query, asked, limit)
     return found
 
 
 async def add(
     store: MemoryStore,
     embedder: Embedder,
-    memory: Memory,
+    memory: MemoryItem,
     categories: Sequence[str] | None = None,
-) -> Memory:
-    """Store a memory, whose `id` is the second of now. Raises `MemoryRefused`."""
-    checked = edits.checked(memory, categories)
+) -> MemoryItem:
+    """Store a memory, whose `id` is the current Unix second. Raises `MemoryRefused` if a memory is
+    invalid or there is no room for it.
+    """
+    checked = edits.check_memory(memory, categories)
     made = await embedder.embed([checked.content])
     (added,) = await added_with(store, embedder, [checked], made)
     return added
 
 
-def new_memory(content: str, **fields: Any) -> Memory:
-    """A memory of this second, which is not stored yet."""
-    return Memory(int(time.time()), content, **fields)
+def new_memory(content: str, **fields: Any) -> MemoryItem:
+    """Return a memory with the current second as its id, without storing it."""
+    return MemoryItem(int(time.time()), content, **fields)
 
 
 async def added_with(
-    store: MemoryStore, embedder: Embedder, memories: Sequence[Memory], made: Embeddings
-) -> tuple[Memory, ...]:
-    """Raises `MemoryRefused`."""
+    store: MemoryStore, embedder: Embedder, memories: Sequence[MemoryItem], made: Embeddings
+) -> tuple[MemoryItem, ...]:
+    """Store memories whose embeddings are `made`, and return them. Raises `MemoryRefused` if a
+    memory is invalid or there is no room for it.
+    """
 
-    def change(collection: Collection) -> Changed[tuple[Memory, ...]]:
+    def change(collection: MemoryList) -> ChangedMemories[tuple[MemoryItem, ...]]:
         return edits.with_added(collection, memories, made, store.most)
 
-    return await changed(store, embedder, made, change)
+    return await apply_change(store, embedder, made, change)
 
 
 async def update(
@@ -92,27 +98,31 @@ async def update(
     id: int,
     fields: Mapping[str, Any],
     categories: Sequence[str] | None = None,
-) -> Memory:
-    """Change `content`, `importance`, `category` or `topics` of a memory. Raises `MemoryRefused`."""
+) -> MemoryItem:
+    """Change `content`, `importance`, `category` or `topics` of a memory. Raises `MemoryRefused` if
+    a memory is invalid or there is no room for it.
+    """
     made = None
     if "content" in fields:
-        content = edits.checked(Memory(0, fields["content"])).content
+        content = edits.check_memory(MemoryItem(0, fields["content"])).content
         made = await embedder.embed([content])
 
-    def change(collection: Collection) -> Changed[Memory]:
+    def change(collection: MemoryList) -> ChangedMemories[MemoryItem]:
         return edits.with_fields(collection, id, fields, made, categories)
 
-    return await changed(store, embedder, made, change)
+    return await apply_change(store, embedder, made, change)
 
 
-async def forget(store: MemoryStore, id: int) -> Memory:
-    """Delete a memory, and the originals that were merged into it. Raises `MemoryMissing`."""
+async def forget_memory(store: MemoryStore, id: int) -> MemoryItem:
+    """Delete a memory and the originals that were merged into it. Raises `MemoryMissing` if no
+    memory has the id.
+    """
     merges = await store.merges()
     undone = frozenset(merge.id for merge in merges if merge.survivor == id)
 
-    def change(collection: Collection) -> Changed[Memory]:
+    def change(collection: MemoryList) -> ChangedMemories[MemoryItem]:
         found = collection.memories[edits.place_of(collection, id)]
-        return Changed(edits.without(collection, {id}), found, undone=undone)
+        return ChangedMemories(edits.without(collection, {id}), found, undone=undone)
 
     return await store.change(change)
 
@@ -121,62 +131,63 @@ async def delete_all(store: MemoryStore) -> None:
     await store.delete_all()
 
 
-async def merges(store: MemoryStore) -> Sequence[Merge]:
-    """The merges that can be undone, the oldest first."""
+async def merges(store: MemoryStore) -> Sequence[MergedMemories]:
+    """Return the merges that can be undone, the oldest first."""
     return await store.merges()
 
 
-async def undo(store: MemoryStore, embedder: Embedder, id: int) -> tuple[Memory, ...]:
-    """Put the originals of a merge in the place of the merged memory; return them.
+async def undo(store: MemoryStore, embedder: Embedder, id: int) -> tuple[MemoryItem, ...]:
+    """Replace a merged memory with its originals, and return them.
 
     They are not merged again. Raises `MemoryMissing` for an unknown merge, `MemoryRefused`.
     """
     merge = next((merge for merge in await store.merges() if merge.id == id), None)
     if merge is None:
-        raise MemoryMissing(
-            "id", gettext("There is no merge {id} that could be undone.").format(id=id)
-        )
+        raise MemoryMissing("id", gettext("There is no merge {id} to undo.").format(id=id))
     originals = [replace(memory, is_separate=True) for memory in merge.originals]
     made = await embedder.embed([memory.content for memory in originals])
 
-    def change(collection: Collection) -> Changed[tuple[Memory, ...]]:
-        if not edits.fits(collection, made):
+    def change(collection: MemoryList) -> ChangedMemories[tuple[MemoryItem, ...]]:
+        if not edits.are_comparable(collection, made):
             raise OutdatedVectors
         rest = edits.without(collection, {merge.survivor})
         added = edits.with_added(rest, originals, made, store.most)
         return replace(added, undone=frozenset({id}))
 
-    return await changed(store, embedder, made, change)
+    return await apply_change(store, embedder, made, change)
 
 
 async def export(store: MemoryStore) -> bytes:
-    """All memories as JSON, in the form that `import_` reads."""
+    """Return all memories as JSON, in the format that `import_` reads."""
     collection = await store.load()
     return await asyncio.to_thread(document.write_export, collection, datetime.now(UTC))
 
 
 async def import_(store: MemoryStore, embedder: Embedder, content: bytes) -> int:
-    """Add the memories of an export that are not there yet; return how many these were.
+    """Add the memories of an export that do not exist yet, and return their number.
 
-    A memory is there if one has the same content. Raises `MemoryRefused`.
+    A memory exists if one has the same content. Raises `MemoryRefused` if a memory is invalid or
+    there is no room for it.
     """
     given = await asyncio.to_thread(document.read_import, content)
     known = {memory.content for memory in (await store.load()).memories}
     new = list({one.content: one for one in given if one.content not in known}.values())
     if not new:
         return 0
-    made = await embedded(embedder, new)
+    made = await embed_memories(embedder, new)
 
-    def change(collection: Collection) -> Changed[int]:
+    def change(collection: MemoryList) -> ChangedMemories[int]:
         return edits.with_missing(collection, new, made, store.most)
 
-    return await changed(store, embedder, made, change)
+    return await apply_change(store, embedder, made, change)
 
 
-async def changed(
+async def apply_change(
     store: MemoryStore, embedder: Embedder, made: Embeddings | None, change: Change[T]
 ) -> T:
-    """Apply a change that brings vectors of the embedder: `made` is an example of them, if any."""
+    """Apply a change that adds vectors. `made` are its vectors, if any, which must come from the
+    collection's model.
+    """
     for _ in range(ATTEMPTS):
         try:
             return await store.change(change)
@@ -187,31 +198,31 @@ async def changed(
     raise busy()
 
 
-async def up_to_date(store: MemoryStore, embedder: Embedder, sample: Embeddings) -> Collection:
-    """The collection with vectors that can be compared with those of the `sample`.
+async def up_to_date(store: MemoryStore, embedder: Embedder, sample: Embeddings) -> MemoryList:
+    """Return the collection with vectors that can be compared with the vectors of `sample`.
 
-    All are made anew if the collection has those of another model.
+    All are computed again if they come from another model.
     """
     for _ in range(ATTEMPTS):
         collection = await store.load()
-        if edits.fits(collection, sample):
+        if edits.are_comparable(collection, sample):
             return collection
-        made = await embedded(embedder, collection.memories)
+        made = await embed_memories(embedder, collection.memories)
         await store.change(
             partial(edits.with_vectors, memories=collection.memories, embeddings=made)
         )
     raise busy()
 
 
-async def embedded(embedder: Embedder, memories: Sequence[Memory]) -> Embeddings:
-    """The embeddings of the contents of any number of memories."""
+async def embed_memories(embedder: Embedder, memories: Sequence[MemoryItem]) -> Embeddings:
+    """Return the embeddings of the memories' contents, for any number of memories."""
     texts = [memory.content for memory in memories]
     starts = range(0, len(texts), BATCH)
     parts = [await embedder.embed(texts[start : start + BATCH]) for start in starts]
-    return joined(parts)
+    return join_embeddings(parts)
 
 
 def busy() -> ServiceFailed:
     return ServiceFailed(
-        gettext("The memories are being changed by others. Try again."), reason="status"
+        gettext("The memories are being changed elsewhere. Try again."), reason="status"
     )

@@ -1,4 +1,6 @@
-"""The memories of one owner: a person in one application, or in all of an installation."""
+"""The interface to the memories of one owner: of a user in one application, or in all of an
+installation.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,25 +16,26 @@ from apps.workspace.embeddings.port import Embeddings
 T = TypeVar("T")
 
 Vectors = NDArray[np.float32]
-"""One row for each text, of unit length."""
+"""These are rows of unit length, one for each text."""
 
 NO_VECTORS: Vectors = np.empty((0, 0), np.float32)
 GENERAL = "general"
-"""The category of a memory that names none."""
+"""A memory without a category has this one."""
 IMPORTANCE = 0.5
 UNKNOWN = 0.30
-"""The share of unknown tokens above which embeddings say nothing: two Chinese sentences without a
-word in common had a cosine of 1.0 under all-MiniLM-L6-v2."""
+"""Embeddings are useless above this share of unknown tokens: two Chinese sentences without a common
+word had a cosine of 1.0 with all-MiniLM-L6-v2.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """Something that is remembered of its owner.
+class MemoryItem:
+    """A memory of its owner.
 
     - `id`: the Unix second in which it was stored, or the next one that no other memory has.
     - `importance`: from 0 to 1.
     - `unknown_share`: as in `Embeddings`.
-    - `is_separate`: its owner has undone a merge, so it is merged with none any more.
+    - `is_separate`: the owner has undone a merge, so the memory is never merged again.
     """
 
     id: int
@@ -45,59 +48,59 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """`score`: the similarity to what was searched, at most 1.0."""
+class MemoryHit:
+    """A memory that a search found. `score` is the similarity to the query, up to 1.0."""
 
-    memory: Memory
+    memory: MemoryItem
     score: float
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
-    """Memories that were merged because they say much the same.
+class MergedMemories:
+    """Memories that were merged because of their similar meaning.
 
-    `survivor` is the id of the memory that has them all, one of the `originals` as they were before.
+    `survivor` is the id of the merged memory; it is the id of one of the `originals`.
     """
 
     id: int
     survivor: int
     merged_at: datetime
-    originals: tuple[Memory, ...]
+    originals: tuple[MemoryItem, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Collection:
+class MemoryList:
     """All memories of one owner, in the order in which they were stored.
 
-    `vectors` has their embeddings by `model`, in the same order. `deduplicated_at` is None before
-    duplicates were first looked for.
+    `vectors` contains their embeddings by `model`, in the same order. `deduplicated_at` is None
+    before the first search for duplicates.
     """
 
-    memories: tuple[Memory, ...] = ()
+    memories: tuple[MemoryItem, ...] = ()
     vectors: Vectors = field(default_factory=lambda: NO_VECTORS, repr=False)
     model: str = ""
     deduplicated_at: datetime | None = None
 
     @cached_property
     def unknown_places(self) -> tuple[int, ...]:
-        """Where memories are whose embeddings say nothing."""
+        """Return the positions of memories whose embeddings are useless."""
         return tuple(n for n, one in enumerate(self.memories) if one.unknown_share > UNKNOWN)
 
     @cached_property
     def taken_ids(self) -> set[int]:
-        """Those of the memories, and maybe of some that were to be added and have not been stored."""
+        """Return the ids of the memories, and possibly of some that were never stored."""
         return {memory.id for memory in self.memories}
 
     @cached_property
     def characters(self) -> int:
-        """Of all contents."""
+        """Return the number of characters of all contents."""
         return sum([len(memory.content) for memory in self.memories])
 
-    def with_more(self, added: Sequence[Memory], vectors: Vectors, model: str) -> "Collection":
-        """The collection with memories at its end; `vectors` are those of all.
+    def with_more(self, added: Sequence[MemoryItem], vectors: Vectors, model: str) -> "MemoryList":
+        """Return the collection with memories at its end; `vectors` covers all.
 
-        What was found out by looking at each memory is carried over: to find it out again took half
-        of the time to store one more of 10,000.
+        Facts derived from each memory are carried over, because deriving them again took half the
+        time of storing one more of 10,000.
         """
         first = len(self.memories)
         grown = replace(self, memories=(*self.memories, *added), vectors=vectors, model=model)
@@ -111,59 +114,60 @@ class Collection:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed(Generic[T]):
-    """What a change makes of a collection, and its result.
+class ChangedMemories(Generic[T]):
+    """A changed collection, and the result of the change.
 
-    A memory that is the same object as before has the same vector, unless `model` or the length of
-    vectors changes. `merged` are new merges, `undone` the ids of those that are no more.
+    A memory that is the same object has the same vector, unless `model` or the length of vectors
+    changes. `merged` contains new merges, `undone` the ids of removed ones.
     """
 
-    collection: Collection
+    collection: MemoryList
     result: T
-    merged: Sequence[Merge] = ()
+    merged: Sequence[MergedMemories] = ()
     undone: frozenset[int] = frozenset()
 
 
-Change = Callable[[Collection], Changed[T]]
-"""Raises whatever it refuses with; nothing is stored then."""
+Change = Callable[[MemoryList], ChangedMemories[T]]
+"""This function returns the changed collection. If it raises an error, nothing is stored."""
 
 
 class MemoryIndex(Protocol):
-    """The memories of one owner as they are searched; there is at least one."""
+    """The searchable memories of one owner, who has at least one memory."""
 
-    async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[Hit] | None:
-        """The memories most like the query, the best first; `asked` is its embedding.
+    async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
+        """Return the memories most similar to the query, the best first; `asked` is its embedding.
 
-        None if the collection has to be read: the vectors may be of another model.
+        None if the collection has to be read, because its vectors may come from another model.
         """
         ...
 
 
 class MemoryStore(Protocol):
-    """The memories of one owner. All methods raise `ServiceFailed` when they cannot be reached or
-    read; nothing is overwritten then.
+    """The memories of one owner. All methods raise `ServiceFailed` if the memories are unavailable
+    or unreadable; then nothing is overwritten.
     """
 
     @property
     def most(self) -> int:
-        """How many memories there is room for."""
+        """Return the limit for the number of memories."""
         ...
 
-    async def load(self) -> Collection: ...
+    async def load(self) -> MemoryList: ...
 
     async def index(self) -> MemoryIndex | None:
-        """None without memories."""
+        """Return the index; None if there are no memories."""
         ...
 
     async def change(self, change: Change[T]) -> T:
-        """Apply a change to the newest collection and store what it makes, if that differs.
+        """Apply a change to the newest collection, and store the result if it differs.
 
-        It may be called several times, because another process was quicker. Raises as the change.
+        The change may be called several times, if another process stored a change first. Raises the
+        errors of the change.
         """
         ...
 
-    async def merges(self) -> Sequence[Merge]:
-        """Those of the last 30 days, the oldest first."""
+    async def merges(self) -> Sequence[MergedMemories]:
+        """Return the merges of the last 30 days, oldest first."""
         ...
 
     async def delete_all(self) -> None:

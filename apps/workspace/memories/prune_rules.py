@@ -1,16 +1,17 @@
-"""Memories that are given up by themselves, as an application wants it."""
+"""Deletes memories by the rules of an application."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from apps.workspace.memories.edits import without
-from apps.workspace.memories.port import Changed, Collection, MemoryStore
+from apps.workspace.memories.port import ChangedMemories, MemoryList, MemoryStore
 
 
 @dataclass(frozen=True, slots=True)
 class PruneRules:
-    """Given up is what is older than `after_days` and less important than `below_importance`, if
-    both are set, or what one of them says; and the least important beyond `at_most`.
+    """Rules that select the memories to delete: those that are older than `after_days` and less
+    important than `below_importance` (if only one is set, it alone decides), and the least
+    important ones beyond `at_most`.
     """
 
     after_days: float | None = None
@@ -19,19 +20,19 @@ class PruneRules:
 
 
 async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
-    """Delete what the rules give up; return how many memories these were."""
+    """Delete the memories that the rules select; return their number."""
     if not given_up(await store.load(), rules, now):
         return 0
 
-    def change(collection: Collection) -> Changed[int]:
+    def change(collection: MemoryList) -> ChangedMemories[int]:
         ids = given_up(collection, rules, now)
-        return Changed(without(collection, ids) if ids else collection, len(ids))
+        return ChangedMemories(without(collection, ids) if ids else collection, len(ids))
 
     return await store.change(change)
 
 
-def given_up(collection: Collection, rules: PruneRules, now: datetime) -> set[int]:
-    """The ids of memories, which are the times when these were stored."""
+def given_up(collection: MemoryList, rules: PruneRules, now: datetime) -> set[int]:
+    """Return the ids of the memories to delete. An id is the time at which the memory was stored."""
     memories, ids = collection.memories, set[int]()
     if rules.after_days is not None or rules.below_importance is not None:
         latest = now - timedelta(days=rules.after_days or 0)

@@ -1,22 +1,29 @@
-"""How alike texts are: by their embeddings, or by their letters where an embedding says nothing."""
+"""Finds the memories most similar to a query: by embeddings, or by common letters if the embeddings
+are useless.
+"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from apps.workspace.memories.port import Vectors
+from apps.workspace.embeddings.port import Embeddings
+from apps.workspace.memories.edits import are_comparable
+from apps.workspace.memories.port import UNKNOWN, MemoryHit, MemoryList, Vectors
 
 ROWS = 512
-"""Compared at once with all others: 20 MB of products at 10,000 memories."""
+"""This many rows are compared together with all others: 20 MB of products for 10,000 memories."""
 
 
 def cosines(vectors: Vectors, query: Vectors) -> Vectors:
-    """The similarity of each row to the query, -1 to 1; 0 for a vector of zeros."""
+    """Return the similarity of each row to the query, -1 to 1; 0 for a vector of zeros."""
     return vectors @ query
 
 
 def best(scores: Vectors, limit: int) -> list[int]:
-    """The places of the highest scores, the highest first, the earlier first of equal ones."""
+    """Return the positions of the highest scores, the highest first; of equal ones the earlier
+    first.
+    """
     if limit >= len(scores):
         places = np.arange(len(scores))
     else:
@@ -27,7 +34,9 @@ def best(scores: Vectors, limit: int) -> list[int]:
 
 
 def letters_in_common(text: str, query: str) -> float:
-    """The share of the query's pairs of letters that the text has, 1.0 for a text with all of it."""
+    """Return the share of the query's letter pairs that the text contains; 1.0 if it contains all
+    of them.
+    """
     if query.casefold().strip() in text.casefold():
         return 1.0
     wanted = pairs_of_letters(query)
@@ -40,10 +49,39 @@ def pairs_of_letters(text: str) -> set[str]:
 
 
 def neighbours(vectors: Vectors, threshold: float) -> Iterator[tuple[int, Sequence[int]]]:
-    """Each row, with the later rows whose similarity is above the threshold."""
+    """Yield each row, with the later rows whose similarity is above the threshold."""
     for start in range(0, len(vectors), ROWS):
         block = vectors[start : start + ROWS] @ vectors[start:].T > threshold
         for row in range(len(block)):
             found = np.flatnonzero(block[row, row + 1 :]) + (start + row + 1)
             if len(found):
                 yield start + row, found.tolist()
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionIndex:
+    collection: MemoryList
+
+    async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
+        is_comparable = are_comparable(self.collection, asked)
+        return nearest_memories(self.collection, query, asked, limit) if is_comparable else None
+
+
+def index_of(collection: MemoryList) -> CollectionIndex | None:
+    """Return an index of the collection; None if it is empty."""
+    return CollectionIndex(collection) if collection.memories else None
+
+
+def nearest_memories(
+    collection: MemoryList, query: str, asked: Embeddings, limit: int
+) -> list[MemoryHit]:
+    """Return the best matches first. `asked` is the embedding of the query, by the collection's
+    model.
+    """
+    scores = cosines(collection.vectors, asked.vectors[0])
+    is_unknown = asked.unknown_shares[0] > UNKNOWN
+    for place in range(len(scores)) if is_unknown else collection.unknown_places:
+        scores[place] = letters_in_common(collection.memories[place].content, query)
+    return [
+        MemoryHit(collection.memories[place], float(scores[place])) for place in best(scores, limit)
+    ]

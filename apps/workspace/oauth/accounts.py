@@ -1,4 +1,4 @@
-"""The account of a person at a server of tools: found, asked for, kept fresh, given up."""
+"""Finds, requests, refreshes and revokes the account of a user at a tool server."""
 
 import asyncio
 import logging
@@ -16,19 +16,22 @@ from django.utils.translation import gettext
 from mcp.client.auth.utils import union_scopes
 
 from apps.errors import ToolError
-from apps.manifest.authorizations import OAuthAuthorization
-from apps.workspace.local.tool_accounts import LONGEST_URL, ToolAccount
-from apps.workspace.oauth.clients import Client, configured_client
+from apps.manifest.toolsets.authorizations import OAuthAuthorization
+from apps.workspace.egress.challenges import challenge_field, lacks_scope
+from apps.workspace.local.tools.tool_accounts import LONGEST_URL, ToolAccount
+from apps.workspace.oauth.clients import OAuthClient, configured_client
 from apps.workspace.oauth.grants import GrantedTokens, GrantRefused, refresh
 from apps.workspace.oauth.requests import SignInFailed
-from apps.workspace.oauth.services import SignInService, find_service
+from apps.workspace.oauth.services import SignInService, find_service, read_scope
 
 logger = logging.getLogger(__name__)
 
 AHEAD = timedelta(seconds=60)
-"""A token is refreshed so long before it expires: a call takes time."""
+"""A token is refreshed this long before it expires, because a call takes time."""
 LEASE = timedelta(seconds=45)
-"""Longer than a request to a sign-in service may take."""
+"""A refresh holds its lease for this long, which is longer than a request to a sign-in service can
+take.
+"""
 LOOK_SECONDS = 0.2
 LONGEST_TITLE = 200
 CLIENT_FIELDS = ("client_id", "auth_method", "client_secret", "secret_name")
@@ -43,11 +46,16 @@ NOT_CONNECTED: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class WantedAccount:
-    """The account that a toolset needs: `server` is where its token goes, `title` its name."""
+    """The account that a toolset needs. `server` receives its token; `title` is its name.
+
+    `challenge` is the header `WWW-Authenticate` with which the server rejected a request, "" if it
+    was not called yet.
+    """
 
     server: str
     title: str
     how: OAuthAuthorization = field(repr=False)
+    challenge: str = field(default="", repr=False)
 
     def rows(self, bucket: str) -> Any:
         return ToolAccount.objects.filter(bucket=bucket, **self.key)
@@ -63,7 +71,7 @@ class WantedAccount:
 
 
 async def find_account(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
-    """The account with which the person is signed in, None if there is none of use."""
+    """Return the account with which the user is signed in; None without a valid one."""
     found: ToolAccount | None = await database_sync_to_async(look_up)(wanted, bucket)
     return found
 
@@ -74,42 +82,68 @@ def look_up(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
     account: ToolAccount | None = wanted.rows(bucket).filter(connected_at__isnull=False).first()
     if account is None or not account.access_token:
         return None
-    # Where more is asked for than when the person signed in, they have to be asked again.
+    # If the server requires more scopes than at the sign-in, the user has to sign in again.
     asked = frozenset((wanted.how.scope or "").split())
     return account if asked <= frozenset(account.service["scope"].split()) else None
 
 
 async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
-    """The row with which the person can sign in. Raises `SignInFailed`."""
+    """Return the row with which the user can sign in. Raises `SignInFailed` if the server's URL is
+    too long or its sign-in service cannot be found.
+    """
     if any(len(value) > LONGEST_URL for value in wanted.key.values()):
         raise SignInFailed(gettext("The address of the server is too long for a sign-in."))
-    service = await find_service(wanted.server, wanted.how)
+    service = await find_service(wanted.server, wanted.how, wanted.challenge)
     row: ToolAccount = await database_sync_to_async(note)(wanted, bucket, service)
     return row
 
 
 def note(wanted: WantedAccount, bucket: str, service: SignInService) -> ToolAccount:
-    """Another sign-in with this row, which may be going on in another tab, can be finished."""
+    """Store the wanted sign-in. A sign-in with this row in another tab can still be completed,
+    unless the server now uses another sign-in service. Raises `SignInFailed` if another sign-in
+    would not help.
+    """
     row, _ = ToolAccount.objects.get_or_create(bucket=bucket, **wanted.key)
     row.title, row.asked_at = wanted.title[:LONGEST_TITLE], timezone.now()
+    is_moved = bool(row.service) and row.service["issuer"] != service.issuer
+    if is_moved:
+        row.state = None
     if row.connected_at is not None:
-        scope = union_scopes(row.service["scope"], service.scope) or ""
-        service = replace(service, scope=scope)
+        if not is_moved:
+            service = with_earlier_scope(service, row, wanted.challenge)
         give_up(row)
     row.service = service.as_json()
     if wanted.how.client_id:
         set_client(row, configured_client(wanted.how.client_id, wanted.how.client_secret, service))
-    row.save(update_fields=("title", "asked_at", "service", *CLIENT_FIELDS))
+    row.save(update_fields=("title", "asked_at", "service", "state", *CLIENT_FIELDS))
     return row
 
 
-def set_client(row: ToolAccount, client: Client) -> None:
+def with_earlier_scope(service: SignInService, row: ToolAccount, challenge: str) -> SignInService:
+    """Return the service with the scopes of the row's earlier sign-in added to the requested ones.
+
+    Raises `SignInFailed` if they include the missing scope already, because another sign-in would
+    not help.
+    """
+    earlier = row.service["scope"]
+    missing = read_scope(challenge_field(challenge, "scope"))
+    if lacks_scope(challenge) and not set(missing.split()) - set(earlier.split()):
+        raise SignInFailed(
+            gettext(
+                "The server requires a permission that was asked for at the sign-in, but not "
+                "granted: {scope}. Disconnect the account to sign in again."
+            ).format(scope=missing or "?")
+        )
+    return replace(service, scope=union_scopes(earlier, service.scope) or "")
+
+
+def set_client(row: ToolAccount, client: OAuthClient) -> None:
     row.client_id, row.auth_method = client.id, client.method
     row.client_secret, row.secret_name = client.secret.text, client.secret.secret
 
 
-def client_of(account: ToolAccount) -> Client:
-    return Client(account.client_id, account.secret, account.auth_method)
+def oauth_client(account: ToolAccount) -> OAuthClient:
+    return OAuthClient(account.client_id, account.secret, account.auth_method)
 
 
 def service_of(account: ToolAccount) -> SignInService:
@@ -117,9 +151,11 @@ def service_of(account: ToolAccount) -> SignInService:
 
 
 async def access_token(id: UUID, refused: str = "") -> str:
-    """A token other than the `refused` one that is good for a while; "" if the person has to sign in.
+    """Return a token other than the `refused` one that remains valid for a while; "" if the user
+    has to sign in.
 
-    Of all processes exactly one refreshes a token. Raises `ToolError` when nobody can tell.
+    Only one of all processes refreshes a token. Raises `ToolError` if the state of the token is
+    unknown.
     """
     while True:
         account: ToolAccount | None = await database_sync_to_async(find)(id)
@@ -133,10 +169,10 @@ async def access_token(id: UUID, refused: str = "") -> str:
             await database_sync_to_async(give_up)(account)
             return ""
         if await database_sync_to_async(may_refresh)(account):
-            return await uninterrupted(refreshed(account, refused))
+            return await finish_work(refresh_token(account, refused))
         if is_valid(account, refused):
             return account.access_token
-        await asyncio.sleep(LOOK_SECONDS)  # another process is asking
+        await asyncio.sleep(LOOK_SECONDS)  # Another process is refreshing the token.
 
 
 def find(id: UUID) -> ToolAccount | None:
@@ -155,7 +191,7 @@ def is_valid(account: ToolAccount, refused: str) -> bool:
 
 
 def may_refresh(account: ToolAccount) -> bool:
-    """Take the right to refresh these very tokens; False if another process has it."""
+    """Take the lease for refreshing these tokens; False if another process has it."""
     now = timezone.now()
     free = Q(refreshing_until=None) | Q(refreshing_until__lte=now)
     return bool(same(account).filter(free).update(refreshing_until=now + LEASE))
@@ -165,8 +201,10 @@ def same(account: ToolAccount) -> Any:
     return ToolAccount.objects.filter(pk=account.pk, version=account.version)
 
 
-async def uninterrupted(work: Coroutine[Any, Any, str]) -> str:
-    """Finish the work although its caller may leave: the service forgets the former tokens."""
+async def finish_work(work: Coroutine[Any, Any, str]) -> str:
+    """Finish the work even if its caller is cancelled, because the service has invalidated the old
+    tokens.
+    """
     task = asyncio.create_task(work)
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)
@@ -176,12 +214,12 @@ async def uninterrupted(work: Coroutine[Any, Any, str]) -> str:
 _tasks: set[asyncio.Task[str]] = set()
 
 
-async def refreshed(account: ToolAccount, refused: str) -> str:
-    """Raises `ToolError`."""
+async def refresh_token(account: ToolAccount, refused: str) -> str:
+    """Refresh the token and return it. Raises `ToolError`."""
     try:
-        tokens = await refresh(service_of(account), client_of(account), account.refresh_token)
+        tokens = await refresh(service_of(account), oauth_client(account), account.refresh_token)
     except GrantRefused:
-        logger.info("A sign-in at %s has ended", account.server)
+        logger.info("A sign-in at %s has expired", account.server)
         await database_sync_to_async(give_up)(account)
         return ""
     except ToolError:
@@ -189,7 +227,7 @@ async def refreshed(account: ToolAccount, refused: str) -> str:
         if is_valid(account, refused):
             return account.access_token
         raise
-    # A service that says nothing of a new refresh token means the old one.
+    # If the service returns no new refresh token, the old one remains valid.
     tokens = replace(tokens, refresh=tokens.refresh or account.refresh_token)
     keep = partial(keep_tokens, account, tokens)
     return tokens.access if await database_sync_to_async(keep)() else ""
@@ -200,7 +238,7 @@ def release(account: ToolAccount) -> None:
 
 
 def keep_tokens(account: ToolAccount, tokens: GrantedTokens) -> bool:
-    """Store them in place of those that the account had; False if it has others by now."""
+    """Store the tokens in place of the account's old ones; False if those have changed."""
     kept = same(account).update(
         access_token=tokens.access,
         refresh_token=tokens.refresh,
@@ -213,5 +251,5 @@ def keep_tokens(account: ToolAccount, tokens: GrantedTokens) -> bool:
 
 
 def give_up(account: ToolAccount) -> None:
-    """Delete tokens that are of no use any more."""
+    """Delete tokens that are no longer valid."""
     same(account).update(**NOT_CONNECTED, version=F("version") + 1)

@@ -1,9 +1,13 @@
-"""The client as which we sign people in: the operator's, or one that registered by itself."""
+"""The OAuth client with which users sign in: the operator's, the one in our metadata document, or a
+dynamically registered one.
+"""
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from channels.db import database_sync_to_async
+from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 from mcp.shared.auth import OAuthClientInformationFull
@@ -12,46 +16,85 @@ from pydantic import ValidationError
 from apps.datetimes import of_timestamp
 from apps.manifest.secrets import Credential
 from apps.workspace.egress.headers import header_value_problem
-from apps.workspace.local.tool_accounts import LONGEST_URL, RegisteredClient
+from apps.workspace.local.tools.tool_accounts import LONGEST_URL, RegisteredClient
 from apps.workspace.oauth.requests import SignInFailed, fetch_json
 from apps.workspace.oauth.services import SignInService
 
 METHODS = ("client_secret_basic", "client_secret_post", "none")
-"""How a client can say who it is, the best first."""
+"""A client supports these authentication methods, best first."""
+METADATA_PATH = "/client-metadata.json"
+CALLBACK_PATH = "/connect/callback/"
 NO_REGISTRATION = gettext_noop(
-    "The sign-in service does not register clients by itself. An administrator has to register this "
-    "installation there and write `client_id`."
+    "The sign-in service does not support client registration. An administrator has "
+    "to register this installation there and set `client_id`."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class OAuthClient:
     id: str
     secret: Credential
     method: str
 
 
-def configured_client(id: str, secret: Credential, service: SignInService) -> Client:
+def configured_client(id: str, secret: Credential, service: SignInService) -> OAuthClient:
     has_secret = bool(secret.text or secret.secret)
-    return Client(id, secret, method_of(service, has_secret=has_secret))
+    return OAuthClient(id, secret, method_of(service, has_secret=has_secret))
 
 
 def method_of(service: SignInService, *, has_secret: bool) -> str:
     if not has_secret:
         return "none"
-    # RFC 8414: a service that names no method takes the first one.
+    # RFC 8414: if a service lists no method, the first one applies.
     offered = service.methods or METHODS[:1]
     return "client_secret_post" if METHODS[0] not in offered else METHODS[0]
 
 
-async def registered_client(service: SignInService, redirect_url: str) -> Client:
-    """The client that is registered there, or a new one. Raises `SignInFailed`."""
+def client_metadata(redirect_url: str) -> dict[str, Any]:
+    """Return the metadata that a sign-in service needs about our client (RFC 7591)."""
+    return {
+        "client_name": "QuickApps",
+        "redirect_uris": [redirect_url],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "application_type": "web",
+    }
+
+
+def metadata_document() -> dict[str, Any]:
+    """Return the client's metadata document. Its URL is the client's id."""
+    return {
+        "client_id": settings.PUBLIC_URL + METADATA_PATH,
+        "client_uri": settings.PUBLIC_URL,
+        "token_endpoint_auth_method": "none",
+        **client_metadata(settings.PUBLIC_URL + CALLBACK_PATH),
+    }
+
+
+async def installation_client(service: SignInService, redirect_url: str) -> OAuthClient:
+    """Return the client of this installation, if the operator configured none. Raises
+    `SignInFailed`.
+
+    A service that supports metadata documents needs no registration, if the document contains the
+    redirect URL.
+    """
+    is_described = settings.OAUTH_CLIENT_METADATA and service.reads_client_metadata
+    is_public = not service.methods or "none" in service.methods
+    if is_described and is_public and redirect_url == settings.PUBLIC_URL + CALLBACK_PATH:
+        return OAuthClient(settings.PUBLIC_URL + METADATA_PATH, Credential(), "none")
+    return await registered_client(service, redirect_url)
+
+
+async def registered_client(service: SignInService, redirect_url: str) -> OAuthClient:
+    """Return the client that is registered there, or register one. Raises `SignInFailed` if a
+    request to the service fails.
+    """
     find = partial(find_client_row, service.issuer, redirect_url)
     row: RegisteredClient | None = await database_sync_to_async(find)()
     if row is None:
         row = await register(service, redirect_url)
-        await database_sync_to_async(keep)(row)
-    return Client(row.client_id, Credential(row.client_secret), row.auth_method)
+        await database_sync_to_async(store_client)(row)
+    return OAuthClient(row.client_id, Credential(row.client_secret), row.auth_method)
 
 
 def find_client_row(issuer: str, redirect_url: str) -> RegisteredClient | None:
@@ -59,7 +102,7 @@ def find_client_row(issuer: str, redirect_url: str) -> RegisteredClient | None:
     return rows.exclude(expires_at__lte=timezone.now()).first()
 
 
-def keep(row: RegisteredClient) -> None:
+def store_client(row: RegisteredClient) -> None:
     RegisteredClient.objects.update_or_create(
         issuer=row.issuer,
         redirect_url=row.redirect_url,
@@ -71,26 +114,22 @@ def keep(row: RegisteredClient) -> None:
 
 
 def forget_client(issuer: str, client_id: str) -> None:
-    """The service does not know it any more, so the next sign-in registers anew."""
+    """Delete a client that the service no longer knows, so that the next sign-in registers again."""
     RegisteredClient.objects.filter(issuer=issuer, client_id=client_id).delete()
 
 
 async def register(service: SignInService, redirect_url: str) -> RegisteredClient:
-    """Dynamic client registration (RFC 7591). Raises `SignInFailed`."""
+    """Register a client dynamically (RFC 7591). Raises `SignInFailed` if a request to the service
+    fails.
+    """
     if not service.registration_url:
         raise SignInFailed(gettext(NO_REGISTRATION))
     offered = [method for method in METHODS if method in (service.methods or METHODS)]
     if not offered:
-        raise SignInFailed(
-            gettext("The sign-in service takes no kind of client that there is here.")
-        )
+        raise SignInFailed(gettext("The sign-in service supports none of our client types."))
     wanted = {
-        "client_name": "QuickApps",
-        "redirect_uris": [redirect_url],
-        "grant_types": ["authorization_code", "refresh_token"],
-        "response_types": ["code"],
+        **client_metadata(redirect_url),
         "token_endpoint_auth_method": offered[0],
-        "application_type": "web",
         **({"scope": service.scope} if service.scope else {}),
     }
     url = service.registration_url

@@ -1,4 +1,4 @@
-"""Requests for tokens: with a code, with a refresh token, and to take tokens back."""
+"""Requests for tokens with a code or a refresh token, and for revoking tokens."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,21 +11,21 @@ from mcp.shared.auth import OAuthToken
 from pydantic import ValidationError
 
 from apps.workspace.egress.headers import header_value_problem
-from apps.workspace.local.stored_secrets import reveal
-from apps.workspace.oauth.clients import Client
+from apps.workspace.local.secrets.stored_secrets import reveal
+from apps.workspace.oauth.clients import OAuthClient
 from apps.workspace.oauth.requests import JsonResponse, SignInFailed, fetch_json
 from apps.workspace.oauth.services import SignInService, read_scope
 
 LONGEST_SECONDS = 10 * 365 * 86_400
 FINAL = frozenset({"invalid_grant", "invalid_client", "unauthorized_client", "access_denied"})
-"""Errors after which a person has to sign in again."""
+"""A user has to sign in again after these errors."""
 
 
 class GrantRefused(SignInFailed):
-    """The service gives no token for that, however often it is asked. `code` is its own."""
+    """Raised if the service permanently rejects the grant. `code` is its OAuth error."""
 
     def __init__(self, code: str) -> None:
-        super().__init__(gettext("The sign-in service refused to give a token."))
+        super().__init__(gettext("The sign-in service refused to issue a token."))
         self.code = code
 
 
@@ -38,36 +38,42 @@ class GrantedTokens:
 
 
 async def exchange_code(
-    service: SignInService, client: Client, code: str, verifier: str, redirect_url: str
+    service: SignInService, client: OAuthClient, code: str, verifier: str, redirect_url: str
 ) -> GrantedTokens:
-    """Raises `SignInFailed`, `SecretRefused`."""
+    """Exchange a code for tokens. Raises `SignInFailed` if the service rejects the request, and
+    `SecretRefused` if the client's secret is unavailable.
+    """
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_url}
     return read_tokens(await ask(service, client, {**form, "code_verifier": verifier}))
 
 
-async def refresh(service: SignInService, client: Client, token: str) -> GrantedTokens:
-    """Raises `SignInFailed`, `SecretRefused`."""
+async def refresh(service: SignInService, client: OAuthClient, token: str) -> GrantedTokens:
+    """Request new tokens with a refresh token. Raises `SignInFailed` if the service rejects the
+    request, and `SecretRefused` if the client's secret is unavailable.
+    """
     form = {"grant_type": "refresh_token", "refresh_token": token}
     return read_tokens(await ask(service, client, form))
 
 
-async def revoke(service: SignInService, client: Client, token: str) -> None:
-    """Take a token back (RFC 7009), where the service can. Raises `SignInFailed`."""
+async def revoke_token(service: SignInService, client: OAuthClient, token: str) -> None:
+    """Revoke a token (RFC 7009) if the service supports that. Raises `SignInFailed` if a request to
+    the service fails.
+    """
     if service.revocation_url and token:
         await send(service, client, service.revocation_url, {"token": token})
 
 
-async def ask(service: SignInService, client: Client, form: dict[str, str]) -> JsonResponse:
+async def ask(service: SignInService, client: OAuthClient, form: dict[str, str]) -> JsonResponse:
     if service.resource:
         form["resource"] = service.resource
     return await send(service, client, service.token_url, form)
 
 
 async def send(
-    service: SignInService, client: Client, url: str, form: dict[str, str]
+    service: SignInService, client: OAuthClient, url: str, form: dict[str, str]
 ) -> JsonResponse:
     options: dict[str, Any] = {}
-    # The token that it gives goes to the server of the tools, so its secret must be meant for both.
+    # The service's token is sent to the tool server, so the secret must be allowed for both.
     secret = (await reveal(client.secret, url, service.server)).text
     if client.method == "client_secret_basic":
         options["auth"] = (quote_plus(client.id), quote_plus(secret))
@@ -79,22 +85,22 @@ async def send(
 
 
 def read_tokens(answer: JsonResponse) -> GrantedTokens:
-    """Raises `GrantRefused`, `SignInFailed`."""
+    """Parse the tokens in a response. Raises `GrantRefused`, `SignInFailed`."""
     if not answer.is_success:
         if answer.error in FINAL:
             raise GrantRefused(answer.error)
         raise SignInFailed(
-            gettext("The sign-in service gave no token ({status}).").format(status=answer.status)
+            gettext("The sign-in service returned no token ({status}).").format(
+                status=answer.status
+            )
         )
     try:
         found = OAuthToken.model_validate(answer.document)
     except ValidationError as error:
-        raise SignInFailed(
-            gettext("The sign-in service answered without a usable token.")
-        ) from error
+        raise SignInFailed(gettext("The sign-in service returned no usable token.")) from error
     refresh_token = found.refresh_token or ""
     if not found.access_token or header_value_problem(found.access_token):
-        raise SignInFailed(gettext("The sign-in service answered without a usable token."))
+        raise SignInFailed(gettext("The sign-in service returned no usable token."))
     seconds = found.expires_in
     return GrantedTokens(
         found.access_token,

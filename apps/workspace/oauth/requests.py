@@ -1,4 +1,4 @@
-"""Requests to sign-in services, and the rules for addresses that servers name."""
+"""Requests to sign-in services, and the rules for URLs that servers provide."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,16 +18,16 @@ from apps.workspace.egress.urls import AddressInvalid, read_url
 
 MOST_BYTES = 65_536
 SECONDS = 20.0
-"""For a whole answer."""
+"""A whole response must arrive within this many seconds."""
 
 
 class SignInFailed(ToolError):
-    """Signing in cannot go on. The text is for people and models and repeats nothing secret."""
+    """Raised if a sign-in failed. The message is for users and models, and contains nothing secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonResponse:
-    """`document` is the body where that is a JSON object, {} otherwise."""
+    """A response. `document` is its body if that is a JSON object, else {}."""
 
     status: int
     document: dict[str, Any] = field(repr=False)
@@ -39,16 +39,17 @@ class JsonResponse:
 
     @property
     def error(self) -> str:
-        """The code of an OAuth error, "" for none."""
+        """Return the code of an OAuth error, or ""."""
         code = self.document.get("error")
         return code[:100] if isinstance(code, str) else ""
 
 
 def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
-    """How far an address may lead that the operator configured, or that `server` named.
+    """Return the trust level of a URL that the operator or `server` provided.
 
-    A server names private addresses only if the operator let it be on a private network itself.
-    Raises `SignInFailed` for an address without TLS, unless the operator allows its host.
+    A server may provide private URLs only if the operator allowed the server itself to be on a
+    private network. Raises `SignInFailed` for a URL without TLS, unless the operator allows its
+    host.
     """
     try:
         address = read_url(url)
@@ -61,7 +62,7 @@ def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
     may_be_private = is_configured or is_allowed(read_url(server).parts.hostname or "", allowed)
     if address.is_site or (address.parts.scheme != "https" and not (is_private and may_be_private)):
         raise SignInFailed(
-            gettext("The sign-in service has an address without https, which is not used.")
+            gettext("The sign-in service has an address without https, so it is not used.")
         )
     return Trust.OPERATOR if may_be_private else Trust.GUARDED
 
@@ -69,7 +70,9 @@ def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
 async def fetch_json(
     trust: Trust, method: str, url: str, *, reads_body: bool = True, **options: Any
 ) -> JsonResponse:
-    """Send one request; redirects are not followed. Raises `SignInFailed`."""
+    """Send one request; redirects are not followed. Raises `SignInFailed` if a request to the
+    service fails.
+    """
     options["headers"] = {"Accept": "application/json", **options.get("headers", {})}
     try:
         async with (
@@ -83,7 +86,7 @@ async def fetch_json(
     except (TimeoutException, TimeoutError) as error:
         raise SignInFailed(gettext("The sign-in service timed out.")) from error
     except (HTTPError, InvalidURL) as error:
-        raise SignInFailed(gettext("The sign-in service could not be reached.")) from error
+        raise SignInFailed(gettext("The sign-in service is unreachable.")) from error
 
 
 def json_object(body: bytes) -> dict[str, Any]:

@@ -1,10 +1,12 @@
-"""Where people sign in to a server of tools: as the operator wrote it, or as the server says.
+"""Sign-in services of tool servers: from the operator's configuration, or from the server's
+metadata.
 
-A server names its sign-in service in its metadata (RFC 9728), and the service describes itself
-(RFC 8414, or OpenID Connect Discovery).
+A server publishes the URL of its sign-in service in its metadata (RFC 9728), and the service
+describes itself (RFC 8414, or OpenID Connect Discovery).
 """
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -14,38 +16,42 @@ from mcp.client.auth.utils import (
     build_oauth_authorization_server_metadata_discovery_urls as service_urls,
 )
 from mcp.client.auth.utils import build_protected_resource_metadata_discovery_urls as resource_urls
-from mcp.client.auth.utils import issuers_match
+from mcp.client.auth.utils import issuers_match, union_scopes
 from mcp.shared.auth import OAuthMetadata, ProtectedResourceMetadata
 from mcp.shared.auth_utils import check_resource_allowed
 from pydantic import ValidationError
 
-from apps.manifest.authorizations import OAuthAuthorization
+from apps.manifest.toolsets.authorizations import OAuthAuthorization
+from apps.workspace.egress.challenges import challenge_field, lacks_scope
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.urls import read_url
-from apps.workspace.local.tool_accounts import LONGEST_URL
-from apps.workspace.oauth.challenges import challenge_field
+from apps.workspace.local.tools.tool_accounts import LONGEST_URL
 from apps.workspace.oauth.requests import JsonResponse, SignInFailed, fetch_json, trust_of
 
 SCOPE_CHARACTERS = 2_000
 _scope = re.compile(r"[!#-\[\]-~]+")
-"""One of a scope (RFC 6749, 3.3)."""
+"""This matches one scope in a list (RFC 6749, 3.3)."""
 
-NOWHERE = gettext_noop("The server does not say where people sign in to it.")
+PROBE: Mapping[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+
+NOWHERE = gettext_noop("The server does not publish its sign-in service.")
 WITHOUT_PKCE = gettext_noop("The sign-in service does not offer PKCE with S256, so it is not used.")
 ANOTHER_SERVER = gettext_noop(
-    "The server describes the sign-in of another server, so that is not used."
+    "The server’s sign-in information is for another server, so it is not used."
 )
 ANOTHER_ISSUER = gettext_noop(
-    "The sign-in service gives itself another name than the server, so it is not used."
+    "The sign-in service uses a different name than the server reports, so it is not used."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class SignInService:
-    """`server` is where the tokens go. `resource` is sent for it (RFC 8707), "" where it is not.
+    """A sign-in service. `server` receives the tokens. `resource` is sent for it (RFC 8707), "" if
+    it is not sent.
 
-    `methods` are the ways in which clients prove who they are at `token_url`. `scope` is what
-    people are asked to allow. `names_itself`: it says who it is when people come back (RFC 9207).
+    `methods` are the authentication methods of clients at `token_url`. `scope` is what users are
+    asked to allow. `names_itself`: the service identifies itself when users return (RFC 9207).
+    `reads_client_metadata`: the URL of a client's metadata document can be its id.
     """
 
     server: str
@@ -59,14 +65,15 @@ class SignInService:
     scope: str = ""
     names_itself: bool = False
     is_configured: bool = False
+    reads_client_metadata: bool = False
 
     @property
     def host(self) -> str:
-        """Of the page on which people sign in."""
+        """Return the host of the sign-in page."""
         return urlsplit(self.authorization_url).netloc
 
     def trust(self, url: str) -> Trust:
-        """Raises `SignInFailed`."""
+        """Return the trust level of a URL. Raises `SignInFailed`."""
         return trust_of(url, self.server, is_configured=self.is_configured)
 
     def as_json(self) -> dict[str, Any]:
@@ -77,16 +84,23 @@ class SignInService:
         return cls(**{**stored, "methods": tuple(stored["methods"])})
 
 
-async def find_service(server: str, how: OAuthAuthorization) -> SignInService:
-    """Raises `SignInFailed`."""
-    trust_of(server, server, is_configured=True)  # the tokens go there
-    found = configured(server, how) or await discovered(server, how)
+async def find_service(server: str, how: OAuthAuthorization, challenge: str = "") -> SignInService:
+    """Return the sign-in service of a server. `challenge` is from a rejected request; without one,
+    this function requests it.
+
+    Raises `SignInFailed` if a request to the service fails.
+    """
+    trust_of(server, server, is_configured=True)  # The tokens are sent there.
+    found = configured_service(server, how, challenge)
+    found = found or await discover_service(server, how, challenge)
     for url in (found.authorization_url, found.token_url):
         found.trust(url)
     return found
 
 
-def configured(server: str, how: OAuthAuthorization) -> SignInService | None:
+def configured_service(
+    server: str, how: OAuthAuthorization, challenge: str
+) -> SignInService | None:
     if not how.authorization_url or not how.token_url:
         return None
     token_url = read_url(how.token_url).parts.geturl()
@@ -95,21 +109,22 @@ def configured(server: str, how: OAuthAuthorization) -> SignInService | None:
         token_url,
         read_url(how.authorization_url).parts.geturl(),
         token_url,
-        scope=how.scope or "",
+        scope=wanted_scope(how, challenge, ()),
         is_configured=True,
     )
 
 
-async def discovered(server: str, how: OAuthAuthorization) -> SignInService:
-    """Ask the server and its sign-in service. Raises `SignInFailed`."""
-    challenge = await challenged(server)
+async def discover_service(server: str, how: OAuthAuthorization, challenge: str) -> SignInService:
+    """Request the metadata of the server and its sign-in service. Raises `SignInFailed` if a
+    request to the service fails.
+    """
+    challenge = challenge or await request_challenge(server)
     resource = await resource_metadata(server, challenge)
     issuer = str(resource.authorization_servers[0]) if resource is not None else ""
     described = await service_metadata(server, issuer)
     if "S256" not in (described.code_challenge_methods_supported or ()):
         raise SignInFailed(gettext(WITHOUT_PKCE))
     scopes = (resource.scopes_supported or ()) if resource is not None else ()
-    asked = how.scope or challenge_field(challenge, "scope") or " ".join(scopes)
     service = SignInService(
         server,
         str(described.issuer),
@@ -118,10 +133,11 @@ async def discovered(server: str, how: OAuthAuthorization) -> SignInService:
         str(described.registration_endpoint or ""),
         str(described.revocation_endpoint or ""),
         tuple(filter(str.isprintable, described.token_endpoint_auth_methods_supported or ())),
-        # A server says what it is called, which is its own address or one above it.
+        # A server reports its own URL, or a parent of it, as the resource.
         str(resource.resource) if resource is not None else server,
-        read_scope(asked),
+        wanted_scope(how, challenge, scopes),
         bool(described.authorization_response_iss_parameter_supported),
+        reads_client_metadata=bool(described.client_id_metadata_document_supported),
     )
     urls = (service.issuer, service.authorization_url, service.token_url, service.registration_url)
     if any(len(url) > LONGEST_URL for url in urls):
@@ -129,21 +145,38 @@ async def discovered(server: str, how: OAuthAuthorization) -> SignInService:
     return service
 
 
+def wanted_scope(how: OAuthAuthorization, challenge: str, supported: Iterable[str]) -> str:
+    """Return the operator's scope, else the server's, with the missing scopes of the challenge."""
+    challenged = read_scope(challenge_field(challenge, "scope"))
+    scope = how.scope or challenged or " ".join(supported)
+    return read_scope(union_scopes(scope, challenged) or "" if lacks_scope(challenge) else scope)
+
+
 def read_scope(text: str) -> str:
-    """What others say of a scope, in characters that a scope may have."""
+    """Return an untrusted scope with only the characters that are allowed in a scope."""
     return " ".join(_scope.findall(text[:SCOPE_CHARACTERS]))
 
 
-async def challenged(server: str) -> str:
-    """What the server answers to a request without a token, as the header `WWW-Authenticate`."""
+async def request_challenge(server: str) -> str:
+    """Return the header `WWW-Authenticate` of the server's response to a request without a token.
+
+    Only servers with the older transport send it for a GET; others may not support GET at all.
+    """
     trust = read_url(server).trust
     headers = {"Accept": "application/json, text/event-stream"}
-    answer = await fetch_json(trust, "GET", server, reads_body=False, headers=headers)
-    return answer.headers.get("www-authenticate", "")
+    for method, options in (("POST", {"json": PROBE}), ("GET", {})):
+        answer = await fetch_json(
+            trust, method, server, reads_body=False, headers=headers, **options
+        )
+        if challenge := answer.headers.get("www-authenticate", ""):
+            return challenge
+    return ""
 
 
 async def resource_metadata(server: str, challenge: str) -> ProtectedResourceMetadata | None:
-    """Raises `SignInFailed`."""
+    """Return the server's metadata; None if there is none. Raises `SignInFailed` if a request to
+    the service fails.
+    """
     named = challenge_field(challenge, "resource_metadata") or None
     for url in resource_urls(named, server):
         answer = await ask(url, server)
@@ -160,7 +193,9 @@ async def resource_metadata(server: str, challenge: str) -> ProtectedResourceMet
 
 
 async def service_metadata(server: str, issuer: str) -> OAuthMetadata:
-    """Raises `SignInFailed`."""
+    """Return the metadata of the sign-in service. Raises `SignInFailed` if a request to the service
+    fails.
+    """
     parts = urlsplit(server)
     expected = issuer or f"{parts.scheme}://{parts.netloc}"
     for url in service_urls(expected, server):

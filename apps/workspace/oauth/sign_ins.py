@@ -1,4 +1,4 @@
-"""One sign-in of a person: to the sign-in service, and back with a code."""
+"""A user's sign-in: the redirect to the sign-in service, and the return with a code."""
 
 import base64
 import hashlib
@@ -16,38 +16,40 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from apps.errors import ToolError
-from apps.workspace.local.tool_accounts import ToolAccount
+from apps.workspace.local.tools.tool_accounts import ToolAccount
 from apps.workspace.oauth.accounts import (
     CLIENT_FIELDS,
     NOT_CONNECTED,
-    client_of,
+    oauth_client,
     service_of,
     set_client,
 )
-from apps.workspace.oauth.clients import forget_client, registered_client
-from apps.workspace.oauth.grants import GrantedTokens, GrantRefused, exchange_code, revoke
+from apps.workspace.oauth.clients import forget_client, installation_client
+from apps.workspace.oauth.grants import GrantedTokens, GrantRefused, exchange_code, revoke_token
 from apps.workspace.oauth.requests import SignInFailed
 
 STATE_TIME = timedelta(minutes=30)
-"""People look for passwords, and confirm on their telephones."""
+"""A sign-in must be completed within this time. Users look for passwords and confirm on their
+phones.
+"""
 
 ERROR_CHARACTERS = 100
 UNKNOWN_STATE = gettext_noop(
-    "This sign-in is not known. It was used already, took too long, or began in another browser. "
-    "Begin again where you were asked to connect."
+    "This sign-in is unknown. It was already used, took too long, or started in "
+    "another browser. Start again from the conversation."
 )
 WRONG_ISSUER = gettext_noop(
-    "Another service than the one you were sent to answered, so nothing was connected."
+    "A different service answered than the one you were sent to, so nothing was connected."
 )
 
 
 async def begin(id: UUID, bucket: str, redirect_url: str) -> str:
-    """The address at which the person signs in. Raises `SignInFailed`, `ToolAccount.DoesNotExist`."""
+    """Return the URL of the sign-in. Raises `SignInFailed`, `ToolAccount.DoesNotExist`."""
     account: ToolAccount = await database_sync_to_async(own)(id, bucket)
     service = service_of(account)
     service.trust(service.authorization_url)
     if not account.client:
-        set_client(account, await registered_client(service, redirect_url))
+        set_client(account, await installation_client(service, redirect_url))
     state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
     account.state, account.verifier = digest(state), verifier
     account.state_until, account.redirect_url = timezone.now() + STATE_TIME, redirect_url
@@ -73,7 +75,7 @@ def own(id: UUID, bucket: str) -> ToolAccount:
 
 
 def challenge(verifier: str) -> str:
-    """PKCE's S256."""
+    """Return PKCE's S256 challenge."""
     hashed = hashlib.sha256(verifier.encode()).digest()
     return base64.urlsafe_b64encode(hashed).rstrip(b"=").decode()
 
@@ -83,16 +85,17 @@ def digest(state: str) -> str:
 
 
 async def complete(bucket: str, given: Mapping[str, str]) -> ToolAccount:
-    """Take the person's return with the parameters `state`, `code`, `iss`, `error`.
+    """Complete the sign-in of a returning user with the parameters `state`, `code`, `iss`, `error`.
 
-    A state is good once, and for the person who was sent away with it. Raises `SignInFailed`.
+    A state is valid once, and only for the user who was redirected with it. Raises `SignInFailed`
+    if the state is invalid or the service rejects the sign-in.
     """
     account: ToolAccount | None = await database_sync_to_async(take)(bucket, given.get("state", ""))
     if account is None:
         raise SignInFailed(gettext(UNKNOWN_STATE))
     service = service_of(account)
     issuer = given.get("iss", "")
-    # What a service calls itself is known only where it was asked.
+    # A service identifies itself only if its metadata declares it.
     is_told = bool(issuer or service.names_itself) and not service.is_configured
     if is_told and issuer != service.issuer:
         raise SignInFailed(gettext(WRONG_ISSUER))
@@ -100,11 +103,11 @@ async def complete(bucket: str, given: Mapping[str, str]) -> ToolAccount:
     if not code:
         said = given.get("error", "")[:ERROR_CHARACTERS] or "without a code"
         raise SignInFailed(
-            gettext("Nothing was connected. The sign-in service answered: {said}.").format(
+            gettext("Nothing was connected. The sign-in service returned: {said}.").format(
                 said=said
             )
         )
-    client = client_of(account)
+    client = oauth_client(account)
     try:
         tokens = await exchange_code(service, client, code, account.verifier, account.redirect_url)
     except GrantRefused as error:
@@ -119,7 +122,7 @@ def take(bucket: str, state: str) -> ToolAccount | None:
     now, hashed = timezone.now(), digest(state)
     mine = ToolAccount.objects.filter(bucket=bucket, state=hashed, state_until__gt=now)
     account = mine.first()
-    # Of two requests with the same state one gets it.
+    # Only one of two requests with the same state gets the account.
     return account if account is not None and mine.update(state=None) else None
 
 
@@ -140,11 +143,11 @@ def connect(account: ToolAccount, tokens: GrantedTokens) -> None:
 
 
 async def disconnect(account: ToolAccount) -> bool:
-    """Delete the tokens, and take them back at the service; False if that was not possible."""
+    """Delete the tokens, and revoke them at the service; False if that failed."""
     await database_sync_to_async(delete_tokens)(account)
-    service, client = service_of(account), client_of(account)
+    service, client = service_of(account), oauth_client(account)
     try:
-        await revoke(service, client, account.refresh_token or account.access_token)
+        await revoke_token(service, client, account.refresh_token or account.access_token)
     except ToolError:
         return False
     return bool(service.revocation_url)

@@ -1,10 +1,10 @@
-"""Chunks of a streamed completion with DIAL's additions, and the core's deltas made of them.
+"""Converts chunks of a streamed completion, including DIAL's additions, into deltas.
 
-msgspec decodes bytes into these structs in one pass, without dictionaries: the cost of a token is
-mostly decoding. Keys without a field are skipped.
+msgspec decodes bytes into these structs in one pass, without dictionaries, because decoding is most
+of a token's cost. Keys without a field are skipped.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from apps.agent.events import (
     RefusalDelta,
     StateSaved,
     TextDelta,
+    TokenLogprob,
     Usage,
 )
 from apps.agent.messages import attachment_from_dict
@@ -29,15 +30,14 @@ from apps.agent.model import (
     ToolCallDelta,
 )
 from apps.workspace.services.finish_reasons import finish_reason
+from apps.workspace.services.logprobs import read_logprobs
 
 UNNAMED = ""
-"""The name of reasoning that the service does not read again."""
+"""Reasoning with this name is not sent back to the service."""
 REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
-"""The keys under which services write a model's reasoning."""
-SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
-"""The parts of an answer, without thoughts and stages."""
+"""Services send a model's reasoning under these keys."""
 MOST_TOKENS = 10**12
-"""A larger number is no count of tokens; databases would refuse it."""
+"""A larger number is not a plausible token count, and databases would reject it."""
 
 
 class FunctionPart(msgspec.Struct, gc=False):
@@ -51,7 +51,7 @@ class CallPart(msgspec.Struct, gc=False):
     function: FunctionPart | None = None
     name: str | None = None
     arguments: str | None = None
-    """Some services write a call without a function around these."""
+    """Some services send a call without a function object around these."""
 
 
 class StageChunk(msgspec.Struct, gc=False):
@@ -74,20 +74,22 @@ class ChoiceDelta(msgspec.Struct, gc=False):
     tool_calls: list[CallPart] | None = None
     custom_content: CustomContent | None = None
     custom_fields: Any = None
-    """Any JSON; only the `annotations` of a citing application are read."""
+    """This can be any JSON; only the `annotations` of an application with citations are read."""
     refusal: Any = None
     reasoning_content: Any = None
     reasoning: Any = None
     thinking: Any = None
-    """Ignored unless it is text."""
+    """This is ignored unless it is text."""
     thought: str | None = None
-    """Reasoning that has no field of its own, in which the service would read it again."""
+    """This is reasoning in a format that the service does not accept back."""
     function_call: FunctionPart | None = None
-    """A call in the API's old form."""
+    """This is a call in the API's old format."""
 
 
 class TokenCounts(msgspec.Struct, gc=False):
-    """`model` is set in statistics only; the details are any JSON."""
+    """The token counts of a response. `model` is set only in statistics. The details can be any
+    JSON.
+    """
 
     model: str = ""
     prompt_tokens: int = 0
@@ -100,40 +102,41 @@ class Statistics(msgspec.Struct, gc=False):
     usage_per_model: list[TokenCounts] | None = None
 
 
-class Choice(msgspec.Struct, gc=False):
+class ChunkChoice(msgspec.Struct, gc=False):
     delta: ChoiceDelta | None = None
     finish_reason: str | None = None
     logprobs: Any = None
     index: int = 0
     error: Any = None
     message: Any = None
-    """Some services write one next to an empty delta, or at the end in addition to the deltas."""
+    """Some services send a message next to an empty delta, or at the end in addition to the deltas.
+    """
 
 
-class Chunk(msgspec.Struct, gc=False):
-    """One event of the stream."""
+class StreamChunk(msgspec.Struct, gc=False):
+    """An event of the stream."""
 
-    choices: list[Choice] = []
+    choices: list[ChunkChoice] = []
     usage: TokenCounts | None = None
     statistics: Statistics | None = None
     error: Any = None
-    """Sent by a service instead of choices."""
+    """A service sends this instead of choices."""
 
 
 class ChunkReader:
-    """Turns the chunks of one answer into deltas; usage may be spread over several chunks."""
+    """Converts the chunks of one answer into deltas. The usage may be spread over several chunks."""
 
     def __init__(self) -> None:
         self.index: int | None = None
-        """The number of the choice that is the answer: the first that came."""
+        """This is the index of the choice that is used: the first one that arrived."""
         self.usage: TokenCounts | None = None
         self.statistics: Statistics | None = None
         self.has_finished = False
 
-    def read(self, chunk: Chunk, deltas: list[Delta]) -> bool:
-        """Append the deltas of the chunk. False, and nothing of it, if a choice has none.
+    def read(self, chunk: StreamChunk, deltas: list[Delta]) -> bool:
+        """Append the deltas of the chunk. Return False, and append nothing, if a choice has none.
 
-        Raises `ModelFailed` for a finish reason that says so.
+        Raises `ModelFailed` for a finish reason that means a failure.
         """
         if chunk.usage is not None or chunk.statistics is not None:
             self.read_costs(chunk, deltas)
@@ -157,35 +160,29 @@ class ChunkReader:
                 self.has_finished = True
         return True
 
-    def read_costs(self, chunk: Chunk, deltas: list[Delta]) -> None:
+    def read_costs(self, chunk: StreamChunk, deltas: list[Delta]) -> None:
         self.usage = chunk.usage or self.usage
         self.statistics = chunk.statistics or self.statistics
         if (usage := usage_of(self.usage, self.statistics)) is not None:
             deltas.append(usage)
 
 
-def speaks(deltas: Iterable[Delta]) -> bool:
-    """Return whether there is something of an answer, and not thoughts alone."""
-    return any(
-        isinstance(one, SPOKEN) and not (isinstance(one, TextDelta) and not one.text)
-        for one in deltas
-    )
-
-
-def read_rare_choice(choice: Choice, deltas: list[Delta]) -> bool:
+def read_rare_choice(choice: ChunkChoice, deltas: list[Delta]) -> bool:
     """Append the deltas of a choice with log probabilities; False for any other one."""
     if choice.logprobs is None or choice.error is not None or choice.message is not None:
         return False
-    # Without text, the log probabilities come as an empty delta.
+    # Without text, the log probabilities arrive in an empty delta.
     delta = choice.delta or ChoiceDelta()
-    known = choice.logprobs if isinstance(choice.logprobs, dict) else None
+    known = read_logprobs(choice.logprobs)
     read_delta(delta, known, deltas)
     if known is not None and not delta.content:
         deltas.append(TextDelta("", known))
     return True
 
 
-def read_delta(delta: ChoiceDelta, logprobs: Mapping[str, Any] | None, deltas: list[Delta]) -> None:
+def read_delta(
+    delta: ChoiceDelta, logprobs: tuple[TokenLogprob, ...] | None, deltas: list[Delta]
+) -> None:
     if delta.custom_content is not None:
         deltas += read_custom(delta.custom_content)
     if delta.custom_fields is not None:
@@ -220,7 +217,9 @@ def read_call(call: CallPart) -> ToolCallDelta:
 
 
 def read_reasoning(delta: ChoiceDelta) -> Iterator[ReasoningDelta]:
-    """The first that is not empty, else an empty one: some services fill two keys, some none."""
+    """Yield the first field that is not empty, else an empty delta. Some services fill two keys,
+    some none.
+    """
     written = [(name, getattr(delta, name)) for name in REASONING_KEYS]
     written.append((UNNAMED, delta.thought))
     texts = [ReasoningDelta(text, name) for name, text in written if isinstance(text, str)]
@@ -245,20 +244,23 @@ def read_custom(custom: CustomContent) -> Iterator[Delta]:
 
 
 def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
-    """The annotations in the `custom_fields` of a delta, leniently read."""
+    """Return the annotations in the `custom_fields` of a delta; malformed ones are skipped."""
     written = fields.get("annotations") if isinstance(fields, Mapping) else None
     return [one for one in written if isinstance(one, Mapping)] if isinstance(written, list) else []
 
 
 def usage_of(usage: TokenCounts | None, statistics: Statistics | None) -> Usage | None:
-    """The tokens of an answer, also by model where statistics tell it; None without any."""
+    """Return the tokens of an answer, including the tokens by model if statistics list them; None
+    without any.
+    """
     named = statistics.usage_per_model if statistics is not None else None
     items = [counts_of(item) for item in named or ()]
     if usage is None:
         return Usage(per_model=tuple(items)) if items else None
     whole = counts_of(usage)
     if items and all(item.cached is item.created is item.reasoning is None for item in items):
-        # DIAL's statistics have no details; count those of the total with the first model.
+        # DIAL's statistics have no details, so the details of the total are counted with the first
+        # model.
         items[0] = replace(
             items[0], cached=whole.cached, created=whole.created, reasoning=whole.reasoning
         )
@@ -281,6 +283,6 @@ def counts_of(counts: TokenCounts) -> ModelUsage:
 
 
 def count_in(details: Any, name: str) -> int | None:
-    """A valid count in the details of a usage, else None."""
+    """Return a valid count in the details of a usage, else None."""
     found = details.get(name) if isinstance(details, dict) else None
     return found if type(found) is int and 0 <= found <= MOST_TOKENS else None

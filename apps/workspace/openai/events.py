@@ -1,5 +1,6 @@
-"""The events of a streamed completion, read as deltas."""
+"""Converts the events of a streamed completion into deltas."""
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -8,7 +9,7 @@ import msgspec
 from apps.agent.events import TextDelta, Usage
 from apps.agent.model import Delta, Finish, ReasoningDelta
 from apps.agent.surrogates import mend
-from apps.workspace.openai.chunks import Chunk, ChunkReader, speaks
+from apps.workspace.openai.chunks import ChunkReader, StreamChunk
 from apps.workspace.openai.odd_chunks import (
     answer_unread,
     log_unread,
@@ -16,37 +17,47 @@ from apps.workspace.openai.odd_chunks import (
     read_odd_chunks,
 )
 from apps.workspace.openai.think_tags import ThinkTags
+from apps.workspace.services.event_stream import speaks
 from apps.workspace.services.failures import failure_in_stream, is_filled
 from apps.workspace.services.halves import HalfCharacters, decode_leniently
 
-_decode = msgspec.json.Decoder(Chunk).decode
+_decode = msgspec.json.Decoder(StreamChunk).decode
 
 
 class CompletionEvents:
-    """Reads the events of one answer; the closing `[DONE]` sets `is_done`."""
+    """Reads the events of one answer. The final `[DONE]` sets `is_done`."""
 
-    def __init__(self) -> None:
+    def __init__(self, opening_tag: str = "") -> None:
+        """Create the reader. `opening_tag` is the tag of a thought that the prompt opens, so that
+        the answer begins within the thought.
+        """
         self.reader = ChunkReader()
         self.form: TextForm | None = None
-        """The short cut, while there is nothing to watch for."""
+        """This is the learned shortcut, while there are no tags to search for."""
         self.learning: TextForm | None = TextForm()
-        """None once learning has failed too often."""
+        """This is the shortcut that is being learned; None once learning has failed too often."""
         self.is_watching = True
-        """For tags at the beginning of the text, or for the rest of a character."""
-        self.tags = ThinkTags()
+        """True while the beginning of the text may contain tags, or the rest of a character is
+        missing.
+        """
+        self.tags = ThinkTags(opening_tag)
         self.halves = HalfCharacters()
         self.is_done = False
         self.has_finished = False
         self.has_spoken = False
+        self.silent: list[bytes] = []
+        """These events have no content, and their shapes are not examined until the answer has
+        content.
+        """
         self.missed = ""
-        """The shape of the first event whose delta is not understood, while nothing is said."""
+        """This is the shape of the first unreadable delta, until the answer has content."""
 
     @property
     def has_understood(self) -> bool:
         return self.reader.index is not None
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Raises `ModelFailed` for an error event and for one that is not understood."""
+        """Read an event. Raises `ModelFailed` for an error event and for an unreadable one."""
         if self.form is not None and not name and (delta := self.form.read(payload)):
             deltas.append(delta)
             return
@@ -71,18 +82,32 @@ class CompletionEvents:
             self.form = self.learning = None
 
     def look_for_words(self, payload: bytes, deltas: list[Delta], known: int) -> None:
-        """Raises `ModelFailed` at the end of an answer of which nothing was understood."""
+        """Examine events until the answer has content. Raises `ModelFailed` at the end of an answer
+        without a readable part.
+        """
         if self.has_spoken:
             return
         found = deltas[known:]
         self.has_spoken = speaks(found)
+        if self.has_spoken:
+            self.silent.clear()
+            return
         if not self.missed and all(isinstance(one, (Finish, Usage)) for one in found):
-            self.missed = missed_shape(payload)
-        if self.missed and not self.has_spoken and Finish("stop") in found:
+            self.silent.append(payload)
+        is_over = Finish("stop") in found
+        # Nearly all answers begin with such an event, and then have content.
+        if is_over or len(self.silent) >= MOST_SILENT or len(payload) > SILENT_BYTES:
+            self.missed = self.missed or next(filter(None, map(missed_shape, self.silent)), "")
+            self.silent.clear()
+        if self.missed and is_over:
             raise answer_unread(self.missed)
 
-    def read_chunk(self, chunk: Chunk, payload: bytes, name: bytes, deltas: list[Delta]) -> bool:
-        """False for a chunk that is to be read leniently. Raises `ModelFailed`."""
+    def read_chunk(
+        self, chunk: StreamChunk, payload: bytes, name: bytes, deltas: list[Delta]
+    ) -> bool:
+        """Read a chunk. Return False for a chunk that needs lenient parsing. Raises `ModelFailed`
+        if the service fails.
+        """
         if is_filled(chunk.error) or name == b"error":
             raise failure_in_stream(mend(payload))
         if not chunk.choices and b'"choices"' not in payload:
@@ -90,9 +115,9 @@ class CompletionEvents:
         return self.reader.read(chunk, deltas)
 
     def read_odd(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Raises `ModelFailed`."""
+        """Parse an event leniently. Raises `ModelFailed` if the service fails."""
         for chunk in read_odd_chunks(payload, takes_messages=not self.has_spoken):
-            if is_filled(chunk.error):  # of several in the event
+            if is_filled(chunk.error):  # The event may contain several chunks.
                 raise failure_in_stream(msgspec.json.encode({"error": chunk.error}))
             if name == b"error":
                 raise failure_in_stream(mend(payload))
@@ -107,41 +132,48 @@ class CompletionEvents:
             self.form, self.is_watching = self.learning, False
 
 
-def log_foreign(chunk: Chunk, payload: bytes) -> None:
-    """Log the shape of an event that has nothing of this API."""
+def log_foreign(chunk: StreamChunk, payload: bytes) -> None:
+    """Log the shape of an event that does not belong to this API."""
     if chunk.usage is None and chunk.statistics is None:
         log_unread("an event", decode_leniently(payload))
 
 
+MOST_SILENT = 16
+"""The shapes of at most this many events are examined together."""
+SILENT_BYTES = 4096
+"""An event with more than this many bytes is examined immediately, so that it is not stored."""
 MOST_ATTEMPTS = 8
-"""Per answer: some services write something new around each text."""
+"""The shortcut is learned at most this many times per answer. Some services send something new
+around each text.
+"""
 SAMPLE = "sample"
 
 
 class TextForm:
-    """A short cut for chunks that differ in one text alone, as nearly all of an answer do.
+    """A shortcut for chunks that differ only in one text, which is nearly all of an answer.
 
-    Services repeat everything around the text byte for byte, so the text of the next chunk stands
-    between the same bytes. The bytes are kept only after a check that another text between them
-    is decoded as just that text.
+    Services repeat everything around the text byte for byte, so the text of the next chunk is
+    between the same bytes. The shortcut is used only after a check that another text between these
+    bytes is decoded correctly.
     """
 
     def __init__(self) -> None:
         self.before = b""
         self.after = b""
+        self.least = sys.maxsize
+        """The shortest chunk of this form has this many bytes."""
         self.make: Callable[[str], Delta] = TextDelta
         self.attempts = 0
 
     def matches(self, payload: bytes) -> bool:
         return (
-            bool(self.before)
+            len(payload) >= self.least
             and payload.startswith(self.before)
             and payload.endswith(self.after)
-            and len(payload) > len(self.before) + len(self.after)
         )
 
     def read(self, payload: bytes) -> Delta | None:
-        """The delta of a chunk of this form, None for any other chunk."""
+        """Return the delta of a chunk with this form, None for any other chunk."""
         if not self.matches(payload):
             return None
         try:
@@ -153,7 +185,7 @@ class TextForm:
     def learn(self, payload: bytes, said: Sequence[Delta]) -> bool:
         """Learn the form of a decoded chunk if its only delta is a text.
 
-        False after too many attempts.
+        Return False after too many attempts.
         """
         match said:
             case [TextDelta(text, None)] if text and is_plain(text):
@@ -167,18 +199,19 @@ class TextForm:
         before, after = before + quoted[:1], quoted[-1:] + after
         if deltas_of(before + SAMPLE.encode() + after) == [make(SAMPLE)]:
             self.before, self.after, self.make = before, after, make
+            self.least = len(before) + 1 + len(after)
         return self.attempts < MOST_ATTEMPTS
 
 
 def is_plain(text: str) -> bool:
-    """Whether JSON writes the text without escapes."""
+    """Return True if JSON writes the text without escapes."""
     return text.isprintable() and '"' not in text and "\\" not in text
 
 
 def deltas_of(payload: bytes) -> list[Delta]:
     deltas: list[Delta] = []
     try:
-        ChunkReader().read(msgspec.json.decode(payload, type=Chunk), deltas)
+        ChunkReader().read(msgspec.json.decode(payload, type=StreamChunk), deltas)
     except msgspec.MsgspecError:
         return []
     return deltas

@@ -1,4 +1,4 @@
-"""Pictures of a service that speaks OpenAI's images API."""
+"""Images from a service with OpenAI's images API."""
 
 import base64
 from collections.abc import Mapping
@@ -16,27 +16,26 @@ from apps.errors import EgressRefused, FetchRefused, ModelFailed
 from apps.workspace.egress.fetch import fetch
 from apps.workspace.egress.fetch_policy import ServicePolicy
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
-from apps.workspace.egress.transport import TooLarge
-from apps.workspace.images.kept_pictures import picture_type, unusable
-from apps.workspace.images.model import Pictures
+from apps.workspace.egress.transport import ResponseTooLarge
 from apps.workspace.openai.model import make_service
-from apps.workspace.services.client import Service
+from apps.workspace.picture_model import Pictures, picture_type, unusable
+from apps.workspace.services.client import ModelService
 from apps.workspace.services.failures import (
     failure_in_stream,
     failure_of_break,
     failure_of_connection,
     is_filled,
 )
-from apps.workspace.services.model import masking
+from apps.workspace.services.model import CredentialMask
 
 GENERATIONS = "images/generations"
 MOST_BYTES = 64 * 1024 * 1024
-"""Of an answer: some pictures in base64."""
+"""A response can have at most this many bytes: several images in base64."""
 MOST_PICTURES = 10
 FETCH_SECONDS = 60.0
 
 
-class Picture(msgspec.Struct):
+class GeneratedPicture(msgspec.Struct):
     b64_json: str | None = None
     url: str | None = None
 
@@ -47,23 +46,25 @@ class ImageTokens(msgspec.Struct):
 
 
 class ImagesAnswer(msgspec.Struct):
-    data: list[Picture] = []
+    data: list[GeneratedPicture] = []
     usage: ImageTokens | None = None
     error: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class ImageService:
-    """`name` is the model's name at the service, `idle_seconds` how long it may be silent."""
+    """An image service. `name` is the model's name there; `idle_seconds` limits how long it may
+    send nothing.
+    """
 
-    service: Service
+    service: ModelService
     name: str
     idle_seconds: float
 
     async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
-        """Raises `ModelFailed`."""
+        """Return the images. Raises `ModelFailed` if the service fails."""
         body = msgspec.json.encode({**options, "model": self.name, "prompt": prompt})
-        with masking(self.service):
+        with CredentialMask(self.service):
             answer = read_answer(await self.ask(body))
         contents = [await content_of(picture) for picture in answer.data[:MOST_PICTURES]]
         spent = answer.usage
@@ -73,7 +74,7 @@ class ImageService:
         )
 
     async def ask(self, body: bytes) -> bytes:
-        """Raises `ModelFailed`."""
+        """Send a request. Raises `ModelFailed` if the service fails."""
         try:
             answer = await self.service.ask(body, self.idle_seconds)
         except (HTTPError, InvalidURL, EgressRefused) as error:
@@ -83,14 +84,16 @@ class ImageService:
                 return await answer.read(MOST_BYTES)
         except HTTPError as error:
             raise failure_of_break(error) from error
-        except TooLarge as error:
-            raise unusable("too large an answer") from error
+        except ResponseTooLarge as error:
+            raise unusable("a response that is too large") from error
 
 
 def make_image_service(
     *, base_url: str, api_key: str, model: str, idle_seconds: float | None = None
 ) -> ImageService:
-    """`base_url` ends with the version; `idle_seconds` defaults to a tool's time-out."""
+    """Return the service. `base_url` ends with the version; `idle_seconds` defaults to a tool's
+    timeout.
+    """
     headers = {"Accept": "application/json"}
     return ImageService(
         make_service(base_url, api_key, GENERATIONS, headers=headers),
@@ -100,27 +103,31 @@ def make_image_service(
 
 
 def read_answer(data: bytes) -> ImagesAnswer:
-    """Raises `ModelFailed`."""
+    """Parse a response. Raises `ModelFailed` if the service fails."""
     try:
         answer: ImagesAnswer = decode_json(partial(msgspec.json.decode, type=ImagesAnswer), data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise unusable("an answer that is not understood") from error
+        raise unusable("an unreadable response") from error
     if is_filled(answer.error):
         raise failure_in_stream(mend(data))
     if not answer.data:
-        raise unusable("no picture")
+        raise unusable("no image")
     return answer
 
 
-async def content_of(picture: Picture) -> bytes:
-    """Raises `ModelFailed`."""
+async def content_of(picture: GeneratedPicture) -> bytes:
+    """Return the content of an image, which is downloaded if necessary. Raises `ModelFailed` if the
+    service fails.
+    """
     if picture.b64_json:
         try:
             return base64.b64decode(picture.b64_json, validate=True)
         except ValueError as error:
-            raise unusable("a picture that is no base64") from error
+            raise unusable("an image that is not base64") from error
     try:
         found = await fetch(picture.url or "", ServicePolicy(), MOST_BYTES, seconds=FETCH_SECONDS)
     except FetchRefused as error:
-        raise ModelFailed(f"The picture is elsewhere. {error}", reason="connection") from error
+        raise ModelFailed(
+            f"The image cannot be downloaded. {error}", reason="connection"
+        ) from error
     return found.content

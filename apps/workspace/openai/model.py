@@ -1,24 +1,79 @@
-"""A model behind a service that speaks OpenAI's chat completions."""
+"""A model behind a service with OpenAI's chat completions API."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from typing import Any
 
+import msgspec
+import openai
 from django.conf import settings
 
-from apps.workspace.openai.clients import OpenAIService
+from apps.agent.answers.tool_calls import is_tool_name, usable_name
+from apps.agent.messages import ModelMessage, to_dict
+from apps.agent.model import ModelRequest
+from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.sdk_clients import URL, make_sdk_client
+from apps.workspace.egress.transport import HttpEndpoint, StreamTransport
+from apps.workspace.openai.chunks import REASONING_KEYS
 from apps.workspace.openai.completions import read_completion
 from apps.workspace.openai.events import CompletionEvents
-from apps.workspace.openai.requests import encode_request
-from apps.workspace.services.client import MOST_CLIENTS, Service
+from apps.workspace.services.client import AGENT, MOST_CLIENTS, ModelService, encode_body
 from apps.workspace.services.model import Api, ServiceModel
 
+THINK = "<think>"
 COMPLETIONS = "chat/completions"
 
 
-def completions_api(model: str, *, dial: bool) -> Api:
-    """`dial` lets `custom_content` through."""
-    encode = partial(encode_request, model=model, dial=dial)
-    return Api(encode, CompletionEvents, read_completion)
+@dataclass(frozen=True, slots=True)
+class OpenAIService(ModelService):
+    """A service with OpenAI's API. The vendor's SDK determines the URL and the headers of a
+    request.
+
+    `api_key` is the bearer token; "" for a service without one.
+    """
+
+    api_key: str = field(default="", repr=False)
+
+    def credentials(self) -> list[str]:
+        return [*ModelService.credentials(self), self.api_key]
+
+    def endpoint(self) -> HttpEndpoint:
+        """Return the endpoint that the SDK would use, without reading the environment. Raises the
+        same errors as `Service.endpoint`.
+        """
+        place = URL(self.base_url)
+        client = make_sdk_client(
+            StreamTransport(Trust.OPERATOR), {"Accept-Encoding": "identity", "User-Agent": AGENT}
+        )
+        sdk = openai.AsyncOpenAI(
+            base_url=place.copy_with(query=None, fragment=None),
+            api_key=self.api_key,
+            admin_api_key="",
+            organization="",
+            project="",
+            webhook_secret="",
+            http_client=client,
+        )
+        headers = {
+            "Accept": "text/event-stream",
+            "Content-Type": "application/json",
+            **sdk.auth_headers,
+            **dict(self.headers),
+        }
+        address = sdk.base_url.join(self.path)
+        request = client.build_request("POST", address, params=dict(place.params), headers=headers)
+        del request.headers["content-length"]
+        return HttpEndpoint.of(request.url, request.headers.raw)
+
+
+def completions_api(model: str, *, dial: bool, starts_thinking: bool = False) -> Api:
+    """Return the API. `dial` allows `custom_content`. `starts_thinking`: the prompt opens a
+    thought.
+    """
+    encode = partial(encode_openai, model=model, dial=dial)
+    events = partial(CompletionEvents, THINK) if starts_thinking else CompletionEvents
+    return Api(encode, events, read_completion)
 
 
 def make_service(
@@ -29,30 +84,127 @@ def make_service(
     dial: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> OpenAIService:
-    """DIAL reads the key in a header of its own, and refuses a request that has a bearer token too."""
+    """Return the service. DIAL reads the key from its own header, and rejects a request that has a
+    bearer token too.
+    """
     sent = dict(headers or {})
     if dial and api_key:
         sent["Api-Key"], api_key = api_key, ""
     return OpenAIService(base_url, path, tuple(sorted(sent.items())), api_key)
 
 
-def make_model(
+def make_openai_model(
     *,
     base_url: str,
     api_key: str,
     model: str,
     dial: bool = False,
+    starts_thinking: bool = False,
     idle_seconds: float | None = None,
-) -> ServiceModel[Service]:
-    """`base_url` ends with the version; `idle_seconds` defaults to a tool's time-out."""
+) -> ServiceModel[ModelService]:
+    """Return the model. `base_url` ends with the version; `idle_seconds` defaults to a tool's
+    timeout.
+    """
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
-    return kept_model(base_url, api_key, model, dial, seconds)
+    return kept_model(base_url, api_key, model, dial, starts_thinking, seconds)
 
 
 @lru_cache(maxsize=MOST_CLIENTS)
 def kept_model(
-    base_url: str, api_key: str, model: str, dial: bool, seconds: float
-) -> ServiceModel[Service]:
-    """Made once, and not for each run."""
+    base_url: str, api_key: str, model: str, dial: bool, starts_thinking: bool, seconds: float
+) -> ServiceModel[ModelService]:
+    """Return a cached model, so that not every run builds one."""
     service = make_service(base_url, api_key, dial=dial)
-    return ServiceModel(service, model, completions_api(model, dial=dial), seconds)
+    api = completions_api(model, dial=dial, starts_thinking=starts_thinking)
+    return ServiceModel(service, model, api, seconds)
+
+
+def encode_openai(request: ModelRequest, model: str, *, dial: bool) -> bytes:
+    """Return the JSON body of a request. Only DIAL gets `custom_content`.
+
+    The request's `parameters` do not override our keys, but `stream_options: null` omits that key
+    for services that reject it. Raises `BadRequest` for text that is not Unicode.
+    """
+    body = dict(request.parameters)
+    options = body.pop("stream_options", {})
+    body["model"] = model
+    names = {spec.name for spec in request.tools}
+    messages: list[Fields] = [
+        message_fields(with_usable_names(message, names), dial=dial) for message in request.messages
+    ]
+    has_marks = dial and request.marks_cache
+    body["messages"] = marked_messages(request.messages, messages) if has_marks else messages
+    body["stream"] = True
+    if options is not None:
+        body["stream_options"] = {"include_usage": True, **options}
+    tools: list[Tool] = [*(spec.written for spec in request.tools), *request.static_tools]
+    if tools:
+        body["tools"] = marked_tools(tools) if has_marks else tools
+    return encode_body(body)
+
+
+def with_usable_names(message: ModelMessage, names: Set[str]) -> ModelMessage:
+    """Return the message with names of calls that the API accepts. Older messages may have any
+    name.
+    """
+    if all(call.name in names or is_tool_name(call.name) for call in message.tool_calls):
+        return message
+    calls = (
+        call if call.name in names else replace(call, name=usable_name(call.name))
+        for call in message.tool_calls
+    )
+    return replace(message, tool_calls=tuple(calls))
+
+
+def message_fields(message: ModelMessage, *, dial: bool) -> dict[str, Any]:
+    """Return the fields of a message. A model gets its own state at the top level, where it sent
+    it, and its reasoning as fields.
+    """
+    thoughts, own = message.thoughts, message.model_state
+    if thoughts is None and not own:
+        fields = to_dict(message)
+    else:
+        state = {**message.state, **own}
+        fields = to_dict(replace(message, state=state, thoughts=None, model_state={}))
+    if thoughts is not None:
+        fields |= {name: thoughts.parts[name] for name in REASONING_KEYS if name in thoughts.parts}
+    if not dial:
+        fields.pop("custom_content", None)
+    return fields
+
+
+MARK: Mapping[str, Any] = {"cache_breakpoint": {}}
+
+Fields = Mapping[str, Any]
+Tool = msgspec.Raw | Fields
+
+
+def marked_tools(tools: Sequence[Tool]) -> list[Tool]:
+    *others, last = tools
+    written = msgspec.json.decode(last) if isinstance(last, msgspec.Raw) else last
+    return [*others, mark_fields(written)]
+
+
+def marked_messages(messages: Sequence[ModelMessage], written: Sequence[Fields]) -> list[Fields]:
+    """Mark messages for the prompt cache. `written` are the messages in the form that is sent."""
+    places = marked_places(messages)
+    return [mark_fields(one) if place in places else one for place, one in enumerate(written)]
+
+
+def marked_places(messages: Sequence[ModelMessage]) -> set[int]:
+    """Return the positions of the last system message, and of the last message before the model's
+    newest turn.
+    """
+    found: set[int] = set()
+    systems = [place for place, one in enumerate(messages) if one.role == "system"]
+    found.update(systems[-1:])
+    spoken = [place for place, one in enumerate(messages) if one.role != "system"]
+    if spoken:
+        newest = messages[spoken[-1]].role == "assistant"
+        before = [place for place in spoken if (messages[place].role == "assistant") != newest]
+        found.update(before[-1:])
+    return found
+
+
+def mark_fields(fields: Fields) -> Fields:
+    return {**fields, "custom_fields": {**fields.get("custom_fields", {}), **MARK}}

@@ -1,7 +1,7 @@
-"""Events of services that write OpenAI's API in a way of their own, made into the API's chunks.
+"""Converts events of services that deviate from OpenAI's API into the API's chunks.
 
-Only events that do not fit `Chunk` come here, so the way of a token stays short. Parts that cannot be
-read are left out, and their shapes logged.
+Only events that do not fit `StreamChunk` are handled here, so the path of a token stays short.
+Unreadable parts are left out, and their shapes are logged.
 """
 
 import json
@@ -19,24 +19,25 @@ from apps.errors import ModelFailed
 from apps.workspace.openai.chunks import (
     MOST_TOKENS,
     CallPart,
-    Choice,
     ChoiceDelta,
-    Chunk,
+    ChunkChoice,
     CustomContent,
     FunctionPart,
     Statistics,
+    StreamChunk,
     TokenCounts,
 )
 from apps.workspace.services.failures import failure_in_stream, is_filled
 from apps.workspace.services.halves import decode_leniently, whole
 from apps.workspace.services.json_shapes import shape_of
+from apps.workspace.services.odd_events import is_keep_alive
 
 logger = logging.getLogger(__name__)
 
 THOUGHTS = frozenset({"thinking", "reasoning", "reasoning_text", "reasoning.text", "thought"})
-"""The types of parts that are a model's reasoning."""
+"""Content parts of these types are a model's reasoning."""
 TEXTS = ("text", "thinking", "reasoning", "content", "value", "summary")
-"""The keys under which parts have their text."""
+"""Parts contain their text under one of these keys."""
 REASONS = ("finish_reason", "type", "reason", "value")
 SILENT_KEYS = frozenset(
     {
@@ -44,23 +45,24 @@ SILENT_KEYS = frozenset(
         "reasoning_details", "provider_specific_fields", "custom_fields", "token_ids",
     }
 )  # fmt: skip
-"""The keys of a delta that say nothing of the answer, or are looked at in another way."""
+"""These keys of a delta carry no content, or are examined elsewhere."""
 MOST_NESTED = 8
 CALL_KEYS = frozenset({"function", "name", "id", "index"})
 
 T = TypeVar("T")
 
 
-def read_odd_chunks(payload: bytes, *, takes_messages: bool) -> list[Chunk]:
-    """The chunks of an event; services that write no blank lines have several in one.
+def read_odd_chunks(payload: bytes, *, takes_messages: bool) -> list[StreamChunk]:
+    """Return the chunks of an event. Services that send no blank lines put several into one event.
 
-    A `message` in the place of a `delta` is one only if the answer `takes_messages`: some services
-    repeat the whole answer at its end. Raises `ModelFailed`.
+    A `message` in place of a `delta` counts as a chunk only if `takes_messages`: some services
+    repeat the whole answer at its end. Raises `ModelFailed` if the service fails.
     """
     try:
         events = [decode_leniently(payload)]
     except (ValueError, RecursionError) as error:
-        lines = [line for line in payload.split(b"\n") if line.strip() not in (b"", b"[DONE]")]
+        lines = [line for line in payload.split(b"\n") if line.strip() != b"[DONE]"]
+        lines = [line for line in lines if not is_keep_alive(line)]
         if len(lines) < 2:
             raise ModelFailed(
                 "The model's service sent an event that is not JSON.", reason="unreadable"
@@ -76,8 +78,8 @@ def read_odd_chunks(payload: bytes, *, takes_messages: bool) -> list[Chunk]:
         raise unreadable("nested") from error
 
 
-def standard_chunk(event: Any, *, takes_messages: bool) -> Chunk:
-    """Raises `ModelFailed` for what is no event of this API."""
+def standard_chunk(event: Any, *, takes_messages: bool) -> StreamChunk:
+    """Convert an event. Raises `ModelFailed` for an event that does not belong to this API."""
     if isinstance(event, list) and len(event) == 1:
         event = event[0]
     if not isinstance(event, Mapping):
@@ -85,7 +87,7 @@ def standard_chunk(event: Any, *, takes_messages: bool) -> Chunk:
     choices = listed(event.get("choices"))
     if not all(isinstance(one, Mapping) for one in choices):
         raise unreadable(event)
-    return Chunk(
+    return StreamChunk(
         [standard_choice(one, takes_messages=takes_messages) for one in choices],
         standard_counts(event.get("usage")),
         converted(event.get("statistics"), Statistics, "the statistics"),
@@ -95,13 +97,13 @@ def standard_chunk(event: Any, *, takes_messages: bool) -> Chunk:
 
 def answer_unread(shape: str) -> ModelFailed:
     return ModelFailed(
-        f"The model's service sent an answer of which nothing is understood: {shape}",
+        f"The model's service sent an unreadable response: {shape}",
         reason="unreadable",
     )
 
 
 def missed_shape(payload: bytes) -> str:
-    """The shape of an event that has something which is not read as a part of the answer, else ""."""
+    """Return the shape of an event with content that is not read as a part of the answer, else ""."""
     try:
         event = decode_leniently(payload)
         choices = [one for one in listed(event.get("choices")) if isinstance(one, Mapping)]
@@ -122,12 +124,12 @@ def has_unread(delta: Any) -> bool:
 
 def unreadable(event: Any) -> ModelFailed:
     return ModelFailed(
-        f"The model's service sent an event that is not understood: {shape_of(event)}",
+        f"The model's service sent an unreadable event: {shape_of(event)}",
         reason="unreadable",
     )
 
 
-def standard_choice(written: Mapping[str, Any], *, takes_messages: bool) -> Choice:
+def standard_choice(written: Mapping[str, Any], *, takes_messages: bool) -> ChunkChoice:
     said = standard_delta(written.get("delta"))
     if takes_messages and not any(structs.astuple(said)):
         said = standard_delta(written.get("message"))
@@ -136,11 +138,11 @@ def standard_choice(written: Mapping[str, Any], *, takes_messages: bool) -> Choi
         and not any(structs.astuple(said))
         and isinstance(written.get("text"), str)
     ):
-        said = ChoiceDelta(written["text"])  # as completions without messages have it
+        said = ChoiceDelta(written["text"])  # Completions without messages have it this way.
     reason = standard_reason(written.get("finish_reason"))
     if is_filled(written.get("error")) or reason == "error":
         raise failure_in_stream(msgspec.json.encode({"error": tidy(written.get("error"))}))
-    return Choice(
+    return ChunkChoice(
         said,
         reason,
         tidy(written.get("logprobs")),
@@ -170,7 +172,7 @@ def standard_delta(written: Any) -> ChoiceDelta:
 
 
 def read_part(part: Any, texts: list[str], thoughts: list[str]) -> None:
-    """A part of a content: text, or an object with its type."""
+    """Read a part of a content: a text, or an object with a type."""
     if isinstance(part, (int, float)) and not isinstance(part, bool):
         part = str(part)
     text = text_in(part)
@@ -185,7 +187,7 @@ def read_part(part: Any, texts: list[str], thoughts: list[str]) -> None:
 
 
 def text_in(value: Any, depth: int = 0) -> str | None:
-    """The text of a value, however deep it is; None without any."""
+    """Return the text of a value at any depth; None if there is none."""
     if isinstance(value, str):
         return value
     if depth > MOST_NESTED:
@@ -271,12 +273,14 @@ def listed(value: Any) -> list[Any]:
 
 
 def plain_text(value: Any) -> str | None:
-    """A name or an id, which some services write as a number."""
+    """Return a name or an id, which some services send as a number."""
     return None if value is None or isinstance(value, (Mapping, list)) else whole(str(value))
 
 
 def whole_number(value: Any) -> int | None:
-    """A count or a number that is written as any kind of number, or as text; None for others."""
+    """Return a count or a number that is sent as any kind of number, or as text; None for other
+    values.
+    """
     if isinstance(value, str):
         try:
             value = float(value)
@@ -288,7 +292,7 @@ def whole_number(value: Any) -> int | None:
 
 
 def tidy(value: Any) -> Any:
-    """The JSON without nulls and without halves of characters."""
+    """Return the JSON without nulls or unpaired surrogates."""
     if isinstance(value, str):
         return whole(value)
     if isinstance(value, dict):
@@ -302,6 +306,6 @@ def log_unread(what: str, value: Any) -> None:
     log_shape(what, shape_of(value))
 
 
-@lru_cache(maxsize=1024)  # once for each shape, in a process
+@lru_cache(maxsize=1024)  # A process logs each shape once.
 def log_shape(what: str, shape: str) -> None:
-    logger.warning("A model's service sent %s that is not understood: %s", what, shape)
+    logger.warning("Could not read %s from a model's service: %s", what, shape)

@@ -1,4 +1,4 @@
-"""Thoughts that a model writes into the beginning of its text, between tags."""
+"""Extracts thoughts that a model writes between tags at the beginning of its text."""
 
 import re
 
@@ -18,41 +18,53 @@ TAGS = {
     "<|start_thinking|>": "<|end_thinking|>",
     "◁think▷": "◁/think▷",
 }
-"""In lower case. Models that think before they speak, served without a parser for their thoughts."""
+"""These tags are in lower case. They occur if a reasoning model is served without a parser for its
+thoughts.
+"""
 MOST_BLANKS = 200
-"""The limit for characters that are held back before a tag."""
+"""At most this many blank characters are held back before a tag."""
 
 _opening = re.compile("|".join(map(re.escape, TAGS)), re.IGNORECASE)
 _closings = {
     tag: re.compile(rf"\s*{re.escape(end)}\s*", re.IGNORECASE) for tag, end in TAGS.items()
 }
+_beginnings = frozenset(tag[:size] for tag in TAGS for size in range(len(tag) + 1))
 _whole = re.compile(r"\s*</think(?:ing)?>\s*", re.IGNORECASE)
 
 
 class ThinkTags:
-    """Makes thoughts of what is between tags at the beginning of an answer.
+    """Converts the text between tags at the beginning of an answer into reasoning.
 
-    `is_over` as soon as the answer itself has begun: tags in it are what the model talks about.
+    `is_over` is set as soon as the answer itself begins, because later tags are part of the answer.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tag: str = "") -> None:
+        """Create the filter. `tag` is the opening tag if the prompt contains it, so that the answer
+        begins within a thought.
+        """
         self.is_over = False
-        self.tag = ""
-        """The opening tag of the thought that is being written."""
+        self.is_beginning = bool(tag)
+        """True while the answer may repeat the tag of the prompt."""
+        self.tag = tag
+        """This is the opening tag of the current thought."""
         self.held = ""
-        """What may be the beginning of a tag, and the blanks before it."""
+        """This is a possible beginning of a tag, with the blanks before it."""
         self.thoughts: list[str] = []
         self.has_calls = False
 
     def filter(self, deltas: list[Delta], start: int) -> None:
-        """Change the deltas behind `start` in place."""
+        """Change the deltas after `start` in place."""
         changed: list[Delta] = []
         for delta in deltas[start:]:
             match delta:
                 case TextDelta(text) if not self.is_over:
                     changed += self.split(text, delta)
-                case ReasoningDelta(text) if text and not self.tag:
-                    changed += [*self.released(), delta]  # the service parts them itself
+                case ReasoningDelta(text) if text and (self.is_beginning or not self.tag):
+                    self.tag, self.is_beginning = "", False
+                    changed += [
+                        *self.released(),
+                        delta,
+                    ]  # The service separates the thoughts itself.
                 case ToolCallDelta():
                     self.has_calls = True
                     changed += [*self.released(), delta]
@@ -78,6 +90,13 @@ class ThinkTags:
                     text = said if self.thoughts else text
                     found.append(TextDelta(text, delta.logprobs))
                     break
+            elif self.is_beginning:
+                said = text.lstrip()
+                if self.tag.startswith(said.lower()):
+                    self.held = text
+                    break
+                self.is_beginning = False
+                text = said[len(self.tag) :] if said.lower().startswith(self.tag) else text
             elif closed := _closings[self.tag].search(text):
                 found += self.think(text[: closed.start()])
                 self.tag, text = "", text[closed.end() :]
@@ -105,7 +124,7 @@ class ThinkTags:
         return [TextDelta(held)] if held and not (self.thoughts and held.isspace()) else []
 
     def end(self, reason: str) -> list[Delta]:
-        """The rest. Thoughts that never ended are the answer, unless it was cut."""
+        """Return the rest. A thought without an end is the answer, unless the answer was cut."""
         if self.is_over:
             return []
         found = self.released()
@@ -117,8 +136,7 @@ class ThinkTags:
 
 def may_open(text: str) -> bool:
     """Return whether more text could make it an opening tag."""
-    lowered = text.lower()
-    return any(tag.startswith(lowered) for tag in TAGS)
+    return text.lower() in _beginnings
 
 
 def kept_end(text: str, closing: str) -> int:
@@ -131,7 +149,7 @@ def kept_end(text: str, closing: str) -> int:
 
 
 def without_opening_tag(deltas: list[Delta]) -> list[Delta]:
-    """A whole answer whose opening tag was part of the prompt."""
+    """Convert a whole answer whose opening tag was part of the prompt."""
     said = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
     closed = _whole.search(said)
     if closed is None or "<think" in said.lower():

@@ -1,10 +1,11 @@
-"""The output items of one answer while they arrive, and the deltas made of them.
+"""Converts the output items of an answer into deltas while they arrive.
 
-Services stream an item piece by piece, or send it when it is complete, or with the whole response;
-each piece is told once.
+Services stream an item piece by piece, or send it when it is complete, or with the whole response.
+Each piece is emitted once.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from apps.agent.events import AnnotationAdded, AttachmentAdded, RefusalDelta, TextDelta, Usage
@@ -24,37 +25,64 @@ from apps.workspace.responses.builtin_tools import (
     picture_of,
     untrusted_source,
 )
-from apps.workspace.responses.failures import failure_of_response
-from apps.workspace.responses.fields import mappings, text_in
-from apps.workspace.responses.kept_items import BETWEEN_TEXTS, ITEMS, kept_items
-from apps.workspace.services.failures import is_filled
+from apps.workspace.responses.kept_items import (
+    BETWEEN_TEXTS,
+    ITEMS,
+    kept_items,
+    mappings,
+    text_field,
+)
+from apps.workspace.services.failures import (
+    LASTING,
+    TRANSIENT,
+    clean_text,
+    is_filled,
+    status_of_code,
+    tidy_message,
+)
+from apps.workspace.services.logprobs import read_logprobs
 
 Item = Mapping[str, Any]
 THINKING = "reasoning"
-"""The name of the deltas with the text or the summary of the model's reasoning."""
+"""Deltas with this name contain the text or the summary of the model's reasoning."""
 INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
+STATUSES: Mapping[str, int] = MappingProxyType(
+    {
+        "server_is_overloaded": 503,
+        "vector_store_timeout": 504,
+        "invalid_request_error": 400,
+        "invalid_prompt": 400,
+        "invalid_encrypted_content": 400,
+        "bio_policy": 400,
+        "data_residency_mismatch": 400,
+        "misalignment_policy_violation": 400,
+    }
+)
+"""These error codes map to status codes, like `CODE_STATUSES`, but only this API uses them."""
+PICTURES = ("image_", "invalid_image", "invalid_base64_image", "unsupported_image", "empty_image")
+"""Codes with these prefixes report an unusable image in the request."""
 
 
 class ResponseAnswer:
-    """Items have the numbers that the service gives them: their places in its output."""
+    """The state of one answer. Items have the service's numbers: their positions in the output."""
 
     def __init__(self) -> None:
         self.items: dict[int, Item] = {}
-        """The complete ones."""
+        """These are the complete items."""
         self.begun: set[int] = set()
         self.streamed: set[int] = set()
-        """Items of which pieces have come."""
+        """Pieces of these items have arrived."""
         self.cited: set[int] = set()
         self.lengths: dict[int, int] = {}
-        """Of the texts, by the number of their item."""
+        """This maps the number of an item to the length of its text in characters."""
 
     def begin(self, index: int, item: Item, deltas: list[Delta]) -> None:
-        """The item is announced; most of it is still to come."""
+        """Register an announced item. Most of it will follow."""
         if index in self.begun:
             return
         self.begun.add(index)
         if item.get("type") == "function_call":
-            id, name = text_in(item, "call_id"), text_in(item, "name")
+            id, name = text_field(item, "call_id"), text_field(item, "name")
             deltas.append(ToolCallDelta(index, id, name))
         elif (stage := opened_stage(index, item)) is not None:
             deltas.append(stage)
@@ -62,14 +90,15 @@ class ResponseAnswer:
     def say(self, index: int, text: str, deltas: list[Delta], logprobs: Any = None) -> None:
         if text or logprobs:
             text = self.take_text(index, text)
-            deltas.append(TextDelta(text, {"content": logprobs} if logprobs else None))
+            known = read_logprobs({"content": logprobs}) if logprobs else None
+            deltas.append(TextDelta(text, known))
 
     def refuse(self, index: int, text: str, deltas: list[Delta]) -> None:
         if text:
             deltas.append(RefusalDelta(self.take_text(index, text)))
 
     def take_text(self, index: int, text: str) -> str:
-        """The text, parted from that of an earlier item."""
+        """Return the text, separated from that of an earlier item."""
         known = self.lengths.get(index)
         if known is None:
             known = 0
@@ -88,14 +117,14 @@ class ResponseAnswer:
         deltas.append(ToolCallDelta(index, arguments=arguments))
 
     def cite(self, index: int, annotation: Any, deltas: list[Delta]) -> None:
-        """Written as in a completion: the fields of an annotation below the name of its type."""
-        if isinstance(annotation, Mapping) and (kind := text_in(annotation, "type")):
+        """Append the annotation in the form of a completion: its fields below the name of its type."""
+        if isinstance(annotation, Mapping) and (kind := text_field(annotation, "type")):
             self.cited.add(index)
             fields = {name: value for name, value in annotation.items() if name != "type"}
             deltas.append(AnnotationAdded({"type": kind, kind: fields}))
 
     def end(self, index: int, item: Item, deltas: list[Delta]) -> None:
-        """The item is complete: tell what has not come yet."""
+        """Complete the item: emit what has not been emitted yet."""
         if index in self.items:
             return
         self.begin(index, item, deltas)
@@ -105,10 +134,10 @@ class ResponseAnswer:
                 self.end_message(index, item, deltas)
             case "reasoning" if index not in self.streamed:
                 parts = mappings(item.get("summary")) or mappings(item.get("content"))
-                if text := BETWEEN_TEXTS.join(text_in(part, "text") for part in parts):
+                if text := BETWEEN_TEXTS.join(text_field(part, "text") for part in parts):
                     self.think(index, text, deltas)
             case "function_call" if index not in self.streamed:
-                self.argue(index, text_in(item, "arguments"), deltas)
+                self.argue(index, text_field(item, "arguments"), deltas)
             case _ if opened_stage(index, item) is not None:
                 self.end_tool(index, item, deltas)
 
@@ -123,14 +152,14 @@ class ResponseAnswer:
         has_come, is_cited = index in self.streamed, index in self.cited
         for part in mappings(item.get("content")):
             if not has_come:
-                self.say(index, text_in(part, "text"), deltas, part.get("logprobs"))
-                self.refuse(index, text_in(part, "refusal"), deltas)
+                self.say(index, text_field(part, "text"), deltas, part.get("logprobs"))
+                self.refuse(index, text_field(part, "refusal"), deltas)
             if not is_cited:
                 for annotation in mappings(part.get("annotations")):
                     self.cite(index, annotation, deltas)
 
     def finish(self, response: Mapping[str, Any], deltas: list[Delta]) -> None:
-        """Take the response as a whole. Raises `ModelFailed` for one that is no answer."""
+        """Take the response as a whole. Raises `ModelFailed` for one that is not an answer."""
         for index, item in enumerate(mappings(response.get("output"))):
             self.end(index, item, deltas)
         usage = usage_of(response.get("usage"))
@@ -142,12 +171,14 @@ class ResponseAnswer:
         deltas.append(Finish(reason))
 
     def finish_reason(self, response: Mapping[str, Any]) -> str:
-        """Raises `ModelFailed`."""
+        """Return the finish reason. Raises `ModelFailed` if the service fails."""
         error, status = response.get("error"), response.get("status")
         if isinstance(error, Mapping) and is_filled(error):
             raise failure_of_response(error)
         if status == "incomplete":
-            return INCOMPLETE.get(text_in(response.get("incomplete_details"), "reason"), "length")
+            return INCOMPLETE.get(
+                text_field(response.get("incomplete_details"), "reason"), "length"
+            )
         if status not in (None, "completed") or not isinstance(response.get("output"), list):
             raise ModelFailed(
                 "The model's service did not complete its answer.", reason="unreadable"
@@ -167,3 +198,24 @@ def usage_of(usage: Any) -> Usage | None:
         created=count_in(taken, "cache_write_tokens"),
         reasoning=count_in(given, "reasoning_tokens"),
     )
+
+
+def failure_of_response(error: Mapping[str, Any]) -> ModelFailed:
+    """Convert the `error` of a failed response, or of an event that ends the stream."""
+    code, kind = clean_text(error.get("code")), clean_text(error.get("type"))
+    status = status_of(code) or status_of(kind)
+    return ModelFailed(
+        "The model's service aborted its response with an error.",
+        status=status,
+        is_transient=status in TRANSIENT and code not in LASTING,
+        reason="stream",
+        said=tidy_message(clean_text(error.get("message"))),
+        code=code,
+        kind="" if kind == "error" else kind,
+    )
+
+
+def status_of(code: str) -> int | None:
+    if code.startswith(PICTURES):
+        return 400
+    return STATUSES.get(code) or status_of_code(code)

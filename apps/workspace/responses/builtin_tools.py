@@ -1,4 +1,4 @@
-"""Calls of tools that the service runs itself, as stages of the answer."""
+"""Shows calls of tools that the service runs itself as stages of the answer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from apps.agent.messages import Attachment
 from apps.agent.model import StagePart
 from apps.agent.stages import FENCE
-from apps.workspace.responses.fields import mappings, strings, text_in
+from apps.workspace.responses.kept_items import mappings, strings, text_field
 
 TITLES = {
     "web_search_call": "Web search",
@@ -16,7 +16,7 @@ TITLES = {
     "mcp_call": "MCP tool",
     "mcp_approval_request": "MCP tool",
 }
-"""By the type of the item; items of other types are not shown."""
+"""Each type of item maps to the title of its stage. Items of other types are not shown."""
 NOT_APPROVED = (
     "The tool asks for an approval, which cannot be given here. "
     'Set `require_approval` to `"never"` in the tool\'s settings, or remove the tool.'
@@ -29,34 +29,36 @@ def opened_stage(index: int, item: Mapping[str, Any]) -> StagePart | None:
     title = TITLES.get(str(item.get("type")))
     if title is None:
         return None
-    names = [text_in(item, name) for name in ("server_label", "name")]
+    names = [text_field(item, name) for name in ("server_label", "name")]
     return StagePart(index, ": ".join((title, *filter(None, names))))
 
 
 def closed_stage(index: int, item: Mapping[str, Any]) -> StagePart:
-    has_failed = text_in(item, "status") in FAILED or bool(item.get("error"))
+    has_failed = text_field(item, "status") in FAILED or bool(item.get("error"))
     is_refused = item.get("type") == "mcp_approval_request"
-    return StagePart(index, content="\n\n".join(shown(item)), failed=has_failed or is_refused)
+    return StagePart(
+        index, content="\n\n".join(stage_paragraphs(item)), failed=has_failed or is_refused
+    )
 
 
-def shown(item: Mapping[str, Any]) -> Iterator[str]:
-    """The paragraphs of a stage, in Markdown."""
+def stage_paragraphs(item: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the paragraphs of a stage, in Markdown."""
     match item.get("type"):
         case "web_search_call":
             yield bullets(steps_of_search(item.get("action")))
         case "file_search_call":
-            results = (text_in(one, "filename") for one in mappings(item.get("results")))
+            results = (text_field(one, "filename") for one in mappings(item.get("results")))
             yield bullets([*strings(item.get("queries")), *results])
         case "code_interpreter_call":
-            yield fenced(text_in(item, "code"), "python")
-            logs = (text_in(one, "logs") for one in mappings(item.get("outputs")))
-            yield from (fenced(log) for log in logs if log)
+            yield fence_code(text_field(item, "code"), "python")
+            logs = (text_field(one, "logs") for one in mappings(item.get("outputs")))
+            yield from (fence_code(log) for log in logs if log)
         case "image_generation_call":
-            yield text_in(item, "revised_prompt")
+            yield text_field(item, "revised_prompt")
         case "mcp_call":
-            yield fenced(text_in(item, "arguments"), "json")
-            if output := text_in(item, "output"):
-                yield fenced(output)
+            yield fence_code(text_field(item, "arguments"), "json")
+            if output := text_field(item, "output"):
+                yield fence_code(output)
         case "mcp_approval_request":
             yield NOT_APPROVED
         case _:
@@ -70,30 +72,32 @@ def steps_of_search(action: Any) -> list[str]:
         case {"type": "find_in_page", "pattern": str(pattern), "url": str(url)}:
             return [f"{pattern} ({url})"]
         case {"type": "search"}:
-            asked = strings(action.get("queries")) or [text_in(action, "query")]
-            return [*asked, *(text_in(one, "url") for one in mappings(action.get("sources")))]
+            asked = strings(action.get("queries")) or [text_field(action, "query")]
+            return [*asked, *(text_field(one, "url") for one in mappings(action.get("sources")))]
         case _:
             return []
 
 
 def picture_of(item: Mapping[str, Any]) -> Attachment | None:
-    """The picture of an image generation, as base64."""
-    data = text_in(item, "result")
+    """Return the image of an image generation, as base64."""
+    data = text_field(item, "result")
     if item.get("type") != "image_generation_call" or not data:
         return None
-    words = " ".join(text_in(item, "revised_prompt").split())
+    words = " ".join(text_field(item, "revised_prompt").split())
     title = words if len(words) <= TITLE_CHARACTERS else f"{words[: TITLE_CHARACTERS - 1]}…"
-    kind = text_in(item, "output_format") or "png"
+    kind = text_field(item, "output_format") or "png"
     return Attachment(f"image/{kind}", title or "Picture", data=data)
 
 
 def untrusted_source(item: Mapping[str, Any]) -> str:
-    """The source of strangers that the call has read, as a `Taint` tells it; "" for none."""
+    """Return the untrusted source that the call has read, as a `Taint` names it; "" if there is
+    none.
+    """
     match item.get("type"):
         case "web_search_call":
             return "a web search"
         case "mcp_call":
-            return f"results of {text_in(item, 'server_label')}: {text_in(item, 'name')}"
+            return f"results of {text_field(item, 'server_label')}: {text_field(item, 'name')}"
         case _:
             return ""
 
@@ -102,5 +106,5 @@ def bullets(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines if line)
 
 
-def fenced(text: str, language: str = "") -> str:
+def fence_code(text: str, language: str = "") -> str:
     return f"{FENCE}{language}\n{text}\n{FENCE}"

@@ -1,4 +1,4 @@
-"""The events of a streamed response, read as deltas; those of an unknown type are skipped."""
+"""Converts the events of a streamed response into deltas. Events of an unknown type are skipped."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -8,14 +8,15 @@ import msgspec
 from apps.agent.model import Delta
 from apps.agent.surrogates import decode_json
 from apps.errors import ModelFailed
-from apps.workspace.responses.answer import ResponseAnswer
-from apps.workspace.responses.failures import failure_of_response
+from apps.workspace.responses.answer import ResponseAnswer, failure_of_response
 from apps.workspace.responses.kept_items import BETWEEN_TEXTS
+from apps.workspace.services.event_stream import speaks
+from apps.workspace.services.failures import failure_of_empty_answer
 from apps.workspace.services.halves import CutCharacters
 
 
 class ResponseEvent(msgspec.Struct, gc=False):
-    """An event of any type; the fields of a known one are checked when they are needed."""
+    """An event of any type. The fields of a known type are validated when they are needed."""
 
     type: Any = ""
     delta: Any = ""
@@ -33,7 +34,7 @@ Handle = Callable[[ResponseAnswer, int, ResponseEvent, list[Delta]], None]
 
 
 class ResponseEvents:
-    """Reads the events of one answer; the last one brings the response as a whole."""
+    """Reads the events of one answer. The last event contains the whole response."""
 
     def __init__(self) -> None:
         self.answer = ResponseAnswer()
@@ -43,13 +44,13 @@ class ResponseEvents:
         self.has_understood = False
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Raises `ModelFailed` for an error event and for one that is not understood."""
+        """Read an event. Raises `ModelFailed` for an error event and for an unreadable one."""
         try:
             event = _decode(payload)
         except (ValueError, RecursionError):
-            if payload.strip() == b"[DONE]":  # from services that end every stream with it
+            if payload.strip() == b"[DONE]":  # Some services end every stream with it.
                 return
-            event = understood(_decode, self.halves.join(payload))
+            event = decode_event(_decode, self.halves.join(payload))
         kind = event.type if isinstance(event.type, str) else ""
         kind = kind or name.decode("latin-1")
         self.has_understood = self.has_understood or kind.startswith(OWN)
@@ -65,22 +66,25 @@ class ResponseEvents:
 
 
 def read_response(data: bytes) -> list[Delta]:
-    """An answer in one piece. Raises `ModelFailed`."""
+    """Convert an answer that is not streamed. Raises `ModelFailed` if the service fails."""
+    response = decode_event(_decode_object, data)
     deltas: list[Delta] = []
-    ResponseAnswer().finish(understood(_decode_object, data), deltas)
+    ResponseAnswer().finish(response, deltas)
+    if response.get("status") is None and not speaks(deltas):
+        raise failure_of_empty_answer()
     return deltas
 
 
 def say(answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
-    answer.say(index, text_of(event), deltas, event.logprobs)
+    answer.say(index, delta_text(event), deltas, event.logprobs)
 
 
 def refuse(answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
-    answer.refuse(index, text_of(event), deltas)
+    answer.refuse(index, delta_text(event), deltas)
 
 
 def think(answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
-    answer.think(index, text_of(event), deltas)
+    answer.think(index, delta_text(event), deltas)
 
 
 def begin_summary(
@@ -91,7 +95,7 @@ def begin_summary(
 
 
 def argue(answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
-    answer.argue(index, text_of(event), deltas)
+    answer.argue(index, delta_text(event), deltas)
 
 
 def cite(answer: ResponseAnswer, index: int, event: ResponseEvent, deltas: list[Delta]) -> None:
@@ -118,27 +122,27 @@ HANDLERS: Mapping[str, Handle] = {
     "response.output_item.done": end,
 }
 OWN = "response."
-"""The beginning of the types of all events but errors."""
+"""The types of all events except errors have this prefix."""
 LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
-def text_of(event: ResponseEvent) -> str:
-    """Raises `ModelFailed`."""
+def delta_text(event: ResponseEvent) -> str:
+    """Return the text of a delta. Raises `ModelFailed` if the service fails."""
     if not isinstance(event.delta, str):
         raise not_understood()
     return event.delta
 
 
 def object_in(value: Any) -> Mapping[str, Any]:
-    """Raises `ModelFailed`."""
+    """Return the value if it is an object. Raises `ModelFailed` otherwise."""
     if not isinstance(value, Mapping):
         raise not_understood()
     return value
 
 
 def failure_of_event(payload: bytes) -> ModelFailed:
-    """The error is the event itself, or an object in it."""
-    found = understood(_decode_object, payload)
+    """Convert an error, which is the event itself or an object in it."""
+    found = decode_event(_decode_object, payload)
     error = found.get("error")
     return failure_of_response(error if isinstance(error, Mapping) else found)
 
@@ -146,8 +150,8 @@ def failure_of_event(payload: bytes) -> ModelFailed:
 T = TypeVar("T")
 
 
-def understood(decode: Callable[[bytes], T], data: bytes) -> T:
-    """Raises `ModelFailed`."""
+def decode_event(decode: Callable[[bytes], T], data: bytes) -> T:
+    """Decode an event. Raises `ModelFailed` if the service fails."""
     try:
         return decode_json(decode, data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -155,6 +159,4 @@ def understood(decode: Callable[[bytes], T], data: bytes) -> T:
 
 
 def not_understood() -> ModelFailed:
-    return ModelFailed(
-        "The model's service sent an answer that is not understood.", reason="unreadable"
-    )
+    return ModelFailed("The model's service sent an unreadable response.", reason="unreadable")

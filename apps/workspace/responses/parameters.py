@@ -1,9 +1,9 @@
-"""Parameters of a completion request as fields of the Responses API."""
+"""Converts parameters of a completion request into fields of the Responses API."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from apps.workspace.services.request_bodies import log_left_out
+from apps.workspace.services.client import log_left_out
 
 SAME = frozenset(
     {
@@ -27,9 +27,9 @@ SAME = frozenset(
         "user",
     }
 )
-"""Fields that are named and written as the parameter is."""
+"""These fields equal the parameter with the same name."""
 LIMITS = ("max_output_tokens", "max_completion_tokens", "max_tokens")
-"""Names of one limit, the first one wins."""
+"""These are names of the same limit. The first one wins."""
 READ = frozenset(
     {
         *LIMITS,
@@ -44,19 +44,19 @@ READ = frozenset(
         "verbosity",
     }
 )
-"""Parameters that become another field."""
+"""These parameters are converted into another field."""
 SUPPORTED = SAME | READ
 OURS = frozenset({"input", "instructions", "model", "store", "stream", "tools"})
-"""Written by the request itself, whatever a parameter says."""
+"""The request itself sets these fields, regardless of parameters."""
 THOUGHTS = "reasoning.encrypted_content"
 LOGPROBS = "message.output_text.logprobs"
 
 
 def body_fields(parameters: Mapping[str, Any], model: str) -> dict[str, Any]:
-    """The fields of a request body, without those that `OURS` names.
+    """Return the fields of a request body, without the fields in `OURS`.
 
     A parameter that is null is left to the service. Parameters that the API does not have are left
-    out, which is logged once for each `model`.
+    out, which is logged once per `model`.
     """
     given = {name: value for name, value in parameters.items() if value is not None}
     for name in sorted(given.keys() - SUPPORTED - OURS):
@@ -69,13 +69,15 @@ def body_fields(parameters: Mapping[str, Any], model: str) -> dict[str, Any]:
         "reasoning": reasoning(given),
         "text": text_form(given),
         "stream_options": stream_options(given.get("stream_options")),
-        "include": included(given),
+        "include": included_data(given),
     }
     return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
 
 def reasoning(given: Mapping[str, Any]) -> dict[str, Any]:
-    """`reasoning_effort` asks for a summary of the thoughts too; `reasoning` overrides both."""
+    """Return the `reasoning` field. `reasoning_effort` also requests a summary of the reasoning;
+    the parameter `reasoning` overrides both.
+    """
     effort = given.get("reasoning_effort")
     wanted: dict[str, Any] = {} if effort is None else {"effort": effort}
     if effort not in (None, "none"):
@@ -85,8 +87,10 @@ def reasoning(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if value is not None}
 
 
-def included(given: Mapping[str, Any]) -> list[str]:
-    """Names of data that the service is to add to its answer; a model that does not think refuses `THOUGHTS`."""
+def included_data(given: Mapping[str, Any]) -> list[str]:
+    """Return the names of data that the service shall add to its answer. A model without reasoning
+    rejects `THOUGHTS`.
+    """
     own = given.get("include")
     wanted = [name for name in own if isinstance(name, str)] if isinstance(own, list) else []
     if reasoning(given).get("effort", "none") != "none":
@@ -100,7 +104,7 @@ def text_form(given: Mapping[str, Any]) -> dict[str, Any]:
     own = given.get("text")
     wanted = dict(own) if isinstance(own, Mapping) else {}
     if (form := given.get("response_format")) is not None:
-        wanted["format"] = flattened(form, "json_schema")
+        wanted["format"] = flatten_choice(form, "json_schema")
     if (verbosity := given.get("verbosity")) is not None:
         wanted["verbosity"] = verbosity
     return wanted
@@ -108,16 +112,16 @@ def text_form(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def tool_choice(choice: Any) -> Any:
     if not isinstance(choice, Mapping) or choice.get("type") != "allowed_tools":
-        return flattened(choice, "function", "custom")
-    flat = flattened(choice, "allowed_tools")
+        return flatten_choice(choice, "function", "custom")
+    flat = flatten_choice(choice, "allowed_tools")
     tools = flat.get("tools")
     if isinstance(tools, (list, tuple)):
-        flat["tools"] = [flattened(tool, "function", "custom") for tool in tools]
+        flat["tools"] = [flatten_choice(tool, "function", "custom") for tool in tools]
     return flat
 
 
-def flattened(written: Any, *kinds: str) -> Any:
-    """`{"type": kind, kind: {…}}` with the inner fields beside the type; others as they are."""
+def flatten_choice(written: Any, *kinds: str) -> Any:
+    """Return `{"type": kind, kind: {…}}` with the inner fields next to the type; others unchanged."""
     if not isinstance(written, Mapping):
         return written
     kind = written.get("type")
@@ -126,7 +130,9 @@ def flattened(written: Any, *kinds: str) -> Any:
 
 
 def stream_options(options: Any) -> dict[str, Any]:
-    """Usage comes in any case, and the API refuses to be asked for it."""
+    """Return the stream options. The API always sends the usage, and rejects the option that
+    requests it.
+    """
     if not isinstance(options, Mapping):
         return {}
     return {name: value for name, value in options.items() if name != "include_usage"}

@@ -1,34 +1,45 @@
-"""The client of a model's service, one for each service and event loop: it posts JSON as bytes."""
+"""The client of a model service, one for each service and event loop. It posts JSON as bytes."""
 
+import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 from urllib.parse import unquote_plus
 
-from django.conf import settings
+import msgspec
 
 from apps import tracing
+from apps.errors import BadRequest
 from apps.manifest.secrets import reads_as_credential
 from apps.manifest.servers import query_pairs
 from apps.workspace.egress.guard import Trust
-from apps.workspace.egress.per_loop import shared
+from apps.workspace.egress.per_loop import loop_object
 from apps.workspace.egress.sdk_clients import URL
-from apps.workspace.egress.transport import Endpoint, Limits, StreamedResponse, StreamTransport
+from apps.workspace.egress.transport import HttpEndpoint, Limits, StreamedResponse, StreamTransport
 from apps.workspace.services.failures import failure_of_refusal
 
 CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0
+CALL_SECONDS = 3600.0
+"""One request times out after this many seconds, even while data arrive: an hour, as for a
+deployment that is a tool.
+"""
 MOST_ERROR_BYTES = 1024 * 1024
 
 AGENT = "QuickApps"
 MOST_CLIENTS = 1_000
 
 Headers = tuple[tuple[str, str], ...]
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
-    """An address with credentials in its headers; hashable, so that clients are found by it.
+class ModelService:
+    """A base URL with credentials in its headers. It is hashable, so that it can be the key of a
+    client.
 
-    `base_url` ends with the version, and may have a query; `path` is what follows the version.
+    `base_url` ends with the version, and may have a query; `path` follows the version.
     """
 
     base_url: str
@@ -42,11 +53,13 @@ class Service:
         return [value.rpartition(" ")[2] for name, value in named if reads_as_credential(name)]
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """Raises as `ServiceClient.ask`, and `InvalidURL`."""
+        """Send a request. Raises the same errors as `ServiceClient.ask`, and `InvalidURL`."""
         return await find_client(self).ask(content, idle_seconds)
 
-    def endpoint(self) -> Endpoint:
-        """Raises `InvalidURL`, and the HTTP client's errors for what cannot be sent."""
+    def endpoint(self) -> HttpEndpoint:
+        """Return the endpoint. Raises `InvalidURL`, and the HTTP client's errors for values that
+        cannot be sent.
+        """
         place = URL(self.base_url)
         path, mark, query = place.raw_path.partition(b"?")
         asked = self.path.encode("ascii")
@@ -62,31 +75,31 @@ class Service:
             **dict(self.headers),
         }
         encoded = [(name.encode("latin-1"), value.encode()) for name, value in headers.items()]
-        return Endpoint.of(place.copy_with(raw_path=raw_path, fragment=None), encoded)
+        return HttpEndpoint.of(place.copy_with(raw_path=raw_path, fragment=None), encoded)
 
 
 class ServiceClient:
-    """Repeats nothing: only the run knows whether a question may be asked twice."""
+    """A client without retries: only the run knows whether a question may be sent twice."""
 
-    def __init__(self, service: Service) -> None:
-        """Raises as `Service.endpoint`."""
+    def __init__(self, service: ModelService) -> None:
+        """Create the client. Raises the same errors as `Service.endpoint`."""
         self.transport = StreamTransport(Trust.OPERATOR)
         self.endpoint = service.endpoint()
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """Post a request; `idle_seconds` limit the wait between two reads of the answer.
+        """Post a request; `idle_seconds` limits the wait between two reads of the response.
 
-        Raises `ModelFailed` for an answer that is not 2xx, the HTTP client's errors, and
+        Raises `ModelFailed` for a response that is not 2xx, the HTTP client's errors, and
         `EgressRefused`.
         """
         return await self.send(content, idle_seconds, "POST")
 
     async def fetch(self, idle_seconds: float) -> StreamedResponse:
-        """Get what is at the address. Raises as `ask`."""
+        """Send a GET request to the URL. Raises the same errors as `ask`."""
         return await self.send(b"", idle_seconds, "GET")
 
     async def send(self, content: bytes, idle_seconds: float, method: str) -> StreamedResponse:
-        """Raises as `ask`."""
+        """Send a request. Raises the same errors as `ask`."""
         limits, headers = call_limits(idle_seconds), tracing.headers()
         answer = await self.transport.send(self.endpoint, content, limits, headers, method)
         if answer.is_success:
@@ -97,22 +110,26 @@ class ServiceClient:
         await self.transport.aclose()
 
 
-def find_client(service: Service) -> ServiceClient:
-    """Raises as `Service.endpoint`."""
-    return shared(KeptClients, KeptClients).find(service)
+def find_client(service: ModelService) -> ServiceClient:
+    """Return the client of a service. Raises the same errors as `Service.endpoint`."""
+    return loop_object(KeptClients, KeptClients).find(service)
 
 
 class KeptClients:
-    """The clients of this event loop that were used last: each person may have a key of their own."""
+    """The most recently used clients of this event loop. There may be many, because each user may
+    have a key of their own.
+    """
 
     def __init__(self) -> None:
-        self.clients: dict[Service, ServiceClient] = {}
+        self.clients: dict[ModelService, ServiceClient] = {}
 
-    def find(self, service: Service) -> ServiceClient:
-        """Raises as `Service.endpoint`."""
+    def find(self, service: ModelService) -> ServiceClient:
+        """Return the client of a service. Raises the same errors as `Service.endpoint`."""
         client = self.clients.pop(service, None) or ServiceClient(service)
         self.clients[service] = client
-        if len(self.clients) > MOST_CLIENTS:  # its connections close by themselves when they idle
+        if (
+            len(self.clients) > MOST_CLIENTS
+        ):  # The connections of an evicted client close by themselves when they are idle.
             del self.clients[next(iter(self.clients))]
         return client
 
@@ -126,5 +143,26 @@ def call_limits(idle_seconds: float) -> Limits:
         "connect": CONNECT_SECONDS,
         "read": idle_seconds,
         "write": WRITE_SECONDS,
-        "total": settings.MODEL_CALL_SECONDS,
+        "total": CALL_SECONDS,
     }
+
+
+def encode_body(fields: Mapping[str, Any]) -> bytes:
+    """Encode JSON. Raises `BadRequest` for text that is not Unicode."""
+    try:
+        return msgspec.json.encode(fields, enc_hook=as_dict)
+    except UnicodeEncodeError as error:
+        raise BadRequest(
+            "Text that is not Unicode", "A message contains an incomplete character. Send it again."
+        ) from error
+
+
+def as_dict(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON.")
+
+
+@lru_cache(maxsize=1024)  # A process logs each parameter once.
+def log_left_out(model: str, name: str) -> None:
+    logger.warning("%s is called without %r, which its service does not support.", model, name)

@@ -1,21 +1,29 @@
-"""Decoder of streamed answers: from the bytes of server-sent events to deltas."""
+"""Decodes streamed answers: from the bytes of server-sent events to deltas."""
 
+from collections.abc import Iterable
 from typing import Protocol
 
-from apps.agent.model import Delta
+from apps.agent.events import AttachmentAdded, RefusalDelta, StateSaved, TextDelta
+from apps.agent.model import Delta, ToolCallDelta
 from apps.errors import ModelFailed
+from apps.workspace.services.odd_events import events_in, is_skipped
 
 MOST_EVENT_BYTES = 8 * 1024 * 1024
-"""One event may carry an attachment, but an endless one must not fill memory."""
+"""One event can have at most this many bytes. It may contain an attachment, but an endless event
+must not fill memory.
+"""
 BOM = b"\xef\xbb\xbf"
-"""May begin a stream."""
+"""This byte order mark may begin a stream."""
+OBJECT = ord("{")
+SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
+"""These are the parts of an answer, without reasoning or stages."""
 
 
 class EventReader(Protocol):
-    """What the events of one answer mean in one API.
+    """A reader of one answer's events in one API.
 
-    `has_finished` is set by a finish reason, `is_done` by the event that closes the stream, and
-    `has_understood` by a piece of an answer in this API.
+    A finish reason sets `has_finished`, the event that closes the stream sets `is_done`, and a
+    piece of an answer in this API sets `has_understood`.
     """
 
     is_done: bool
@@ -25,21 +33,21 @@ class EventReader(Protocol):
     def has_understood(self) -> bool: ...
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Append the deltas of an event: its data and its name, b"" for none.
+        """Append the deltas of an event, given its data and its name (b"" for none).
 
-        Raises `ModelFailed` for an error event and for one that is not understood.
+        Raises `ModelFailed` for an error event and for an unreadable one.
         """
         ...
 
 
 class EventDecoder:
-    """Takes the bytes of each read and returns the deltas of the events that are complete.
+    """Takes the bytes of each read, and returns the deltas of the complete events.
 
     `failure` ends the stream early; deltas before it are returned first.
     """
 
     def __init__(self, reader: EventReader, most_bytes: int = MOST_EVENT_BYTES) -> None:
-        """`most_bytes` limit one event."""
+        """Create the decoder. `most_bytes` limits one event."""
         self.reader = reader
         self.most_bytes = most_bytes
         self.rest: list[bytes] = []
@@ -52,7 +60,7 @@ class EventDecoder:
         if self.held or b"\r" in data:
             data = unify(self.held + data)
             data, self.held = (data[:-1], b"\r") if data.endswith(b"\r") else (data, b"")
-        # The kept bytes hold no end of an event, so only the seam has to be searched.
+        # The buffered bytes contain no end of an event, so only the boundary has to be searched.
         if b"\n\n" not in (self.rest[-1][-1:] + data if self.rest else data):
             self.keep(data)
             return []
@@ -65,7 +73,7 @@ class EventDecoder:
         return self.decode(data[:end])
 
     def end(self) -> list[Delta]:
-        """The body is over: an event without its closing blank line still counts."""
+        """Handle the end of the body: an event without its closing blank line still counts."""
         data = b"".join(self.rest)
         self.rest.clear()
         return self.decode(data) if data.strip() and self.failure is None else []
@@ -91,9 +99,12 @@ class EventDecoder:
                 payload, name = read_block(block)
             if not payload:
                 continue
-            self.has_events = True
             try:
-                reader.read(payload, name, deltas)
+                if payload[0] == OBJECT:
+                    self.has_events = True
+                    reader.read(payload, name, deltas)
+                else:
+                    self.read_odd(payload, name, deltas)
             except ModelFailed as failure:
                 self.failure = failure
                 break
@@ -101,18 +112,43 @@ class EventDecoder:
                 break
         return deltas
 
+    def read_odd(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
+        """Read the events of a list, and skip keep-alives. Raises `ModelFailed` if the service
+        fails.
+        """
+        for event in events_in(payload):
+            has_begun = name == b"error" or self.reader.has_understood
+            if is_skipped(event, has_begun=has_begun):
+                continue
+            self.has_events = True
+            self.reader.read(event, name, deltas)
+            if self.reader.is_done:
+                return
+
+
+def speaks(deltas: Iterable[Delta]) -> bool:
+    """Return True if the answer contains more than reasoning."""
+    return any(
+        isinstance(one, SPOKEN) and not (isinstance(one, TextDelta) and not one.text)
+        for one in deltas
+    )
+
 
 def unify(data: bytes) -> bytes:
-    """Line ends as `\\n`; a final `\\r` stays, because its `\\n` may be still to come."""
+    """Return the data with `\n` as line ends. A final `\r` stays, because its `\n` may still
+    follow.
+    """
     whole, last = (data[:-1], data[-1:]) if data.endswith(b"\r") else (data, b"")
     return whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n") + last
 
 
 def read_block(block: bytes) -> tuple[bytes, bytes]:
-    """The data lines of an event, joined, and the event's name; comments are skipped."""
+    """Return the joined data lines of an event, and the event's name. Comments are skipped."""
     if block.startswith(b"event: "):
         first, _, second = block.partition(b"\n")
-        if second.startswith(b"data: ") and b"\n" not in second:  # as APIs with named events write
+        if (
+            second.startswith(b"data: ") and b"\n" not in second
+        ):  # APIs with named events send it this way.
             return second[6:], first[7:]
     data: list[bytes] = []
     name = b""

@@ -1,4 +1,6 @@
-"""Failures of a model's service as the core's `ModelFailed`; no text has keys or request bodies."""
+"""Converts failures of a model's service into `ModelFailed`. No message contains keys or request
+bodies.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -22,14 +24,18 @@ from apps.workspace.egress.sdk_clients import (
 from apps.workspace.egress.transport import StreamedResponse
 
 BROKEN = (NetworkError, RemoteProtocolError)
-"""Errors of connections that were not made or were cut; other errors are not transient."""
+"""A connection that was not established or was cut causes these errors. Other errors are not
+transient.
+"""
 
 TRANSIENT = frozenset({429, 500, 502, 503, 504, 529})
-"""Statuses for too many requests, or for a service or proxy that is in trouble (529: overloaded)."""
+"""Responses with these status codes report too many requests, or a problem of a service or proxy
+(529: overloaded).
+"""
 
 
 CONTEXT_LENGTH = "context_length_exceeded"
-"""OpenAI's code, which many services have taken over; the others say it in words alone."""
+"""Many services use this code of OpenAI. Other services report it only in words."""
 CODE_STATUSES: Mapping[str, int] = MappingProxyType(
     {
         "content_filter": 400,
@@ -41,19 +47,23 @@ CODE_STATUSES: Mapping[str, int] = MappingProxyType(
         "server_error": 500,
     }
 )
-"""The status that services answer with when they tell the same before the answer begins."""
+"""Each error code maps to the status code with which services send the same error before the answer
+begins.
+"""
 LASTING = frozenset({"insufficient_quota"})
-"""Codes of a transient status that asking again does not help against."""
+"""A retry does not help for these codes, although their status code is transient."""
 HINTS = {402: "its account has no credit"}
-"""The meaning of a status for operators."""
+"""Operators read these explanations of status codes."""
 LONGEST_LOCATION = 200
 LONGEST_MESSAGE = 1000
 LONGEST_SAID = 500
-"""Characters of a service's message that operators are shown."""
+"""Operators see up to this many characters of a service's message."""
 MOST_READ = 5_000
-"""Characters of a message that are looked through for credentials."""
+"""Up to this many characters of a message are searched for credentials."""
 SHORTEST_CREDENTIAL = 4
-"""Characters: a shorter text is in many messages by chance."""
+"""A credential has at least this many characters, because a shorter text occurs in many messages by
+chance.
+"""
 MASK = "…"
 _secrets = re.compile(
     r"(?P<kept>\b(?:bearer|basic)\s+)\S{6,}"
@@ -62,9 +72,13 @@ _secrets = re.compile(
     r"[\"']?\s*[:=]\s*[\"']?)[^\s\"',;)}&]{6,}",
     re.IGNORECASE,
 )
-"""Credentials by their looks: those of the service itself are known and masked by their values."""
+"""This recognizes credentials by their form. The service's own credentials are known and masked by
+value.
+"""
 _echo = re.compile(r"[\"']?\binput(?:_value)?[\"']?\s*[:=]\s*[\"'{\[].*", re.DOTALL)
-"""Checks in the manner of FastAPI repeat the request, and with it what users wrote."""
+"""This matches validation errors in the style of FastAPI, which repeat the request, including what
+users wrote.
+"""
 _too_long = re.compile(
     r"prompt is too long"  # Anthropic
     r"|(exceeds?|maximum|available) (the )?(model'?s? )?(maximum )?context (length|window|size|limit)"
@@ -72,18 +86,20 @@ _too_long = re.compile(
     r"|too many (input )?tokens",
     re.IGNORECASE,
 )
-"""vLLM, llama.cpp, Ollama, Mistral and their kind write of the context's length, window or size."""
+"""This matches the messages of vLLM, llama.cpp, Ollama, Mistral and similar services about the
+context's length, window or size.
+"""
 
 
 def read_error(body: bytes) -> Mapping[str, Any]:
-    """The error object in a body; {} for none."""
+    """Return the error object in a body; {} if there is none."""
     written = object_in(body) or {}
     error = written.get("error", written)
     return error if isinstance(error, Mapping) else {"message": error}
 
 
 def object_in(body: bytes) -> Mapping[str, Any] | None:
-    """The JSON object of a body, which some services put into a list; None for other bodies."""
+    """Return the JSON object of a body, which some services put into a list; None for other bodies."""
     try:
         written = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -94,7 +110,9 @@ def object_in(body: bytes) -> Mapping[str, Any] | None:
 
 
 def is_filled(value: Any) -> bool:
-    """Return whether the JSON has any value: some services write an empty error next to text."""
+    """Return whether the JSON has any value. Some services send an empty error next to text."""
+    if not value:  # This is by far the most frequent case.
+        return False
     if isinstance(value, Mapping):
         return any(map(is_filled, value.values()))
     if isinstance(value, list):
@@ -103,7 +121,7 @@ def is_filled(value: Any) -> bool:
 
 
 def message_in(body: bytes) -> str:
-    """The message of an error's body for operators: one line, without HTML and credentials."""
+    """Return the message of an error's body for operators: one line, without HTML or credentials."""
     if object_in(body) is not None:
         return message_of(read_error(body))
     text = body.decode("utf-8", "replace")
@@ -116,9 +134,10 @@ def message_of(error: Mapping[str, Any]) -> str:
 
 
 def tidy_message(text: str) -> str:
-    """One line of printable text, without what looks like a credential or the request.
+    """Return one line of printable text, without anything that looks like a credential or the
+    request.
 
-    It is still to be cut by `without_credentials`: half of a credential would not be found.
+    Call it before `mask_and_cut`: half of a credential would not be recognized.
     """
     printable = "".join(c if c.isprintable() else " " for c in text[:MOST_READ])
     line = " ".join(printable.split())
@@ -129,10 +148,10 @@ def _masked(found: re.Match[str]) -> str:
     return f"{found['kept'] or found['name'] or ''}{MASK}"
 
 
-def without_credentials(text: str, credentials: Iterable[str]) -> str:
-    """The text with these credentials masked, and cut.
+def mask_and_cut(text: str, credentials: Iterable[str]) -> str:
+    """Mask these credentials in the text, and cut it.
 
-    The longest comes first, because others may be a part of it.
+    The longest is masked first, because others may be a part of it.
     """
     for one in sorted(credentials, key=len, reverse=True):
         if len(one) >= SHORTEST_CREDENTIAL:
@@ -141,12 +160,12 @@ def without_credentials(text: str, credentials: Iterable[str]) -> str:
 
 
 def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") -> ModelFailed:
-    """An answer that is not 2xx; `said` is a line for the log."""
+    """Convert a response that is not 2xx. `said` is a line for the log."""
     headers = answer.header_texts()
     hint = HINTS.get(answer.status, "") or redirection(answer.status, headers)
     said = said or hint
     return ModelFailed(
-        f"The model's service answered with status {answer.status}{f': {said}' if said else '.'}",
+        f"The model's service returned status {answer.status}{f': {said}' if said else '.'}",
         status=answer.status,
         is_transient=answer.status in TRANSIENT,
         retry_after=retry_after(headers),
@@ -164,7 +183,7 @@ def redirection(status: int, headers: Mapping[str, str]) -> str:
 
 
 def redirect_target(location: str) -> str:
-    """The location without credentials; "" for none that is valid."""
+    """Return the location without credentials; "" if it is not valid."""
     try:
         parts = urlsplit(location)
         netloc = parts.netloc.rpartition("@")[2]
@@ -175,15 +194,15 @@ def redirect_target(location: str) -> str:
 
 
 def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None) -> ModelFailed:
-    """An error that was sent as an event of the stream; `statuses` are those of its kinds.
+    """Convert an error that was sent as an event of the stream; `statuses` maps kinds to statuses.
 
-    The event may have words of the answer, so nothing but the error's message is said.
+    The event may contain parts of the answer, so only the error's message is used.
     """
     error = read_error(payload)
     found = details(error)
     status = (statuses or {}).get(found["kind"]) or status_of_code(found["code"])
     return ModelFailed(
-        "The model's service broke off with an error.",
+        "The model's service aborted its response with an error.",
         status=status,
         is_transient=status in TRANSIENT and found["code"] not in LASTING,
         retry_after=None,
@@ -194,45 +213,54 @@ def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None)
 
 
 def failure_of_connection(error: Exception) -> ModelFailed:
-    """No answer, or one that was cut off."""
+    """Convert a missing response, or one that was cut off."""
     if isinstance(error, EgressRefused):
         return ModelFailed(str(error), reason="connection")
     if isinstance(error, InvalidURL):
         return ModelFailed("The address of the model's service is not valid.", reason="connection")
     if isinstance(error, DecodingError):
         return ModelFailed(
-            "The model's service sent a packed answer that was not asked for.", reason="unreadable"
+            "The model's service sent a compressed response that was not requested.",
+            reason="unreadable",
         )
     detail = str(error) if isinstance(error, HTTPError) else ""
     if isinstance(error, TimeoutException):
-        # Not transient once connected: the service has used up all the time there is.
+        # After the connection is established, it is not transient: the service has used up the
+        # whole time.
         return ModelFailed(
-            f"The model's service is silent. {detail}".rstrip(),
+            f"The model's service timed out. {detail}".rstrip(),
             reason="timeout",
             is_transient=isinstance(error, ConnectTimeout),
         )
-    text = f"The model's service cannot be reached or broke off. {detail}"
+    text = f"The model's service cannot be reached, or it disconnected. {detail}"
     return ModelFailed(text.rstrip(), reason="connection", is_transient=isinstance(error, BROKEN))
 
 
 def failure_of_break(error: Exception | None = None) -> ModelFailed:
-    """An answer that began and did not end."""
+    """Convert an answer that began but did not end."""
     if isinstance(error, TimeoutException):
         return failure_of_connection(error)
     return ModelFailed(
-        "The model's service broke off in the middle of an answer.",
+        "The model's service disconnected before the end of its response.",
         reason="stream",
         is_transient=isinstance(error, BROKEN),
     )
 
 
+def failure_of_empty_answer() -> ModelFailed:
+    """Return the failure of an answer that has no text, tool calls or finish reason."""
+    return ModelFailed(
+        "The model's service sent an empty answer without a finish reason.", reason="unreadable"
+    )
+
+
 def details(body: Mapping[str, Any]) -> dict[str, str]:
-    """`code`, `kind` and `display` of an error's body, "" for values that are not text."""
-    code = CONTEXT_LENGTH if says_too_long(text_of(body.get("message"))) else body.get("code")
+    """Return `code`, `kind` and `display` of an error's body; "" for values that are not text."""
+    code = CONTEXT_LENGTH if says_too_long(clean_text(body.get("message"))) else body.get("code")
     return {
         "code": str(code) if isinstance(code, (str, int)) else "",
-        "kind": text_of(body.get("type")),
-        "display": text_of(body.get("display_message")),
+        "kind": clean_text(body.get("type")),
+        "display": clean_text(body.get("display_message")),
     }
 
 
@@ -240,12 +268,12 @@ def says_too_long(message: str) -> bool:
     return bool(_too_long.search(message[:LONGEST_MESSAGE]))
 
 
-def text_of(value: Any) -> str:
+def clean_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
 def status_of_code(code: str) -> int | None:
-    """The HTTP status of an error's code, which some services write in its place."""
+    """Return the HTTP status of an error's code. Some services send the status as the code."""
     if code in CODE_STATUSES:
         return CODE_STATUSES[code]
     return int(code) if code.isascii() and code.isdigit() and len(code) == 3 else None

@@ -1,4 +1,4 @@
-"""Why an answer ended, in the words of OpenAI's API, whatever its service writes."""
+"""Converts services' finish reasons into those of OpenAI's API."""
 
 import logging
 import re
@@ -30,7 +30,7 @@ FAILURES = frozenset(
         "internal_error", "network_error", "server_error",
     }
 )  # fmt: skip
-"""The answer is not complete: the service failed while it was written."""
+"""These reasons mean that the service failed and the answer is incomplete."""
 REASONS = {word: reason for reason, words in MEANINGS.items() for word in words}
 LONGEST = 40
 
@@ -38,9 +38,9 @@ _between = re.compile(r"[^a-z]+")
 
 
 def finish_reason(written: str) -> str:
-    """One of OpenAI's reasons. The end of an answer for a reason that nobody knows is `stop`.
+    """Return one of OpenAI's reasons. An unknown reason becomes `stop`.
 
-    Raises `ModelFailed` for the reason that the service failed.
+    Raises `ModelFailed` for a reason that means a failure.
     """
     if written in MEANINGS:
         return written
@@ -55,6 +55,6 @@ def finish_reason(written: str) -> str:
     return found or "stop"
 
 
-@lru_cache(maxsize=100)  # once for each, in a process
+@lru_cache(maxsize=100)  # A process logs each reason once.
 def log_unknown(word: str) -> None:
     logger.warning("A model's service ended an answer with an unknown finish reason: %s", word)

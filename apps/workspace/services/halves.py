@@ -1,7 +1,8 @@
-"""Characters that a service cuts between two events of a stream.
+"""Joins characters that a service splits between two events of a stream.
 
-Some services write an emoji as two escapes, `\\ud83d` and `\\ude00`, in two events, or cut its bytes.
-Decoded leniently, each half is a lone surrogate: of UTF-16, or of a byte (`surrogateescape`).
+Some services write an emoji as two escapes, `\ud83d` and `\ude00`, in two events, or split its
+bytes. Lenient decoding turns each half into a lone surrogate: of UTF-16, or of a byte
+(`surrogateescape`).
 """
 
 import json
@@ -20,26 +21,29 @@ _cut = re.compile(
     "(?:[\ud800-\udbff]|[\udcc2-\udcdf]|[\udce0-\udcef][\udc80-\udcbf]?"
     "|[\udcf0-\udcf4][\udc80-\udcbf]{0,2})\\Z"
 )
-"""The beginning of a character at the end of a text: half a pair, or one to three of its bytes."""
+"""This matches the beginning of a character at the end of a text: half a pair, or one to three of
+its bytes.
+"""
 _begun = re.compile(
     rb"(?:(?<!\\)\\u[dD][89abAB][0-9a-fA-F]{2}|[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?"
     rb"|[\xf0-\xf4][\x80-\xbf]{0,2})(?=\")"
 )
-"""The same at the end of a text in JSON."""
+"""This matches the same at the end of a text within JSON."""
 _completed = re.compile(rb"(?<=\")(?:\\u[dD][c-fC-F][0-9a-fA-F]{2}|[\x80-\xbf]{1,3})")
 _bytes = re.compile("[\udc80-\udcff]+")
 _pair = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def decode_leniently(payload: bytes) -> Any:
-    """Any JSON, with lone surrogates for halves of characters and None for NaN. Raises `ValueError`,
-    `RecursionError`."""
+    """Parse any JSON, with lone surrogates for halves of characters and None for NaN. Raises
+    `ValueError`, `RecursionError`.
+    """
     text = payload.decode(errors="surrogateescape")
     return json.loads(text, parse_constant=lambda name: None, strict=False)
 
 
 def whole(text: str) -> str:
-    """The text with its halves joined, and U+FFFD for those that are alone."""
+    """Return the text with its halves joined, and U+FFFD for unpaired ones."""
     if text.isascii():
         return text
     joined = _pair.sub(lambda pair: well_formed(pair[0]), text)
@@ -51,7 +55,9 @@ def decoded_bytes(found: re.Match[str]) -> str:
 
 
 class HalfCharacters:
-    """Joins the halves in the deltas of one answer; false while it holds none back."""
+    """Joins the halves of characters in the deltas of one answer. It is false while it holds no
+    half back.
+    """
 
     def __init__(self) -> None:
         self.held: dict[Hashable, str] = {}
@@ -60,7 +66,7 @@ class HalfCharacters:
         return bool(self.held)
 
     def join(self, deltas: list[Delta], start: int) -> None:
-        """Join those behind `start` in place."""
+        """Join the halves in the deltas after `start` in place."""
         for place in range(start, len(deltas)):
             match delta := deltas[place]:
                 case TextDelta() | RefusalDelta() | ReasoningDelta():
@@ -76,20 +82,24 @@ class HalfCharacters:
         return whole(text)
 
     def end(self, deltas: list[Delta]) -> None:
-        """Append U+FFFD for halves of the text that nothing has completed."""
+        """Append U+FFFD for halves that nothing has completed."""
         if TextDelta in self.held:
             deltas.append(TextDelta(REPLACEMENT))
         self.held.clear()
 
 
 class CutCharacters:
-    """Joins the halves in the JSON of the events of one answer, of those that a decoder refused."""
+    """Joins the halves of characters in the JSON of one answer's events, if a decoder rejected
+    them.
+    """
 
     def __init__(self) -> None:
         self.held = b""
 
     def join(self, payload: bytes) -> bytes:
-        """The event without a half at the end of a text, which the next one begins with."""
+        """Return the event without a half at the end of a text; the half becomes the beginning of
+        the next event's text.
+        """
         if self.held and (rest := _completed.search(payload)):
             payload = payload[: rest.start()] + self.held + payload[rest.start() :]
             self.held = b""

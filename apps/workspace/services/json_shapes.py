@@ -1,4 +1,4 @@
-"""The shape of JSON for the log: which keys and types it has, and none of its words."""
+"""Describes the shape of JSON for the log: its keys and types, without its texts."""
 
 import re
 from collections.abc import Mapping
@@ -8,13 +8,13 @@ MOST_MEMBERS = 12
 MOST_DEPTH = 8
 MOST_CHARACTERS = 600
 PROTOCOL_WORDS = frozenset({"type", "object", "role", "finish_reason", "status", "event"})
-"""Keys whose short values belong to the protocol and say what an event is."""
+"""The short values of these keys belong to the protocol and identify an event."""
 
 _key = re.compile(r"[A-Za-z_][\w.-]{0,39}", re.ASCII)
 
 
 def shape_of(value: Any) -> str:
-    """The keys with the types of their values, as `{"choices": [{"delta": text(5)}]}`."""
+    """Return the keys with the types of their values, such as `{"choices": [{"delta": text(5)}]}`."""
     shape = written_shape(value, 0)
     return shape if len(shape) <= MOST_CHARACTERS else f"{shape[:MOST_CHARACTERS]}…"
 
@@ -42,7 +42,7 @@ def written_shape(value: Any, depth: int, key: str = "") -> str:
 
 
 def shown_key(name: Any) -> str:
-    """The key, unless it may be a word of a person."""
+    """Return the key, unless it may be a user's text."""
     return f'"{name}"' if isinstance(name, str) and _key.fullmatch(name) else "key"
 
 

@@ -1,27 +1,33 @@
-"""A model behind a service, whatever API it speaks: asked, and its answer read as it comes."""
+"""A model behind a service, with any API: sends requests, and streams the answers."""
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from opentelemetry.trace import SpanKind
 
 from apps import tracing
+from apps.agent.meter import SentRequest
 from apps.agent.model import Delta, ModelRequest
-from apps.agent.sent_request import SentRequest
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
-from apps.workspace.egress.transport import Body, StreamedResponse, TooLarge
-from apps.workspace.services.event_stream import MOST_EVENT_BYTES, EventDecoder, EventReader
+from apps.workspace.egress.transport import Body, ResponseTooLarge, StreamedResponse
+from apps.workspace.services.event_stream import (
+    MOST_EVENT_BYTES,
+    EventDecoder,
+    EventReader,
+    speaks,
+)
 from apps.workspace.services.failures import (
     failure_of_break,
     failure_of_connection,
-    without_credentials,
+    failure_of_empty_answer,
+    mask_and_cut,
 )
 
 MOST_BYTES = 32 * 1024 * 1024
-"""Of an answer in one piece."""
+"""An answer that is not streamed can have at most this many bytes."""
 
 
 class AskedService(Protocol):
@@ -30,7 +36,8 @@ class AskedService(Protocol):
         ...
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """A 2xx answer to a request body; `idle_seconds` limit the wait between two reads.
+        """Return a 2xx response to a request body. `idle_seconds` limits the wait between two
+        reads.
 
         Raises `ModelFailed`, the HTTP client's errors, and `EgressRefused`.
         """
@@ -39,10 +46,11 @@ class AskedService(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """How requests are written and answers read.
+    """The requests and responses of one API.
 
-    `encode` makes the body of a request and raises `BadRequest`; `make_reader` is called for each
-    answer that is streamed; `read_whole` reads one in one piece and raises `ModelFailed`.
+    `encode` returns the body of a request and raises `BadRequest`. `make_reader` returns a reader
+    for each streamed answer. `read_whole` parses an answer that is not streamed and raises
+    `ModelFailed`.
     """
 
     encode: Callable[[ModelRequest], bytes]
@@ -56,9 +64,9 @@ S = TypeVar("S", bound=AskedService)
 
 @dataclass(frozen=True, slots=True)
 class ServiceModel(Generic[S]):
-    """`name` is the model's name at the service.
+    """A model of a service. `name` is its name at the service.
 
-    `idle_seconds` is how long the service may be silent, also before its first token.
+    `idle_seconds` limits how long the service may send nothing, even before its first token.
     """
 
     service: S
@@ -67,14 +75,14 @@ class ServiceModel(Generic[S]):
     idle_seconds: float
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Ask the model; yield the deltas of each network read. Raises `ModelFailed`.
+        """Call the model, and yield the deltas of each network read. Raises `ModelFailed`.
 
         Closing the generator closes the upstream connection.
         """
         attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.name}
         with (
-            masking(self.service),
-            tracing.detached(f"chat {self.name}", attributes, SpanKind.CLIENT) as span,
+            CredentialMask(self.service),
+            tracing.detached_span(f"chat {self.name}", attributes, SpanKind.CLIENT) as span,
         ):
             with tracing.within(span):
                 body, is_whole = await self.open(self.encoded(request))
@@ -84,25 +92,26 @@ class ServiceModel(Generic[S]):
                     return
                 reader = self.api.make_reader()
                 decoder = EventDecoder(reader, self.api.most_event_bytes)
-                is_ending = False
+                has_content = is_ending = False
                 while not reader.is_done:
                     data = await read(body)
                     deltas = decoder.feed(data) if data else decoder.end()
                     if deltas:
+                        has_content = has_content or speaks(deltas)
                         yield deltas
                     if reader.has_finished and not is_ending:
                         is_ending = True
-                        body.end_within(self.idle_seconds)  # only the usage is still to come
+                        body.end_within(self.idle_seconds)  # Only the usage can still follow.
                     if decoder.failure is not None:
                         raise decoder.failure
                     if not data:
-                        check_end(decoder)
+                        check_end(decoder, has_content=has_content)
                         return
-                check_end(decoder)
+                check_end(decoder, has_content=has_content)
                 await body.end()
 
     def encoded(self, request: ModelRequest) -> bytes:
-        """The body of the request, of which the meter hears."""
+        """Return the body of the request, and pass it to the meter."""
         content = self.api.encode(request)
         if request.meter.keeps_requests:
             prompt = tuple(request.prompt)
@@ -113,8 +122,10 @@ class ServiceModel(Generic[S]):
         return self.api.encode(request)
 
     async def open(self, content: bytes) -> tuple[Body, bool]:
-        """The body of the answer, and whether it is one piece of JSON. Raises `ModelFailed`."""
-        # Nothing else of request and answer stays in memory while the model writes.
+        """Return the body of the response, and whether it is plain JSON instead of a stream. Raises
+        `ModelFailed` if the service fails.
+        """
+        # Nothing else of the request and the response stays in memory while the model writes.
         try:
             answer = await self.service.ask(content, self.idle_seconds)
         except (HTTPError, InvalidURL, EgressRefused) as error:
@@ -123,24 +134,33 @@ class ServiceModel(Generic[S]):
         if kind.startswith(b"text/html"):
             await answer.body.aclose()
             raise ModelFailed(
-                "The model's service sent a web page: its address may be that of another service.",
+                "The model's service sent a web page. Check its address.",
                 reason="unreadable",
             )
         return answer.body, kind.startswith(b"application/json")
 
 
-@contextmanager
-def masking(service: AskedService) -> Iterator[None]:
-    """Mask the service's credentials in a failure of the block."""
-    try:
-        yield
-    except ModelFailed as failure:
-        failure.said = without_credentials(failure.said, service.credentials())
-        raise
+class CredentialMask:
+    """Masks the service's credentials in a failure of the block."""
+
+    # Not a generator, because each waiting stream would hold one.
+    __slots__ = ("service",)
+
+    def __init__(self, service: AskedService) -> None:
+        self.service = service
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, failure: BaseException | None, traceback: object) -> None:
+        if isinstance(failure, ModelFailed):
+            failure.said = mask_and_cut(failure.said, self.service.credentials())
 
 
 async def read(body: Body) -> bytes:
-    """The bytes that have arrived; b"" at the end. Raises `ModelFailed`."""
+    """Return the bytes that have arrived; b"" at the end. Raises `ModelFailed` if the service
+    fails.
+    """
     try:
         return await body.read_piece()
     except HTTPError as error:
@@ -148,26 +168,31 @@ async def read(body: Body) -> bytes:
 
 
 async def read_all(body: Body) -> bytes:
-    """Raises `ModelFailed`."""
+    """Return the whole body. Raises `ModelFailed` if the service fails."""
     try:
         return await body.read(MOST_BYTES)
     except HTTPError as error:
         raise failure_of_break(error) from error
-    except TooLarge as error:
+    except ResponseTooLarge as error:
         raise ModelFailed(
-            "The model's service sent too large an answer.", reason="stream"
+            "The model's service sent a response that is too large.", reason="stream"
         ) from error
 
 
-def check_end(decoder: EventDecoder) -> None:
-    """Raises `ModelFailed` when the answer has not finished, or nothing of it was understood."""
+def check_end(decoder: EventDecoder, *, has_content: bool) -> None:
+    """Raise `ModelFailed` if the answer has not finished, or nothing in it was readable.
+
+    Some services send no finish reason; their answer counts if it has content.
+    """
     reader = decoder.reader
     if reader.has_finished:
         return
     if decoder.has_events and not reader.has_understood:
         raise ModelFailed(
-            "The model's service sent a stream without an answer that is understood.",
+            "The model's service sent a stream without a readable answer.",
             reason="unreadable",
         )
     if not reader.is_done:
         raise failure_of_break()
+    if not has_content:
+        raise failure_of_empty_answer()

@@ -1,7 +1,7 @@
-"""The models that a service offers, for APIs that list them as OpenAI's does."""
+"""Lists the models that a service offers, for APIs with OpenAI's format."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,19 +11,30 @@ import msgspec
 from apps.agent.surrogates import decode_json
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
-from apps.workspace.egress.transport import TooLarge
-from apps.workspace.services.client import Service, find_client
+from apps.workspace.egress.transport import ResponseTooLarge
+from apps.workspace.model_capabilities import ModelCapabilities, token_limit
+from apps.workspace.services.client import ModelService, find_client
 from apps.workspace.services.failures import failure_of_connection
 
 MODELS = "models"
 MOST_BYTES = 8 * 1024 * 1024
 MOST_LISTED = 1000
 SECONDS = 30.0
+WINDOWS = ("context_length", "max_model_len", "context_window", "max_context_length")
+OUTPUTS = ("max_completion_tokens", "max_output_tokens")
+MODALITIES: Mapping[str, str] = {"vision": "image", "documents": "file", "audio_input": "audio"}
+PARAMETERS: Mapping[str, str] = {
+    "tools": "tools",
+    "structured_output": "structured_outputs",
+    "reasoning": "reasoning",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """`id` is the model's name in requests; `facts` is all that the service says of it."""
+    """A model in the list. `id` is its name in requests; `facts` is all that the service reports
+    about it.
+    """
 
     id: str
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -34,8 +45,8 @@ class ListedModel:
         return name if isinstance(name, str) and name else self.id
 
 
-async def list_models(service: Service) -> list[ListedModel]:
-    """By name. Raises `ModelFailed`."""
+async def list_models(service: ModelService) -> list[ListedModel]:
+    """Return the models sorted by name. Raises `ModelFailed` if the service fails."""
     try:
         async with asyncio.timeout(SECONDS):
             answer = await find_client(service).fetch(SECONDS)
@@ -44,25 +55,61 @@ async def list_models(service: Service) -> list[ListedModel]:
     except (HTTPError, InvalidURL, EgressRefused) as error:
         raise failure_of_connection(error) from error
     except TimeoutError as error:
-        raise ModelFailed(f"No list within {SECONDS:g} seconds.", reason="timeout") from error
-    except TooLarge as error:
+        raise ModelFailed(
+            f"The list timed out after {SECONDS:g} seconds.", reason="timeout"
+        ) from error
+    except ResponseTooLarge as error:
         raise ModelFailed("The list of models is too large.", reason="stream") from error
     found = {model.id: model for model in read_list(data)}
     return sorted(found.values(), key=lambda model: model.id)
 
 
 def read_list(data: bytes) -> list[ListedModel]:
-    """Entries without a name are left out. Raises `ModelFailed`."""
+    """Parse the list, without entries that have no name. Raises `ModelFailed` if the service fails."""
     try:
         written = decode_json(msgspec.json.decode, data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         written = None
     entries = written.get("data") if isinstance(written, Mapping) else None
     if not isinstance(entries, list):
-        raise ModelFailed("The service sent no list of models.", reason="stream")
+        raise ModelFailed("The service did not return a list of models.", reason="stream")
     named = [one for one in entries if isinstance(one, Mapping) and is_name(one.get("id"))]
     return [ListedModel(one["id"], one) for one in named[:MOST_LISTED]]
 
 
 def is_name(name: Any) -> bool:
     return isinstance(name, str) and 0 < len(name) <= 200 and name.isprintable()
+
+
+def listed_capabilities(facts: Mapping[str, Any]) -> ModelCapabilities:
+    """Return the capabilities that an entry of the list states."""
+    top, written = member(facts, "top_provider"), member(facts, "capabilities")
+    limits = ModelCapabilities(
+        context_window=first_count(facts.get(name) for name in WINDOWS),
+        max_output_tokens=first_count(one.get(name) for one in (facts, top) for name in OUTPUTS),
+    )
+    flags = {"tools": written.get("function_calling"), "vision": written.get("vision")}
+    told = ModelCapabilities(**{n: flag for n, flag in flags.items() if isinstance(flag, bool)})
+    inputs = member(facts, "architecture").get("input_modalities")
+    return limits.over(told).over(
+        ModelCapabilities(
+            **named_in(inputs, MODALITIES),
+            **named_in(facts.get("supported_parameters"), PARAMETERS),
+        )
+    )
+
+
+def named_in(listed: Any, names: Mapping[str, str]) -> dict[str, bool]:
+    """Return which of the names are in the list; {} if there is no list."""
+    if not isinstance(listed, list) or not listed:
+        return {}
+    return {capability: name in listed for capability, name in names.items()}
+
+
+def member(facts: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = facts.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def first_count(values: Iterable[Any]) -> int | None:
+    return next((count for value in values if (count := token_limit(value))), None)

@@ -1,4 +1,4 @@
-"""Probe of a model's service with one small question, explained in words for a person."""
+"""Tests a model service with one small question, and returns a result for operators."""
 
 import asyncio
 import ssl
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from apps.agent.events import TextDelta
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.model import Delta, Finish, Model, ModelRequest
 from apps.errors import EgressRefused, ModelFailed
+from apps.workspace.egress.guard import HostUnknown
 from apps.workspace.egress.sdk_clients import InvalidURL, UnsupportedProtocol
-from apps.workspace.egress.unknown_hosts import HostUnknown
 
 Step = Literal["address", "name", "connection", "encryption", "key", "model", "time", "answer"]
 SECONDS = 30.0
-QUESTION = ModelRequest((Message("user", "Answer with the one word: ready"),))
+QUESTION = ModelRequest((ModelMessage("user", "Answer with the one word: ready"),))
 STATUS_RESULTS: dict[int, tuple[Step, str]] = {
     401: ("key", "The service does not accept the API key. Check the key."),
     403: ("key", "The API key may not use this model. Check what the key is allowed to do."),
@@ -32,7 +32,9 @@ STATUS_RESULTS: dict[int, tuple[Step, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """`failed` is the step that went wrong, None for none; `seconds` the time to the first token."""
+    """The result of a test. `failed` is the step that failed, None for success; `seconds` is the
+    time to the first token.
+    """
 
     failed: Step | None
     text: str
@@ -40,14 +42,16 @@ class ProbeResult:
 
 
 async def probe(model: Model, seconds: float = SECONDS) -> ProbeResult:
-    """Ask, and stop at the first sign of an answer. No failure of the service is raised."""
+    """Ask a question, and stop at the first sign of an answer. Failures of the service are in the
+    result, not raised.
+    """
     started = time.monotonic()
     try:
         async with asyncio.timeout(seconds):
             if not await has_answer(model):
                 return ProbeResult("answer", "The service answered without any text.")
     except TimeoutError:
-        return ProbeResult("time", f"The service gave no answer within {seconds:g} seconds.")
+        return ProbeResult("time", f"The service did not respond within {seconds:g} seconds.")
     except ModelFailed as failure:
         return explain(failure)
     passed = time.monotonic() - started
@@ -55,7 +59,7 @@ async def probe(model: Model, seconds: float = SECONDS) -> ProbeResult:
 
 
 async def has_answer(model: Model) -> bool:
-    """Raises `ModelFailed`."""
+    """Return whether the model answers. Raises `ModelFailed` if the service fails."""
     async with aclosing(model.stream(QUESTION)) as batches:
         async for batch in batches:
             if any(map(says_something, batch)):
@@ -64,20 +68,24 @@ async def has_answer(model: Model) -> bool:
 
 
 def says_something(delta: Delta) -> bool:
-    """A finish reason counts too: a model that spends its answer on thinking does work."""
+    """Return True for any sign of an answer. A finish reason counts too, because a model may spend
+    the whole answer on thinking.
+    """
     return isinstance(delta, Finish) or (isinstance(delta, TextDelta) and bool(delta.text))
 
 
 def explain(failure: ModelFailed) -> ProbeResult:
-    """In our own words: the service's text is neither trusted nor shown."""
+    """Explain the failure in our own words, because the service's text is not trusted."""
     if failure.status is not None:
         step, text = STATUS_RESULTS.get(
             failure.status,
-            ("answer", f"The service answered with the HTTP status {failure.status}."),
+            ("answer", f"The service returned HTTP status {failure.status}."),
         )
         return ProbeResult(step, text)
     if failure.reason in ("stream", "unreadable"):
-        return ProbeResult("answer", f"{failure} It may not be a service of this kind.")
+        return ProbeResult(
+            "answer", f"{failure} Check that the service uses the API of this provider."
+        )
     return explain_connection(failure)
 
 

@@ -1,4 +1,4 @@
-"""Tools that the service runs itself: its own way to write them, and the neutral one."""
+"""Converts tools that the service runs itself between the service's format and the neutral one."""
 
 import logging
 from collections.abc import Mapping
@@ -11,7 +11,9 @@ STATIC = "static_function"
 
 
 def neutral_tool(written: Any) -> Any:
-    """The entry of a deployment's `tools`, such as `{"type": "web_search"}`, as a static function."""
+    """Convert an entry of a deployment's `tools`, such as `{"type": "web_search"}`, into a static
+    function.
+    """
     kind = written.get("type") if isinstance(written, Mapping) else None
     if not isinstance(kind, str) or kind in ("", STATIC, "function"):
         return written
@@ -21,7 +23,7 @@ def neutral_tool(written: Any) -> Any:
 
 
 def service_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """A static function as the service reads it: its configuration beside the type."""
+    """Convert a static function into the service's format: its configuration next to the type."""
     function = tool.get(STATIC)
     if tool.get("type") != STATIC or not isinstance(function, Mapping):
         return dict(tool)
@@ -36,14 +38,14 @@ def with_neutral_tools(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def listed_tools(defaults: Mapping[str, Any], deployment: str) -> tuple[Mapping[str, Any], ...]:
-    """The tools among a deployment's default parameters, which it runs itself."""
+    """Return the tools among a deployment's default parameters, which its service runs itself."""
     listed = defaults.get(TOOLS)
     found = []
     for number, tool in enumerate(listed if isinstance(listed, (list, tuple)) else ()):
         if is_static(tool):
             found.append(tool)
         else:
-            logger.debug("defaults.tools.%d of %s is no static function", number, deployment)
+            logger.debug("defaults.tools.%d of %s is not a static function", number, deployment)
     return tuple(found)
 
 

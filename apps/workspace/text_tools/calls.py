@@ -1,4 +1,6 @@
-"""Calls of tools that a model writes into its text, read while it writes."""
+"""Parses tool calls that a model writes into its text, while it writes. Code in Markdown contains
+no calls.
+"""
 
 import re
 import uuid
@@ -6,42 +8,53 @@ from collections.abc import Callable
 
 from apps.agent.events import TextDelta
 from apps.agent.model import Delta, ToolCallDelta
-from apps.workspace.text_tools.fences import CodeFences
-from apps.workspace.text_tools.tags import CALLS, RESULTS, SEVERAL
 
+CALL = "tool_use"
+CALLS = frozenset({CALL, "function_call"})
+"""These are two names of the same tag, because models write both."""
+SEVERAL = "parallel_tool_calls"
+RESULTS = "functions_result"
+RESULT = "result"
 LONGEST_TAG = 200
-"""Characters; what is longer is text."""
+"""A tag has at most this many characters; longer text is not a tag."""
+LONGEST_LINE = 200
+"""At most this many characters of a line are examined, because a fence is at its beginning."""
 MOST_BLANKS = 200
-"""That are held back; more are text, which counts towards the length of an answer."""
+"""At most this many blanks are held back. More blanks are text, which counts towards the length of
+an answer.
+"""
 
 _opening = re.compile(r"""<(\w+)\s(?:[^<>]*\s)?name\s*=\s*(["'])([^"'<>]{1,128})\2[^<>]*>""")
 _bare = re.compile(r"</?(\w+)\s*>")
 _beginning = re.compile(r"</?\w*(?:\s[^<>]*)?")
 _name = re.compile(r"</?(\w*)")
 _names = (*CALLS, SEVERAL, RESULTS)
+_fence = re.compile(r"[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})")
+_tag = re.compile(rf"<(?=/?\s*(?:{'|'.join((*sorted(CALLS), SEVERAL, RESULTS))})\b)", re.IGNORECASE)
+_result_tag = re.compile(rf"<(?=/?\s*{RESULT}\b)", re.IGNORECASE)
 
 
 class CallReader:
-    """Turns the text of one answer into text and calls.
+    """Splits the text of one answer into text and calls.
 
-    Held back is only what may be the beginning of a tag, and blanks, which may stand before one.
-    Within code there are no tags. After its first call an answer has no text any more: a model that
-    goes on invents the results. A tag inside of a JSON text ends no call.
+    It holds back only a possible beginning of a tag, and blanks, which may precede one. Within code
+    there are no tags. After the first call, further text is ignored, because a model that continues
+    invents the results. A tag inside a JSON text does not end a call.
     """
 
     def __init__(self) -> None:
         self.read: Callable[[str], None] = self.read_text
         self.fences = CodeFences()
         self.blanks = ""
-        """Held back: they belong to the text only if text follows."""
+        """These blanks are held back. They belong to the text only if text follows."""
         self.tag = ""
-        """Held back: a tag as far as it is written."""
+        """This is the beginning of a possible tag, held back."""
         self.pieces: list[str] = []
-        """Text, or arguments, since the last delta."""
+        """These are pieces of text, or of arguments, since the last delta."""
         self.deltas: list[Delta] = []
         self.calls = 0
         self.closing = ""
-        """The tag that ends the call that is being written."""
+        """This tag ends the current call."""
         self.has_arguments = False
         self.is_quoted = False
         self.is_escaped = False
@@ -52,7 +65,9 @@ class CallReader:
         return self.taken()
 
     def end(self) -> list[Delta]:
-        """What was held back. A call that has not ended is a call: its arguments say what is missing."""
+        """Return the held-back text. An unfinished call is still a call, so that the error about
+        its arguments shows what is missing.
+        """
         if self.closing:
             self.end_call()
         elif not self.calls:
@@ -96,14 +111,14 @@ class CallReader:
             self.tag = ""
         elif may_be_tag(tag):
             self.tag = tag
-        else:  # it was text, but this character may begin a tag
+        else:  # It was text, but this character may begin a tag.
             said, self.tag = self.tag, ""
             self.fences.feed(said)
             self.say(said)
             self.read_text(character)
 
     def take_tag(self, tag: str) -> bool:
-        """Whether it is a tag of the protocol."""
+        """Return True if it is a tag of the protocol."""
         if (opened := _opening.fullmatch(tag)) and opened[1] in CALLS:
             self.begin_call(opened[1], opened[3])
             if tag.endswith("/>"):
@@ -112,12 +127,12 @@ class CallReader:
         if not (bare := _bare.fullmatch(tag)):
             return False
         if bare[1] == RESULTS and self.calls:
-            self.read = self.ignore  # the model invents the results
+            self.read = self.ignore  # The model invents the results.
             return True
         return bare[1] == SEVERAL or (bare[1] in CALLS and tag[1] == "/" and self.calls > 0)
 
     def ignore(self, character: str) -> None:
-        """The rest of the answer is nothing."""
+        """Ignore the rest of the answer."""
 
     def begin_call(self, tag: str, name: str) -> None:
         self.flush()
@@ -167,10 +182,66 @@ class CallReader:
 
 
 def may_be_tag(text: str) -> bool:
-    """Whether it is the beginning of a tag of the protocol."""
+    """Return True if it is the beginning of one of the protocol's tags."""
     if len(text) > LONGEST_TAG or not _beginning.fullmatch(text):
         return False
     named = _name.match(text)
     name = named[1] if named else ""
     is_whole = named is not None and named.end() < len(text)
     return name in _names if is_whole else any(one.startswith(name) for one in _names)
+
+
+class CodeFences:
+    """Detects code: blocks between fences, and the text directly after a backtick, as in `<tag>`."""
+
+    def __init__(self) -> None:
+        self.fence = ""
+        """This fence began the current block. It is "" outside a block."""
+        self.line = ""
+        self.is_new = False
+        """True if the block began in this line."""
+
+    @property
+    def is_outside(self) -> bool:
+        return not self.fence and not self.line.endswith("`")
+
+    def feed(self, text: str) -> None:
+        for character in text:
+            if character == "\n":
+                self.end_line()
+            elif len(self.line) < LONGEST_LINE:
+                self.line += character
+                self.begin_block()
+            else:
+                self.line = self.line[:-1] + character
+
+    def begin_block(self) -> None:
+        if self.line[-1] not in "`~" or (self.fence and not self.is_new):
+            return
+        if opened := _fence.fullmatch(self.line):
+            self.fence, self.is_new = opened[1], True
+
+    def end_line(self) -> None:
+        if self.is_new:
+            begun = _fence.match(self.line)
+            if begun and begun[1][0] == "`" and "`" in self.line[begun.end() :]:
+                self.fence = ""  # It was code within the line.
+        elif self.fence:
+            said = self.line.strip(" \t\r>")
+            if len(said) >= len(self.fence) and not said.strip(self.fence[0]):
+                self.fence = ""
+        self.line, self.is_new = "", False
+
+
+def escape_tags(text: str) -> str:
+    """Return the text without tags, because a quoted tag is neither a call nor a result."""
+    return _tag.sub("&lt;", text) if "<" in text else text
+
+
+def escaped_result(text: str) -> str:
+    return _result_tag.sub("&lt;", escape_tags(text)) if "<" in text else text
+
+
+def escaped_json(text: str) -> str:
+    """Return the JSON with the tags in its texts escaped, which does not change their meaning."""
+    return _tag.sub(r"\\u003c", text) if "<" in text else text

@@ -1,4 +1,4 @@
-"""A conversation with calls of tools as one of texts alone, for a model that has no tools."""
+"""Converts a conversation with tool calls into plain texts, for a model without tool support."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from apps.agent.messages import Content, Message, ToolCall
+from apps.agent.messages import Content, ModelMessage, ToolCall
 from apps.agent.tools import ToolSpec
-from apps.workspace.text_tools.tags import (
+from apps.workspace.text_tools.calls import (
     CALL,
     RESULT,
     RESULTS,
     SEVERAL,
-    escaped,
+    escape_tags,
     escaped_json,
     escaped_result,
 )
@@ -36,11 +36,13 @@ ONE_CALL = "Make one call at a time."
 
 
 def text_messages(
-    messages: Sequence[Message], tools: Sequence[ToolSpec], parameters: Mapping[str, Any]
-) -> list[Message]:
-    """What others wrote is escaped, so that a tag in it is read as a quotation."""
+    messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], parameters: Mapping[str, Any]
+) -> list[ModelMessage]:
+    """Return the messages as text. Other text is escaped, so that a tag in it is read as a
+    quotation.
+    """
     names = {call.id: call.name for message in messages for call in message.tool_calls}
-    written: list[Message] = []
+    written: list[ModelMessage] = []
     for is_result, group in groupby(messages, lambda message: message.role == "tool"):
         if is_result:
             written.append(results_message(list(group), names))
@@ -50,7 +52,7 @@ def text_messages(
     return with_section(written, section) if section else written
 
 
-def text_message(message: Message) -> Message:
+def text_message(message: ModelMessage) -> ModelMessage:
     content = escaped_content(message.content)
     if not message.tool_calls:
         return replace(message, content=content)
@@ -59,33 +61,33 @@ def text_message(message: Message) -> Message:
         calls = f"<{SEVERAL}>\n{calls}\n</{SEVERAL}>"
     said = replace(message, content=content).text.strip()
     text = f"{said}\n\n{calls}" if said else calls
-    # Thoughts before calls go back with the calls alone, which there are none of.
+    # Thoughts before calls are sent back only with the calls, and this request contains none.
     return replace(message, content=text, tool_calls=(), thoughts=None)
 
 
 def written_call(call: ToolCall) -> str:
-    return f'<{CALL} name="{escaped(call.name)}">\n{escaped_json(call.arguments)}\n</{CALL}>'
+    return f'<{CALL} name="{escape_tags(call.name)}">\n{escaped_json(call.arguments)}\n</{CALL}>'
 
 
-def results_message(results: Sequence[Message], names: Mapping[str, str]) -> Message:
-    """The results of one answer's calls, as a message of the user."""
+def results_message(results: Sequence[ModelMessage], names: Mapping[str, str]) -> ModelMessage:
+    """Return the results of one answer's calls, as a message of the user."""
     parts: list[Mapping[str, Any]] = []
     for result in results:
-        name = escaped(names.get(result.tool_call_id or "", ""))
+        name = escape_tags(names.get(result.tool_call_id or "", ""))
         parts.append(text_part(f'<{RESULT} name="{name}">'))
         parts += escaped_parts(result.content, escaped_result)
         parts.append(text_part(f"</{RESULT}>"))
     parts = [text_part(f"<{RESULTS}>"), *parts, text_part(f"</{RESULTS}>")]
     attachments = tuple(one for result in results for one in result.attachments)
-    return Message("user", joined(parts), attachments=attachments)
+    return ModelMessage("user", join_contents(parts), attachments=attachments)
 
 
 def escaped_content(content: Content) -> Content:
-    return escaped(content) if isinstance(content, str) else tuple(escaped_parts(content))
+    return escape_tags(content) if isinstance(content, str) else tuple(escaped_parts(content))
 
 
 def escaped_parts(
-    content: Content, escape: Callable[[str], str] = escaped
+    content: Content, escape: Callable[[str], str] = escape_tags
 ) -> Iterator[Mapping[str, Any]]:
     parts = (text_part(content),) if isinstance(content, str) else content
     for part in parts:
@@ -96,15 +98,15 @@ def text_part(text: str) -> Mapping[str, Any]:
     return {"type": "text", "text": text}
 
 
-def joined(parts: Sequence[Mapping[str, Any]]) -> Content:
-    """One text, unless there is something else among the parts."""
+def join_contents(parts: Sequence[Mapping[str, Any]]) -> Content:
+    """Return one text, unless the parts contain something else."""
     if any(part.get("type") != "text" for part in parts):
         return tuple(parts)
     return "\n".join(part["text"] for part in parts)
 
 
 def tools_section(tools: Sequence[ToolSpec], parameters: Mapping[str, Any]) -> str:
-    """The part of the system prompt about the tools, "" without any."""
+    """Return the part of the system prompt about the tools, "" if there are none."""
     if not tools:
         return ""
     choice = parameters.get("tool_choice")
@@ -122,9 +124,9 @@ def written_tool(spec: ToolSpec) -> str:
     return escaped_json(msgspec.json.encode(spec.written).decode())
 
 
-def with_section(messages: Sequence[Message], section: str) -> list[Message]:
-    """At the end of the system prompt, which is made if there is none."""
+def with_section(messages: Sequence[ModelMessage], section: str) -> list[ModelMessage]:
+    """Append the section to the system prompt, which is created if necessary."""
     if not messages or messages[0].role != "system":
-        return [Message("system", section), *messages]
+        return [ModelMessage("system", section), *messages]
     prompt = messages[0]
     return [replace(prompt, content=f"{prompt.text}\n\n{section}"), *messages[1:]]

@@ -1,4 +1,4 @@
-"""Models without tools of their own: asked in text to call tools, or asked without any."""
+"""Models without tool support: they call tools in their text, or get no tools."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from apps.agent.events import TextDelta
 from apps.agent.model import Delta, Finish, ModelRequest, WritingModel
 from apps.agent.tools import ToolSpec
-from apps.workspace.services.request_bodies import log_left_out
+from apps.workspace.services.client import log_left_out
 from apps.workspace.text_tools.calls import CallReader
 from apps.workspace.text_tools.messages import text_messages
 
@@ -19,9 +19,9 @@ OF_TOOLS = frozenset({"tool_choice", "parallel_tool_calls"})
 
 @dataclass(frozen=True, slots=True)
 class TextToolModel:
-    """The model, with calls of tools written and read as text.
+    """A model whose tool calls are written and parsed as text.
 
-    `has_tools`: False leaves the tools out of a request, and says so in the log.
+    `has_tools`: False leaves the tools out of a request, which is logged.
     """
 
     model: WritingModel
@@ -29,7 +29,7 @@ class TextToolModel:
     has_tools: bool = True
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Raises `ModelFailed`."""
+        """Stream the answer. Raises `ModelFailed` if the service fails."""
         offered = self.offered(request)
         async with aclosing(self.model.stream(in_text(request, offered))) as batches:
             if not offered:
@@ -54,7 +54,7 @@ class TextToolModel:
 
 
 def in_text(request: ModelRequest, offered: Sequence[ToolSpec]) -> ModelRequest:
-    """The request with its tools and their calls as text."""
+    """Return the request with its tools and their calls as text."""
     return replace(
         request,
         messages=text_messages(request.messages, offered, request.parameters),

@@ -1,1 +1,1 @@
-"""English dates that are read the same on both sides of the ocean."""
+"""English dates that British and American users read the same way."""

@@ -1,4 +1,4 @@
-"""Read by Django, by these names."""
+"""Django reads the formats by these names."""
 
 DATE_FORMAT = "j M Y"
 DATETIME_FORMAT = "j M Y, H:i"

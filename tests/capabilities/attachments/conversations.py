@@ -1,11 +1,11 @@
-"""Whole runs of an application whose model is scripted, with files of the caller."""
+"""Whole runs of an application with a scripted model and files of the caller."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, StateSaved
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.tools import ToolSpec
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.workspace.local.workspace import LocalWorkspace
@@ -41,19 +41,19 @@ def application(strategy: Mapping[str, Any] | None = None, **rest: Any) -> Resol
 async def answered(
     app: ResolvedApplication,
     model: ScriptedModel,
-    *messages: Message,
+    *messages: ModelMessage,
     external: Mapping[str, ToolSpec] | None = None,
     **info: Any,
 ) -> list[Event]:
-    """What a run says; `external` are tools of its client, `info` is about its deployment."""
+    """Return a run's answer. `external` are tools of its client, `info` describes its deployment."""
     workspace = FakeWorkspace(CALLER)
     workspace.models = {"gpt": model}
     workspace.infos = {"gpt": DeploymentInfo("gpt", "GPT", **info)}
     return await runs.events_in(workspace, app, *messages, external=external or {})
 
 
-def seen(model: ScriptedModel, request: int = -1) -> Sequence[Message]:
-    """What the model was asked with, without the system message."""
+def seen(model: ScriptedModel, request: int = -1) -> Sequence[ModelMessage]:
+    """Return the model's messages without the system message."""
     return model.asked[request].messages[1:]
 
 
@@ -62,7 +62,7 @@ def state(events: Sequence[Event]) -> Mapping[str, Any]:
 
 
 def told(attachment: Attachment, *more: Attachment) -> str:
-    """The block for attachments whose texts need no escaping."""
+    """Return the block for attachments whose texts need no escaping."""
     lines = ["", "<attachments>"]
     for item in (attachment, *more):
         lines += ["  <attachment>", f"    <title>{item.title.replace('&', '&amp;')}</title>"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.agent.events import AttachmentAdded, Finished, StageOpened
-from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.capabilities.attachments.contents import REFUSED
 from apps.capabilities.attachments.policies import TOOL_NAME
 from apps.capabilities.attachments.view import BROUGHT
@@ -49,21 +49,21 @@ def text_of(attachment: Attachment) -> str:
 @proves("11")
 async def test_what_came_with_the_newest_question_is_there_as_if_it_was_asked_for():
     model = ScriptedModel(saying("I see."))
-    earlier = Message("user", "Hello", attachments=(PICTURE,))
-    question = Message("user", "Look", attachments=(PAPER, NOTE, PICTURE))
+    earlier = ModelMessage("user", "Hello", attachments=(PICTURE,))
+    question = ModelMessage("user", "Look", attachments=(PAPER, NOTE, PICTURE))
 
     events = await answered(
         application(LAZY),
         model,
         earlier,
-        Message("assistant", "Hi"),
+        ModelMessage("assistant", "Hi"),
         question,
         input_attachment_types=TYPES,
     )
 
     first, _, asked, *pairs = seen(model)
-    assert first == Message("user", f"Hello{told(PICTURE)}")
-    assert asked == Message("user", f"Look{told(PAPER, NOTE, PICTURE)}")
+    assert first == ModelMessage("user", f"Hello{told(PICTURE)}")
+    assert asked == ModelMessage("user", f"Look{told(PAPER, NOTE, PICTURE)}")
     ids = [message.tool_calls[0].id for message in pairs[::2]]
     assert len(set(ids)) == 2
     assert all(id.startswith("synth_internal_attach") for id in ids)
@@ -71,7 +71,7 @@ async def test_what_came_with_the_newest_question_is_there_as_if_it_was_asked_fo
         message
         for id, attachment in zip(ids, (PAPER, PICTURE), strict=True)
         for message in (
-            Message(
+            ModelMessage(
                 "assistant",
                 tool_calls=(
                     ToolCall(
@@ -81,7 +81,7 @@ async def test_what_came_with_the_newest_question_is_there_as_if_it_was_asked_fo
                     ),
                 ),
             ),
-            Message(
+            ModelMessage(
                 "tool",
                 f"{text_of(attachment)}{told(attachment)}",
                 tool_call_id=id,
@@ -102,13 +102,13 @@ async def test_the_model_asks_for_a_content_and_nothing_of_it_is_left_behind(url
     events = await answered(
         application(LAZY),
         model,
-        Message("user", "Look", attachments=(PAPER,)),
-        Message("assistant", "Yes"),
-        Message("user", "Again"),
+        ModelMessage("user", "Look", attachments=(PAPER,)),
+        ModelMessage("assistant", "Yes"),
+        ModelMessage("user", "Again"),
         input_attachment_types=TYPES,
     )
 
-    assert seen(model)[-1] == Message(
+    assert seen(model)[-1] == ModelMessage(
         "tool", f"{text_of(PAPER)}{told(PAPER)}", tool_call_id="c1", attachments=(PAPER,)
     )
     assert text_of(PAPER) in stage_text(events)
@@ -125,7 +125,7 @@ async def test_files_of_the_operator_can_be_asked_for():
     events = await answered(
         application(LAZY, contexts=[RULES]),
         model,
-        Message("user", "?"),
+        ModelMessage("user", "?"),
         input_attachment_types=TYPES,
     )
 
@@ -151,10 +151,15 @@ async def test_files_of_the_operator_can_be_asked_for():
         ),
         (
             "files/user-7/note.txt",
-            "'Note' is of the type text/plain, whose content cannot be shown to you. "
-            "Possible are application/pdf, image/*.",
+            (
+                "'Note' has the type text/plain, which you cannot read. Supported types: "
+                "application/pdf, image/*."
+            ),
         ),
-        ("files/user-7/gone.pdf", "There is no file 'files/user-7/gone.pdf' that you may use."),
+        (
+            "files/user-7/gone.pdf",
+            "The file 'files/user-7/gone.pdf' does not exist, or you have no access.",
+        ),
     ],
 )
 async def test_other_urls_are_refused(url, problem):
@@ -166,9 +171,9 @@ async def test_other_urls_are_refused(url, problem):
     await answered(
         application(LAZY),
         model,
-        Message("user", "Look", attachments=(PAPER, NOTE, gone)),
-        Message("assistant", "Yes", attachments=(drawn,)),  # not the user's
-        Message("user", "Again"),
+        ModelMessage("user", "Look", attachments=(PAPER, NOTE, gone)),
+        ModelMessage("assistant", "Yes", attachments=(drawn,)),  # not the user's
+        ModelMessage("user", "Again"),
         input_attachment_types=TYPES,
     )
 
@@ -197,7 +202,7 @@ async def test_the_tool_is_there_where_something_can_be_asked_for(
     await answered(
         application({**LAZY, "accepted_types": accepted}),
         model,
-        Message("user", "Look", attachments=(attachment,)),
+        ModelMessage("user", "Look", attachments=(attachment,)),
         input_attachment_types=types,
     )
 
@@ -213,7 +218,7 @@ async def test_a_picture_that_cannot_be_asked_for_is_shown_at_once():
     await answered(
         application({**LAZY, "accepted_types": ["application/pdf"]}),
         model,
-        Message("user", "Look", attachments=(PICTURE, inside)),
+        ModelMessage("user", "Look", attachments=(PICTURE, inside)),
         input_attachment_types=TYPES,
     )
 
@@ -224,13 +229,14 @@ async def test_a_picture_that_cannot_be_asked_for_is_shown_at_once():
 async def test_a_deployment_that_does_not_say_what_it_takes_offers_nothing():
     model = ScriptedModel(saying("Yes."))
 
-    events = await answered(application(LAZY), model, Message("user", "Look", attachments=(PAPER,)))
+    events = await answered(
+        application(LAZY), model, ModelMessage("user", "Look", attachments=(PAPER,))
+    )
 
     assert (names(model), len(seen(model))) == ([], 1)
     assert stage_text(events) == (
-        "#### Attachments\n\n- orchestrator.attachment_strategy: the deployment 'gpt' does not say "
-        "which types of attachments it takes (input_attachment_types), so none can be shown to it "
-        "on demand.\n"
+        "#### Attachments\n\n- orchestrator.attachment_strategy: the deployment 'gpt' declares "
+        "no input_attachment_types, so attachments cannot be shown to it on demand.\n"
     )
 
 
@@ -247,17 +253,17 @@ async def test_a_service_that_takes_text_from_tools_alone_gets_contents_behind_t
     await answered(
         application(LAZY),
         model,
-        Message("user", "Look", attachments=(PAPER, NOTE)),
-        Message("assistant", "Yes"),
-        Message("user", "Again"),
+        ModelMessage("user", "Look", attachments=(PAPER, NOTE)),
+        ModelMessage("assistant", "Yes"),
+        ModelMessage("user", "Again"),
         input_attachment_types=("*/*",),
         files="none",
     )
 
     assert seen(model)[-3:] == [
-        Message("tool", f"{text_of(PAPER)}{told(PAPER)}", tool_call_id="c1"),
-        Message("tool", f"{text_of(NOTE)}{told(NOTE)}", tool_call_id="c2"),
-        Message(
+        ModelMessage("tool", f"{text_of(PAPER)}{told(PAPER)}", tool_call_id="c1"),
+        ModelMessage("tool", f"{text_of(NOTE)}{told(NOTE)}", tool_call_id="c2"),
+        ModelMessage(
             "user",
             (
                 {"type": "text", "text": BROUGHT},
@@ -281,7 +287,7 @@ async def test_a_content_that_the_model_refuses_is_taken_back_and_it_is_asked_on
     events = await answered(
         application(LAZY),
         model,
-        Message("user", "Look", attachments=(PAPER,)),
+        ModelMessage("user", "Look", attachments=(PAPER,)),
         input_attachment_types=TYPES,
     )
 
@@ -298,9 +304,9 @@ async def test_contents_that_the_model_has_read_are_left_to_it():
     await answered(
         application(LAZY),
         model,
-        Message("user", "Look", attachments=(PICTURE,)),
-        Message("assistant", "Yes"),
-        Message("user", "Look", attachments=(PAPER,)),
+        ModelMessage("user", "Look", attachments=(PICTURE,)),
+        ModelMessage("assistant", "Yes"),
+        ModelMessage("user", "Look", attachments=(PAPER,)),
         input_attachment_types=TYPES,
     )
 
@@ -323,7 +329,7 @@ async def test_other_failures_stay_what_they_are(attachments, failure):
         await answered(
             application(LAZY),
             model,
-            Message("user", "Look", attachments=attachments),
+            ModelMessage("user", "Look", attachments=attachments),
             input_attachment_types=TYPES,
         )
 
@@ -332,7 +338,7 @@ async def test_other_failures_stay_what_they_are(attachments, failure):
 
 @proves("11")
 async def test_an_answer_that_waits_for_the_clients_tools_keeps_what_was_read():
-    question = Message("user", "Look", attachments=(PAPER,))
+    question = ModelMessage("user", "Look", attachments=(PAPER,))
     external = {"draw": spec("draw")}
     app, types = application(LAZY), {"input_attachment_types": TYPES}
     waiting = ScriptedModel(calling(("c1", "draw", {})))
@@ -341,8 +347,8 @@ async def test_an_answer_that_waits_for_the_clients_tools_keeps_what_was_read():
     events = await answered(app, waiting, question, external=external, **types)
     kept = state(events)
     call = ToolCall("c1", "draw", "{}")
-    asked = Message("assistant", " ", tool_calls=(call,), state=kept)
-    result = Message("tool", "Drawn", tool_call_id="c1")
+    asked = ModelMessage("assistant", " ", tool_calls=(call,), state=kept)
+    result = ModelMessage("tool", "Drawn", tool_call_id="c1")
     await answered(app, going_on, question, asked, result, external=external, **types)
 
     assert [written["role"] for written in kept["tool_execution_history"]] == ["assistant", "tool"]
@@ -365,13 +371,15 @@ async def test_what_could_not_be_fetched_is_not_shown_as_if_it_was(settings):
     await answered(
         application(LAZY),
         model,
-        Message("user", "Look", attachments=(away,)),
+        ModelMessage("user", "Look", attachments=(away,)),
         input_attachment_types=TYPES,
     )
 
     problem = "External URL fetching is disabled by operator policy (EXTERNAL_URL_FETCH_ENABLED)."
     assert seen(model, 0) == [
-        Message("user", f"Look{told(away)}\n[The attachment 'Away' cannot be shown: {problem}]")
+        ModelMessage(
+            "user", f"Look{told(away)}\n[The attachment 'Away' cannot be shown: {problem}]"
+        )
     ]
     assert seen(model)[-1].text == (
         f"Error: Parameter attachment_url is invalid: {problem}\n\n"
@@ -386,7 +394,7 @@ async def test_a_file_that_the_deployment_fetches_itself_is_shown_by_its_address
     await answered(
         application(LAZY),
         model,
-        Message("user", "Look", attachments=(away,)),
+        ModelMessage("user", "Look", attachments=(away,)),
         input_attachment_types=TYPES,
         features={"url_attachments": True},
     )

@@ -1,9 +1,9 @@
-"""The whole way to a model of DIAL Core: attachments go by their path, and Core checks who may."""
+"""Attachments reach a model of DIAL Core by their path, and Core checks the access."""
 
 from typing import Any
 
 from apps.agent.events import Event, Finished, StateSaved
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from tests.capabilities.attachments.conversations import application, told
 from tests.capabilities.runs import events_in
 from tests.dial_core import Core
@@ -13,11 +13,11 @@ LAZY = {"type": "lazy_on_demand"}
 
 
 async def asked(core: Core, app: Any, name: str, kind: str, content: bytes) -> list[Event]:
-    """A question with a file that the application's caller keeps."""
+    """Return a question with a file of the application's caller."""
     with called(core) as workspace:
         kept = await workspace.files.keep(name, content, kind)
         attachment = Attachment(kind, name, url=kept.path)
-        question = Message("user", "Look", attachments=(attachment,))
+        question = ModelMessage("user", "Look", attachments=(attachment,))
         return await events_in(workspace, app, question)
 
 
@@ -65,7 +65,7 @@ async def test_a_folder_of_the_operator_is_listed_and_read_on_demand(core):
     app = application(LAZY, contexts=[{"type": "folder", "url": "files/public/handbook/"}])
 
     with called(core) as workspace:
-        events = await events_in(workspace, app, Message("user", "What holds?"))
+        events = await events_in(workspace, app, ModelMessage("user", "What holds?"))
 
     assert isinstance(events[-1], Finished)
     listing, content = (m for m in model.asked[1]["messages"] if m["role"] == "tool")

@@ -1,4 +1,4 @@
-"""Clients of the gateway send attachments; a service that speaks OpenAI's protocol gets them."""
+"""Clients of the gateway send attachments to a service that speaks OpenAI's protocol."""
 
 import base64
 import json
@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from apps.accounts.models import ApiKey
-from apps.workspace.local.caller_files import LocalFiles
+from apps.workspace.local.files.caller_files import LocalFiles
 from tests.capabilities.attachments.conversations import PNG
 from tests.capabilities.manifests import PROMPT
 from tests.catalog.rows import make_application, make_deployment
@@ -34,7 +34,7 @@ TOOL = "internal_attachments_get_content"
 
 
 async def make(running: Service, types: tuple[str, ...] = (), **orchestrator: Any) -> None:
-    """The application `reader`, driven by the service."""
+    """Create the application `reader`, whose model is the service."""
     add, target = sync_to_async(make_application), sync_to_async(make_deployment)
     await target("up", provider="openai", base_url=running.url, input_attachment_types=list(types))
     manifest = {
@@ -63,7 +63,7 @@ async def ask(*attachments: dict[str, str], key: str = "") -> Answer:
 
 
 async def key_with(name: str, content: bytes, content_type: str) -> tuple[str, str]:
-    """A key, and the path of a file that belongs to it."""
+    """Return a key, and the path of a file that belongs to it."""
     row, key = await sync_to_async(ApiKey.objects.create_key)(name="test")
     info = await LocalFiles(f"key-{row.prefix}").keep(name, content, content_type)
     return key, info.path
@@ -130,6 +130,8 @@ async def test_a_document_that_the_model_refuses_is_taken_back_once():
     assert reply.json()["choices"][0]["message"] == {
         "role": "assistant",
         "content": "Well.",
+        "annotations": [],
+        "refusal": None,
         "custom_content": {"state": {"tool_execution_history": []}},
     }
 

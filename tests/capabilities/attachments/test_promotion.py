@@ -1,4 +1,5 @@
-"""What the user attached by an address becomes a file of the user's, or it is told why not."""
+"""A file that the user attached by its address is stored among the user's files, or the reason is
+reported."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.agent.events import Event, Finished, StageClosed, StageOpened
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.attachments.conversations import (
     CALLER,
@@ -25,7 +26,7 @@ from tests.internet import Internet, answer, internet, ok
 pytestmark = pytest.mark.django_db
 
 GIVEN = Attachment("*/*", "My cat", url="http://files.example/cat.png?key=s3cret")
-QUESTION = Message("user", "Look", attachments=(GIVEN,))
+QUESTION = ModelMessage("user", "Look", attachments=(GIVEN,))
 PAGES = {"/cat.png": ok(PNG, content_type="image/png")}
 
 
@@ -39,8 +40,8 @@ def paths(net: Internet) -> list[str]:
 
 
 async def asked(
-    *messages: Message, app: Any = None, **info: Any
-) -> tuple[Sequence[Message], list[Event]]:
+    *messages: ModelMessage, app: Any = None, **info: Any
+) -> tuple[Sequence[ModelMessage], list[Event]]:
     model = ScriptedModel(saying("Yes."))
     events = await answered(app or application(), model, *messages, **info)
     return seen(model), events
@@ -64,8 +65,8 @@ async def test_a_picture_of_the_internet_is_kept_and_shown():
 async def test_the_next_request_finds_the_file_and_fetches_nothing():
     async with internet(PAGES) as net:
         _, events = await asked(QUESTION)
-        reply = Message("assistant", "Yes.", state=state(events))
-        (first, _, _), again = await asked(QUESTION, reply, Message("user", "And now?"))
+        reply = ModelMessage("assistant", "Yes.", state=state(events))
+        (first, _, _), again = await asked(QUESTION, reply, ModelMessage("user", "And now?"))
 
     assert len(net.asked) == 1
     assert [a.title for a in first.attachments] == ["My cat"]
@@ -77,8 +78,8 @@ async def test_a_file_that_was_deleted_is_fetched_again():
         _, events = await asked(QUESTION)
         for path in state(events)["promoted_attachments"].values():
             await LocalWorkspace(CALLER).files.delete(path)
-        reply = Message("assistant", "Yes.", state=state(events))
-        await asked(QUESTION, reply, Message("user", "And now?"))
+        reply = ModelMessage("assistant", "Yes.", state=state(events))
+        await asked(QUESTION, reply, ModelMessage("user", "And now?"))
 
     assert len(net.asked) == 2
 
@@ -98,8 +99,8 @@ async def test_a_state_that_somebody_else_wrote_opens_no_files(forged):
         (key,) = state(events)["promoted_attachments"]
         if isinstance(forged, dict) and "KEY" in forged:
             forged = {key: forged["KEY"]}
-        reply = Message("assistant", "Yes.", state={"promoted_attachments": forged})
-        (first, _, _), _ = await asked(QUESTION, reply, Message("user", "And now?"))
+        reply = ModelMessage("assistant", "Yes.", state={"promoted_attachments": forged})
+        (first, _, _), _ = await asked(QUESTION, reply, ModelMessage("user", "And now?"))
 
     assert [a.url for a in first.attachments] == list(
         state(events)["promoted_attachments"].values()
@@ -112,8 +113,10 @@ async def test_a_state_that_somebody_else_wrote_opens_no_files(forged):
     [
         (
             answer(404, b"gone"),
-            "External URL http://files.example/cat.png could not be fetched. "
-            "The server answered 404.",
+            (
+                "External URL http://files.example/cat.png could not be fetched. The server "
+                "returned status 404."
+            ),
         ),
         (
             ok(b"x" * 2000, content_type="image/png"),
@@ -126,7 +129,7 @@ async def test_what_cannot_be_fetched_is_told_to_all_and_the_turn_goes_on(page, 
     async with internet({"/cat.png": page}):
         (message,), events = await asked(QUESTION, app=app)
 
-    assert message == Message(
+    assert message == ModelMessage(
         "user", f"Look{told(GIVEN)}\n[The attachment 'My cat' cannot be shown: {problem}]"
     )
     assert stage_text(events) == f"#### Attachments\n\n- 'My cat': {problem}\n"
@@ -152,23 +155,23 @@ async def test_a_deployment_that_fetches_addresses_is_given_them():
     picture = Attachment("image/png", "My cat", url=GIVEN.url)
     async with internet(PAGES) as net:
         (message,), _ = await asked(
-            Message("user", "Look", attachments=(picture,)), features={"url_attachments": True}
+            ModelMessage("user", "Look", attachments=(picture,)), features={"url_attachments": True}
         )
         (parts,), _ = await asked(
-            Message("user", "Look", attachments=(picture,)),
+            ModelMessage("user", "Look", attachments=(picture,)),
             features={"url_attachments": True},
             files="none",
         )
 
     assert net.asked == []
-    assert message == Message("user", f"Look{told(picture)}", attachments=(picture,))
+    assert message == ModelMessage("user", f"Look{told(picture)}", attachments=(picture,))
     assert parts.content[1] == {"type": "image_url", "image_url": {"url": GIVEN.url}}
 
 
 async def test_data_in_an_address_becomes_a_file():
     given = Attachment("image/gif", "", url="data:image/gif;base64,R0lGODlh")
 
-    (message,), _ = await asked(Message("user", "Look", attachments=(given,)))
+    (message,), _ = await asked(ModelMessage("user", "Look", attachments=(given,)))
 
     (kept,) = message.attachments
     assert (await LocalWorkspace(CALLER).files.read(kept.url or "")).content == b"GIF89a"
@@ -180,9 +183,9 @@ async def test_data_in_an_address_becomes_a_file():
 async def test_only_what_the_user_attached_is_fetched():
     async with internet(PAGES) as net:
         await asked(
-            Message("user", "Draw"),
-            Message("assistant", "Here", attachments=(GIVEN,)),
-            Message("user", "?"),
+            ModelMessage("user", "Draw"),
+            ModelMessage("assistant", "Here", attachments=(GIVEN,)),
+            ModelMessage("user", "?"),
         )
 
     assert net.asked == []

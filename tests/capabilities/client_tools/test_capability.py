@@ -1,16 +1,14 @@
-"""T-30…T-36: tools that the page runs, as an application declares them and a run has them."""
+"""T-30…T-36: tools that the page runs, in the manifest and in a run."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from msgspec import structs
 
 from apps.agent.events import Event, StageDelta, StageOpened
-from apps.agent.ledger import EVERY_KIND, Interaction
+from apps.agent.ledger import EVERY_KIND, InteractionRequest
 from apps.agent.tools import Invocation, Pending, Tool, ToolResult, ToolSpec
-from apps.capabilities.client_tools.answers import FAILED, TIMED_OUT
-from apps.capabilities.client_tools.capability import client_tools
+from apps.capabilities.client_tools.capability import FAILED, TIMED_OUT, client_tools
 from apps.errors import InvalidParameter
 from tests.capabilities.manifests import CALLER, OTHERWISE, manifest, opening_for
 from tests.contract import proves
@@ -29,7 +27,7 @@ def tools(*, surface: Any = "page", is_kept: bool = True, **fields: Any) -> tupl
     opener = client_tools.prepare(manifest(toolset))
     if opener is None:
         return ()
-    caller = replace(CALLER, surface=surface, locale="de")
+    caller = CALLER.at(surface=surface, locale="de")
     can_ask = EVERY_KIND if is_kept else frozenset()
     manager: Any = opener(structs.replace(opening_for(), can_ask=can_ask, caller=caller))
     found: tuple[Tool, ...] = manager.enter_result.tools
@@ -79,12 +77,12 @@ async def test_a_call_waits_for_the_page_with_checked_arguments(fields, seconds)
         "is_repeatable": False,
         "permission": "",
     }
-    assert result == Pending(interactions=(Interaction("", "client_tool", asked, seconds),))
+    assert result == Pending(interactions=(InteractionRequest("", "client_tool", asked, seconds),))
     assert events == []
 
 
 async def answered(answer: dict[str, Any], events: list[Event]) -> ToolResult:
-    given = Interaction("t:1:0:c", "client_tool", {}, answer=answer)
+    given = InteractionRequest("t:1:0:c", "client_tool", {}, answer=answer)
     invocation = Invocation(
         "c", {"field": "amount"}, emit=events.append, answers={"client_tool": given}
     )

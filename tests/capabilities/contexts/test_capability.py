@@ -1,4 +1,4 @@
-"""§11.1: files of the operator, told to the model as they come, change and go."""
+"""§11.1: the model is informed of the operator's files as they are added, changed and removed."""
 
 import json
 from collections.abc import Sequence
@@ -8,13 +8,12 @@ import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event
-from apps.agent.messages import Message, ToolCall, to_dicts
+from apps.agent.messages import ModelMessage, ToolCall, to_dicts
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation
-from apps.capabilities.contexts.announcements import DISCLAIMER, TOOL_NAME
-from apps.capabilities.contexts.capability import contexts
+from apps.capabilities.contexts.capability import DISCLAIMER, TOOL_NAME, contexts
 from apps.capabilities.contexts.entries import MOST_ENTRIES
-from apps.capabilities.registry import Contribution, Opening
+from apps.capabilities.registry import Contribution, GivenConversation, Opening
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import manifest, stage_text
 from tests.contract import proves
@@ -22,14 +21,16 @@ from tests.contract import proves
 pytestmark = pytest.mark.django_db
 
 CALLER = Caller("user-7", "user", user_id=7)
-QUESTION = Message("user", "What is the rule?")
+QUESTION = ModelMessage("user", "What is the rule?")
 RULES = {"type": "file", "url": "files/user-7/house%20rules.pdf", "description": "What holds here"}
 PLAN = {"type": "file", "url": "files/user-7/plan.png"}
 FOLDER = {"type": "folder", "url": "files/user-7/docs/", "description": "Papers"}
 
 
-async def opened(*given: dict[str, Any], messages: Sequence[Message] = (QUESTION,)) -> Contribution:
-    opening = Opening(LocalWorkspace(CALLER), CALLER, silent, messages=messages)
+async def opened(
+    *given: dict[str, Any], messages: Sequence[ModelMessage] = (QUESTION,)
+) -> Contribution:
+    opening = Opening(LocalWorkspace(CALLER), CALLER, silent, GivenConversation(messages))
     opener = contexts.prepare(manifest(contexts=list(given)))
     assert opener is not None
     async with opener(opening) as contribution:
@@ -37,21 +38,21 @@ async def opened(*given: dict[str, Any], messages: Sequence[Message] = (QUESTION
 
 
 async def told(
-    *given: dict[str, Any], messages: Sequence[Message] = (QUESTION,)
-) -> Sequence[Message]:
-    """The conversation with what the model is told of these contexts."""
+    *given: dict[str, Any], messages: Sequence[ModelMessage] = (QUESTION,)
+) -> Sequence[ModelMessage]:
+    """Return the conversation with the messages about these contexts."""
     contribution = await opened(*given, messages=messages)
     for step in contribution.history:
         messages = await step(messages)
     return messages
 
 
-def entries(message: Message) -> list[dict[str, str]]:
+def entries(message: ModelMessage) -> list[dict[str, str]]:
     listed: list[dict[str, str]] = json.loads(message.text)["entries"]
     return listed
 
 
-def statuses(message: Message) -> dict[str, str | None]:
+def statuses(message: ModelMessage) -> dict[str, str | None]:
     return {entry["title"]: entry.get("status") for entry in entries(message)}
 
 
@@ -60,7 +61,7 @@ async def test_the_first_question_is_followed_by_all_files():
     asked, result = (await told(RULES, PLAN, RULES))[1:]
 
     (call,) = asked.tool_calls
-    assert asked == Message("assistant", tool_calls=(ToolCall(call.id, TOOL_NAME, "{}"),))
+    assert asked == ModelMessage("assistant", tool_calls=(ToolCall(call.id, TOOL_NAME, "{}"),))
     prefix, _, digits = call.id.partition("_")
     assert (prefix, len(digits), int(digits, 16) >= 0) == ("synthetic", 12, True)
     assert result.tool_call_id == call.id
@@ -160,8 +161,8 @@ async def test_a_listing_that_cannot_be_read_counts_as_none(text):
     first = await told(RULES)
     broken = [
         *first,
-        Message("assistant", tool_calls=(ToolCall("1", TOOL_NAME, "{}"),)),
-        Message("tool", text, tool_call_id="1"),
+        ModelMessage("assistant", tool_calls=(ToolCall("1", TOOL_NAME, "{}"),)),
+        ModelMessage("tool", text, tool_call_id="1"),
     ]
 
     assert await told(RULES, messages=broken) is broken
@@ -179,7 +180,7 @@ async def test_the_model_may_ask_for_the_list():
 
     assert (tool.spec.name, result.content_type) == (TOOL_NAME, "application/json")
     assert [entry.get("status") for entry in json.loads(result.content)["entries"]] == [None]
-    assert stage_text(events) == ""  # such calls are shown at the level `debug` alone
+    assert stage_text(events) == ""  # such calls are shown only at the level `debug`
 
 
 @proves("11.1")
@@ -256,8 +257,8 @@ async def test_a_folder_that_cannot_be_listed_is_told_and_nothing_of_it_is_gone(
     )
     messages = [
         QUESTION,
-        Message("assistant", tool_calls=(ToolCall("1", TOOL_NAME, "{}"),)),
-        Message("tool", before, tool_call_id="1"),
+        ModelMessage("assistant", tool_calls=(ToolCall("1", TOOL_NAME, "{}"),)),
+        ModelMessage("tool", before, tool_call_id="1"),
     ]
 
     contribution = await opened(strange, messages=messages)

@@ -1,4 +1,4 @@
-"""The model finds what the person said earlier."""
+"""The model finds what the user said earlier."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -11,8 +11,8 @@ from msgspec import structs
 
 from apps.agent.taint import Taint
 from apps.agent.tools import Invocation, Tool, ToolResult
+from apps.capabilities.chat_context import ChatContext, FoundConversation
 from apps.capabilities.conversations.capability import NONE, TOOL_NAME, conversations
-from apps.capabilities.found_conversations import FoundConversation
 from apps.capabilities.registry import NOTHING, Contribution, Opening
 from apps.errors import InvalidParameter
 from tests.capabilities.manifests import manifest, opening_for
@@ -24,7 +24,7 @@ TRIP = FoundConversation(
 
 
 class Searched:
-    """What was searched for, and what is found each time."""
+    """Records the searches, and returns a result for each."""
 
     def __init__(self, *found: FoundConversation) -> None:
         self.found = found
@@ -36,7 +36,7 @@ class Searched:
 
 
 def opening(searched: Searched | None) -> Opening:
-    return structs.replace(opening_for(), search_conversations=searched, taint=Taint())
+    return structs.replace(opening_for(), chat=ChatContext(searched), taint=Taint())
 
 
 def tools(given: Opening, features: Any = ON) -> tuple[Tool, ...]:
@@ -99,7 +99,7 @@ async def test_a_search_for_nothing_is_refused():
     with pytest.raises(InvalidParameter) as refused:
         await call(opening(Searched()), query=" ")
 
-    assert str(refused.value) == "Parameter query is invalid: it says nothing. Write a few words."
+    assert str(refused.value) == "Parameter query is invalid: it is empty. Write a few words."
 
 
 def test_who_has_no_conversations_has_no_tool():

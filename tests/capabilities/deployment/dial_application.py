@@ -1,7 +1,7 @@
-"""An application made with DIAL's SDK, for tests: it says what it was sent.
+"""An application made with DIAL's SDK that returns what it receives.
 
-`python -m tests.capabilities.deployment.dial_application` serves it on a free port of the loopback
-and prints the port.
+`python -m tests.capabilities.deployment.dial_application` serves it on a free loopback port and
+prints the port.
 """
 
 import json
@@ -19,7 +19,7 @@ NAME = "counter"
 
 
 class Counter(ChatCompletion):
-    """Counts the turns of a conversation in its state; "fail" lets it fail."""
+    """Counts the turns of a conversation in its state. The message "fail" makes it fail."""
 
     async def chat_completion(self, request: Request, response: Response) -> None:
         asked = str(request.messages[-1].content)
@@ -55,7 +55,7 @@ def told(request: Request, count: int) -> dict[str, object]:
 
 @contextmanager
 def serve() -> Iterator[str]:
-    """The address of the deployment, which lives as long as the block."""
+    """Serve it within the block. Yields the address of the deployment."""
     command = [sys.executable, "-m", "tests.capabilities.deployment.dial_application"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -1,4 +1,4 @@
-"""Toolsets of deployments, short to write, and a workspace with scripted models."""
+"""Short functions for toolsets of deployments, and a workspace with scripted models."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -8,14 +8,14 @@ import msgspec
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.model import Delta, Model
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.registry import Contribution, Opening
 from apps.workspace.loading.shared_loads import Loading, rules_of
-from apps.workspace.openai.chunks import Chunk, ChunkReader
+from apps.workspace.openai.chunks import ChunkReader, StreamChunk
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import manifest
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
@@ -25,7 +25,7 @@ ECHO = DeploymentInfo("echo", "Echo", "Says it again.")
 
 
 class Workspace(FakeWorkspace):
-    """Remembers what was wished of its models (headers, seconds), and has a prompt."""
+    """Records the options of its models (headers, seconds), and has a prompt."""
 
     def __init__(self, models: Mapping[str, Model], *infos: DeploymentInfo) -> None:
         super().__init__(CALLER)
@@ -48,7 +48,7 @@ class Workspace(FakeWorkspace):
 
 
 def written(deployment_id: str = "echo", /, **fields: Any) -> dict[str, Any]:
-    """A tool whose function is written out; what is not its own is the function's."""
+    """Return a tool that is defined in full. Unknown arguments belong to its function."""
     function = {
         "name": fields.pop("name", "repeat"),
         "description": "Repeats.",
@@ -100,7 +100,7 @@ async def one_tool(
 async def use(
     tool: Tool,
     emit: Emit = silent,
-    messages: Sequence[Message] = (),
+    messages: Sequence[ModelMessage] = (),
     call_id: str = "call-1",
     **arguments: Any,
 ) -> ToolResult:
@@ -110,13 +110,13 @@ async def use(
 def echo(
     *answers: Sequence[object], info: DeploymentInfo = ECHO
 ) -> tuple[Workspace, ScriptedModel]:
-    """A workspace with one deployment, and its model; it says "Well." unless told otherwise."""
+    """Return a workspace with one deployment, and its model, which says "Well." by default."""
     model = ScriptedModel(*(answers or (saying("Well."),)))
     return Workspace({"echo": model}, info), model
 
 
 def chunk(**fields: Any) -> list[Delta]:
-    """What a chunk says that comes from the wire."""
+    """Parse a chunk as it arrives from a service."""
     deltas: list[Delta] = []
-    ChunkReader().read(msgspec.convert(fields, Chunk), deltas)
+    ChunkReader().read(msgspec.convert(fields, StreamChunk), deltas)
     return deltas

@@ -1,15 +1,15 @@
-"""Deployments that the caller may not use are no tools, where the application wants that."""
+"""Optional deployments that the caller may not use are omitted."""
 
 from collections.abc import Collection
 from typing import Any
 
 import pytest
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, KeyLimits
 from apps.capabilities.deployment.capability import deployment
 from apps.errors import Unsupported
 from apps.manifest.parts import parts_in_use
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from apps.runs.workspaces import open_workspace
 from tests.capabilities.deployment.scripts import Workspace, opened, simple, team
 from tests.catalog.rows import make_application, make_deployment
@@ -21,7 +21,7 @@ FILTERED: dict[str, Any] = {"tool_access_filter": {"enabled": True}}
 
 
 class Knowing(Workspace):
-    """Knows three deployments, and what may be used of them; an exception is raised."""
+    """Knows three deployments, and whether they can be used. An exception is raised."""
 
     def __init__(self, usable: Collection[str] | Exception | None) -> None:
         super().__init__({name: ScriptedModel() for name in ("own", "a b", "other")})
@@ -68,7 +68,7 @@ async def test_nothing_is_left_out_unless_it_is_wanted(features):
 def test_the_filter_needs_no_preview_features():
     written = document(tool_sets=[team(simple())], features={"timestamp": None, **FILTERED})
 
-    found = read(written, preview=False)
+    found = read_manifest(written, preview=False)
 
     assert {part.name for part in parts_in_use(found)} == deployment.serves
     assert found.features is not None
@@ -82,7 +82,7 @@ def test_the_filter_needs_no_preview_features():
     [
         (Caller("session-1"), {"gpt", "open"}),
         (Caller("user-7", "user", user_id=7), {"gpt", "open", "private"}),
-        (Caller("key-1", "key", scope=frozenset()), {"gpt"}),
+        (Caller("key-1", "key", limits=KeyLimits(scope=frozenset())), {"gpt"}),
     ],
 )
 async def test_here_models_and_the_applications_of_the_caller_are_usable(caller, usable):

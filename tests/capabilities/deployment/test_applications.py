@@ -1,4 +1,4 @@
-"""An application that asks another one of our own, from the request to the last event."""
+"""One application of the installation calls another, from the request to the last event."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,12 @@ from apps.agent.events import (
     TextDelta,
     Usage,
 )
-from apps.agent.messages import Message, to_dicts
+from apps.agent.messages import ModelMessage, to_dicts
 from apps.agent.model import Model
-from apps.catalog.resolve import resolve
+from apps.catalog.resolve import resolve_application
 from apps.errors import ModelFailed
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from tests.capabilities.deployment.scripts import simple, team, written
 from tests.capabilities.manifests import PROMPT, stage_text, timeless
 from tests.capabilities.runs import events_in
@@ -36,7 +36,7 @@ from tests.fakes import ModelsWorkspace, ScriptedModel, calling, saying, text
 pytestmark = pytest.mark.django_db
 
 CALLER = Caller("user-1", "key")
-QUESTION = Message("user", "What is the time?")
+QUESTION = ModelMessage("user", "What is the time?")
 CLOCK = "internal_timeawareness_current_timestamp"
 
 
@@ -50,12 +50,14 @@ async def make(slug: str, model: str, *tools: Mapping[str, Any], **fields: Any) 
 
 
 async def answer(
-    slug: str, *messages: Message, caller: Caller = CALLER, emit=None, **models: Model
+    slug: str, *messages: ModelMessage, caller: Caller = CALLER, emit=None, **models: Model
 ) -> list[Event]:
     workspace = ModelsWorkspace(caller, models)
     events: list[Event] = []
     request = RunRequest(messages or (QUESTION,))
-    await run(await resolve(slug), request, workspace, caller, emit or events.append)
+    await run_application(
+        await resolve_application(slug), request, workspace, caller, emit or events.append
+    )
     return timeless(events)
 
 
@@ -72,7 +74,7 @@ async def test_what_a_client_wishes_of_the_model_is_no_wish_of_the_tools_deploym
     workspace = ModelsWorkspace(CALLER, {"big": big, "small": small})
     parameters = {"max_tokens": 5, "user": "u"}
 
-    await events_in(workspace, await resolve("outer"), QUESTION, parameters=parameters)
+    await events_in(workspace, await resolve_application("outer"), QUESTION, parameters=parameters)
 
     assert [dict(asked.parameters) for asked in big.asked] == [{"max_tokens": 5, "user": "u"}] * 2
     assert [dict(asked.parameters) for asked in small.asked] == [{}]
@@ -108,8 +110,8 @@ async def test_the_stages_of_the_inner_application_stand_below_the_tool_and_usag
     )
 
 
-def without_injected(messages: Sequence[Message]) -> list[Message]:
-    """The messages without the calls that were put in for the model, and their results."""
+def without_injected(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """Return the messages without injected calls and their results."""
     ours = {call.id for m in messages for call in m.tool_calls if call.id.startswith("synth_")}
     return [
         message
@@ -131,8 +133,8 @@ async def test_the_inner_application_remembers_what_its_tools_brought():
     small = ScriptedModel(calling(("9", CLOCK, {})), saying("Noon"), saying("One"))
 
     events = await answer("outer", big=big, small=small)
-    reply = Message("assistant", "Noon.", state=state(events))
-    await answer("outer", QUESTION, reply, Message("user", "And now?"), big=big, small=small)
+    reply = ModelMessage("assistant", "Noon.", state=state(events))
+    await answer("outer", QUESTION, reply, ModelMessage("user", "And now?"), big=big, small=small)
 
     seen = to_dicts(without_injected(small.asked[-1].messages))
     assert [message["role"] for message in seen] == [
@@ -201,8 +203,8 @@ async def test_a_circle_is_told_in_the_place_of_the_tool():
 
     assert StageOpened("1-initialization-issues", "Initialization issues", "1") in events
     assert (
-        "tool_sets[0].tools[0].deployment: An application cannot be called inside of itself: "
-        "a → b → a." in stage_text(events)
+        "tool_sets[0].tools[0].deployment: An application can’t call itself: a → b → a."
+        in stage_text(events)
     )
     assert CLOCK in {spec.name for spec in small.asked[0].tools}
     assert "ask_a" not in {spec.name for spec in small.asked[0].tools}
@@ -223,7 +225,7 @@ async def test_applications_stand_at_most_five_deep():
     events = await answer("a1", **models)
 
     assert TextDelta("1") in events
-    assert "in a row: a1 → a2 → a3 → a4 → a5 → a6." in stage_text(events)
+    assert "the limit is 5: a1 → a2 → a3 → a4 → a5 → a6." in stage_text(events)
     assert "a6" not in {spec.name for spec in models["m5"].asked[0].tools}
 
 
@@ -234,7 +236,7 @@ async def test_a_visitor_is_not_told_of_an_application_that_is_not_public():
 
     events = await answer("outer", caller=Caller("session-1"), big=big)
 
-    assert "there is no deployment 'inner' that you may use" in stage_text(events)
+    assert "the deployment 'inner' does not exist, or you have no access" in stage_text(events)
 
 
 async def test_two_calls_of_one_application_at_once_are_told_apart():

@@ -1,4 +1,4 @@
-"""A deployment is called: what it is asked, what is shown, what comes back."""
+"""Calls of a deployment: the request, the stages and the result."""
 
 import asyncio
 from dataclasses import replace
@@ -14,14 +14,14 @@ from apps.agent.events import (
     StageDelta,
     StageOpened,
 )
-from apps.agent.messages import Attachment, Message, to_dicts
+from apps.agent.messages import Attachment, ModelMessage, to_dicts
 from apps.agent.stages import silent
 from apps.agent.tools import ToolResult
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.deployment.targets import Target
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.attachments import SEE_PICTURES
-from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
+from apps.capabilities.wrappers.failure_handling import ANOTHER_WAY
 from apps.capabilities.wrappers.model_failures import tool_error
 from apps.errors import ModelFailed, Stopped
 from tests.capabilities.deployment.scripts import (
@@ -80,7 +80,7 @@ async def test_the_stage_tells_the_toolset_and_the_tool_or_the_application():
         opener = deployment.prepare(manifest({**team(simple()), "name": name}))
         assert opener is not None
         events: list[Event] = []
-        async with opener(Opening(workspace, replace(CALLER, locale="de"), silent)) as contribution:
+        async with opener(Opening(workspace, CALLER.at(locale="de"), silent)) as contribution:
             await use(contribution.tools[0], events.append, query="Hi")
         titles += [event.title for event in events if isinstance(event, StageOpened)]
 
@@ -448,8 +448,8 @@ async def test_a_static_tool_that_the_deployment_asks_us_for_is_said_to_run_at_i
         result = await use(tool, query="Hi")
 
     assert result == ToolResult(
-        "repeat: it asked for its tool 'web_search', which runs at the model's service itself and "
-        f"cannot be called from here.\n\n{ANOTHER_WAY}"
+        "repeat: the model called its tool 'web_search', which runs at the model's own service "
+        f"and cannot be called from here.\n\n{ANOTHER_WAY}"
     )
 
 
@@ -505,7 +505,7 @@ async def test_the_configuration_of_a_simple_tool_is_filled_in_by_the_model():
 
     (request,) = model.asked
     assert request.parameters == {"custom_fields": {"configuration": {"tone": "warm"}}}
-    assert request.messages == [Message("user", "Hi")]
+    assert request.messages == [ModelMessage("user", "Hi")]
 
 
 async def test_what_the_deployment_thinks_is_a_step_and_a_refusal_is_its_answer():

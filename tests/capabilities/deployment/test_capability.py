@@ -1,4 +1,4 @@
-"""A toolset of deployments is opened: what the model is told, and what cannot be used."""
+"""Opening a toolset of deployments: the tools for the model, and the issues."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ async def test_a_written_tool_is_told_as_it_is_written_and_can_be_asked():
                 "type": "object",
                 "properties": {
                     "tone": {"type": "string", "description": "How"},
-                    "query": {"type": "string", "description": "Query prompt to the tool"},
+                    "query": {"type": "string", "description": "The query for the tool"},
                     "attachment_urls": {
                         "type": "array",
                         "items": {"type": "string"},
@@ -93,7 +93,7 @@ async def test_a_simple_tool_is_made_of_what_is_known_of_the_deployment():
             {
                 "type": "object",
                 "properties": {
-                    "query": {"type": "string", "description": "Query prompt to the tool"},
+                    "query": {"type": "string", "description": "The query for the tool"},
                     "attachment_urls": {
                         "type": "array",
                         "items": TEXT,
@@ -123,7 +123,7 @@ async def test_a_configuration_schema_that_is_none_is_left_out(caplog):
 
     async with one_tool(workspace, simple()) as tool:
         assert list(tool.spec.parameters["properties"]) == ["query", "attachment_urls"]
-    assert "echo has a configuration schema that is none" in caplog.text
+    assert "echo has an invalid configuration schema" in caplog.text
 
 
 @proves("7.1")
@@ -145,8 +145,10 @@ async def test_a_deployment_that_is_not_there_costs_only_its_own_tool():
 
     assert names == ["echo"]
     assert issues == [
-        "tool_sets[0].tools[0].deployment: there is no deployment 'nobody' that you may use, "
-        "so the application runs without this tool."
+        (
+            "tool_sets[0].tools[0].deployment: the deployment 'nobody' does not exist, or you have "
+            "no access, so the application runs without this tool."
+        )
     ]
 
 
@@ -160,8 +162,10 @@ async def test_a_deployment_that_makes_vectors_is_no_tool():
     assert (contribution.tools, issues) == (
         (),
         [
-            "tool_sets[0].tools[0].deployment_id: the deployment 'vectors' makes vectors of texts "
-            "and cannot answer, so the application runs without this tool."
+            (
+                "tool_sets[0].tools[0].deployment_id: the deployment 'vectors' is an embedding "
+                "model and cannot answer, so the application runs without this tool."
+            )
         ],
     )
 
@@ -170,14 +174,13 @@ async def test_a_deployment_that_makes_vectors_is_no_tool():
 async def test_a_circle_becomes_an_issue_that_names_the_way():
     class Circle(Workspace):
         async def deployment(self, deployment_id: str) -> DeploymentInfo:
-            raise CallsItself(("a", "b", "a"), "An application cannot be called inside of itself")
+            raise CallsItself(("a", "b", "a"), "An application can’t call itself")
 
     async with opened(Circle({}), simple("a")) as contribution:
         (issue,) = contribution.issues
 
     assert issue.message.startswith(
-        "tool_sets[0].tools[0].deployment_id: An application cannot be called inside of itself: "
-        "a → b → a."
+        "tool_sets[0].tools[0].deployment_id: An application can’t call itself: a → b → a."
     )
 
 

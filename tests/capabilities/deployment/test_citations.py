@@ -1,4 +1,4 @@
-"""§7.4: what a deployment tells of its sources goes to the answer of the application."""
+"""§7.4: the sources of a deployment are passed on to the answer of the application."""
 
 from typing import Any
 

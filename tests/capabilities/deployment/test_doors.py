@@ -1,4 +1,4 @@
-"""A client of the gateway asks an application whose tool is another application."""
+"""A client of the gateway calls an application whose tool is another application."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def spent(prompt: int) -> bytes:
 
 
 async def make(running: Service) -> None:
-    """The application `outer`, which asks `inner`; both are driven by the service."""
+    """Create the application `outer`, which calls `inner`. The service is the model of both."""
     add, target = sync_to_async(make_application), sync_to_async(make_deployment)
     await target("up", provider="openai", base_url=running.url)
     for slug, tools in (("outer", [team(simple("inner"))]), ("inner", [])):

@@ -1,4 +1,4 @@
-"""Tools that ask real services: one that speaks OpenAI's protocol, and an application of DIAL."""
+"""Tools that call real services: one that speaks OpenAI's protocol, and an application of DIAL."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, ClientInfo, Credentials
 from apps.agent.events import (
     Event,
     ModelUsage,
@@ -17,11 +17,11 @@ from apps.agent.events import (
     StageDelta,
     StageOpened,
 )
-from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.fallbacks import ANOTHER_WAY
+from apps.capabilities.wrappers.failure_handling import ANOTHER_WAY
 from apps.runs.workspaces import open_workspace
 from tests.capabilities.deployment import dial_application
 from tests.capabilities.deployment.scripts import simple, team, use, written
@@ -34,7 +34,11 @@ from tests.workspace.openai.service import DONE, HOLD, answer, chunked, event, f
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
 CALLER = Caller(
-    "user-7", "user", user_id=7, bearer="of-the-person", headers={"X-Tenant-Id": "acme"}
+    "user-7",
+    "user",
+    user_id=7,
+    credentials=Credentials(bearer="of-the-person"),
+    client=ClientInfo(headers={"X-Tenant-Id": "acme"}),
 )
 SCHEMA = {"type": "object", "properties": {"tone": {"type": "string"}}}
 STATIC = {"type": "static_function", "static_function": {"name": "search"}}
@@ -113,10 +117,10 @@ async def test_an_application_of_dial_is_given_its_state_when_its_conversation_g
     tool = await tool_of(simple("counter", conversation_mode={"resumable": True}))
 
     first = await use(tool, query="One")
-    asked = Message(
+    asked = ModelMessage(
         "assistant", tool_calls=(ToolCall("call-1", "counter", encoded({"query": "One"})),)
     )
-    answered = Message(
+    answered = ModelMessage(
         "tool",
         first.content,
         tool_call_id="call-1",
@@ -177,9 +181,7 @@ async def test_a_service_that_refuses_is_told_by_its_status_alone():
         await make("plain", running.url)
         result = await use(await tool_of(simple("plain")), query="Hi")
 
-    assert result == ToolResult(
-        f"plain: The model's service answered with status 429.\n\n{ANOTHER_WAY}"
-    )
+    assert result == ToolResult(f"plain: The model's service returned status 429.\n\n{ANOTHER_WAY}")
 
 
 @proves("13.3")

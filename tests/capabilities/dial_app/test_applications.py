@@ -1,4 +1,4 @@
-"""Applications and deployments of this installation as toolsets, without any DIAL Core."""
+"""Applications and deployments of this installation as toolsets, without DIAL Core."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from channels.db import database_sync_to_async
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, StageOpened, TextDelta
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.capabilities.registry import unserved
-from apps.catalog.resolve import resolve
+from apps.catalog.resolve import resolve_application
 from apps.errors import Unsupported
 from apps.runs.workspaces import open_workspace
 from apps.workspace.local.models import Deployment
@@ -38,11 +38,13 @@ def written(model: str, *tool_sets: dict[str, Any]) -> dict[str, Any]:
 
 async def answer(**models: ScriptedModel) -> list[Event]:
     workspace = ModelsWorkspace(CALLER, models)
-    return await events_in(workspace, await resolve("outer"), Message("user", "What is it?"))
+    return await events_in(
+        workspace, await resolve_application("outer"), ModelMessage("user", "What is it?")
+    )
 
 
 def said(events: list[Event]) -> tuple[list[str], str]:
-    """The titles of all stages, and the answer."""
+    """Return the titles of all stages, and the answer."""
     titles = [event.title for event in events if isinstance(event, StageOpened)]
     return titles, "".join(event.text for event in events if isinstance(event, TextDelta))
 
@@ -127,7 +129,7 @@ async def test_where_a_dial_service_has_the_server_of_a_deployment(url, model_na
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("desk", "is no service of DIAL's"), ("other", "is kept in DIAL, which this installation")],
+    [("desk", "is not in DIAL Core"), ("other", "is in DIAL Core, which this installation")],
 )
 async def test_other_deployments_have_no_server(name, text):
     await store("https://models.example/v1")

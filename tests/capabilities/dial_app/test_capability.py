@@ -1,4 +1,4 @@
-"""Applications of DIAL's as toolsets: over MCP where they speak it, else asked as a chat."""
+"""DIAL's applications as toolsets: over MCP if they support it, otherwise as a chat."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -55,7 +55,7 @@ async def opened(
 
 
 def told(contribution: Contribution) -> tuple[list[str], list[str]]:
-    """The names of the tools, and the issues."""
+    """Return the names of the tools, and the issues."""
     tools = [tool.spec.name for tool in contribution.tools]
     return tools, [issue.message for issue in contribution.issues]
 
@@ -103,8 +103,7 @@ async def test_an_application_that_has_to_speak_mcp_and_does_not_is_an_issue():
         assert told(contribution) == (
             [],
             [
-                f"tool_sets[0].transport: the deployment {STATS!r} does not say that it speaks "
-                "MCP. Write 'auto' or 'chat-completion'."
+                f"tool_sets[0].transport: the deployment {STATS!r} does not declare MCP support. Use 'auto' or 'chat-completion'."
             ],
         )
 
@@ -127,7 +126,7 @@ async def test_an_application_that_is_not_there_is_an_issue():
         assert told(contribution) == (
             [],
             [
-                f"tool_sets[0].deployment_id: there is no deployment {STATS!r} that you may use, "
+                f"tool_sets[0].deployment_id: the deployment {STATS!r} does not exist, or you have no access, "
                 "so the application runs without this toolset."
             ],
         )

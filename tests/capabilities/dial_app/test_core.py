@@ -1,4 +1,5 @@
-"""The whole way: a run, the workspace of DIAL Core, Core's protocol, and a real server behind it."""
+"""The complete path: a run, the workspace of DIAL Core, Core's protocol, and a real server behind
+it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 from apps.agent.stages import silent
 from apps.capabilities.dial_app.capability import dial_app
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.mcp.pool import current_pool
+from apps.capabilities.mcp.sessions.pool import current_pool
 from apps.capabilities.registry import Contribution, Opening
 from tests.capabilities.manifests import manifest, opened_together, use
 from tests.dial_core import Core
@@ -22,14 +23,14 @@ OAUTH = {"authenticationType": "OAUTH", "clientId": "c"}
 
 @pytest.fixture(scope="module")
 def signed_url() -> Iterator[str]:
-    """A server that lets in who is signed in to Core."""
+    """Serve callers who are signed in to Core."""
     with serve_mcp("Authorization", "Bearer token-test") as url:
         yield url
 
 
 @pytest.fixture(scope="module")
 def open_url() -> Iterator[str]:
-    """A server that lets in everybody."""
+    """Serve all callers."""
     with serve_mcp() as url:
         yield url
 
@@ -39,8 +40,8 @@ def toolset(**fields: Any) -> dict[str, Any]:
 
 
 async def told(core: Core, document: Any, channel: str) -> tuple[list[str], list[str], str]:
-    """The names of the tools, the issues, and what the first tool says when it is called."""
-    with called(core, client_channel=channel) as workspace:
+    """Return the names of the tools, the issues, and the result of the first tool."""
+    with called(core, channel=channel) as workspace:
         opening = Opening(workspace.inside(APPLICATION), workspace.caller, silent)
         try:
             async with opened_together(document, opening, mcp, dial_app) as contribution:

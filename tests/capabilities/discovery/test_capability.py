@@ -3,13 +3,13 @@ from typing import Any
 import pytest
 
 from apps.agent.events import Event, Finished, ModelUsage, Usage
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.tools import Tool
 from apps.capabilities.discovery.capability import discovery
 from apps.capabilities.registry import Contribution
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from tests.capabilities import runs
 from tests.capabilities.runs import events_of, led_by, state_of
 from tests.contract import proves
@@ -28,29 +28,32 @@ def shop_tool(name: str, toolset: str = SHOP) -> Tool:
 ORDER, CUSTOMER = shop_tool("order"), shop_tool("customer")
 REFUSED = (
     "Error: The tool 'shop_order' is not available yet. Call internal_tool_search with a query "
-    "that says what you need; when it names the tool, call the tool again."
+    "that describes what you need; when it lists the tool, call the tool again."
 )
 
 
 def application(
     *tools: Tool, tool_sets: list[Any] | None = None, preview: bool = True, **wanted: Any
 ) -> ResolvedApplication:
-    """An application of the model `gpt` with these tools, which says this of discovery."""
+    """Return an application of the model `gpt` with these tools and these discovery settings."""
     given = {"enabled": True, "min_tools_for_deferral": 2, **wanted}
     found = {key: value for key, value in given.items() if value is not None}
     if tool_sets is None:
         tool_sets = [rest_tools(name="Shop", description="Orders.")]
     lead = led_by(tool_discovery=found)
-    document = read(
+    document = read_manifest(
         manifest(orchestrator=lead, tool_sets=tool_sets, features=None), preview=preview
     )
     return runs.application(document, discovery, capability(Contribution(tools=tools)))
 
 
 async def run_with(
-    app: ResolvedApplication, models: dict[str, ScriptedModel], *messages: Message, **wishes: Any
+    app: ResolvedApplication,
+    models: dict[str, ScriptedModel],
+    *messages: ModelMessage,
+    **wishes: Any,
 ) -> list[Event]:
-    asked = messages or (Message("user", "Where is my order?"),)
+    asked = messages or (ModelMessage("user", "Where is my order?"),)
     return await events_of(app, models, *asked, **wishes)
 
 
@@ -88,7 +91,7 @@ async def test_a_large_toolset_is_withheld_until_the_model_searches_for_its_tool
         "order: done",
     ]
     assert router.asked[0].tools == ()
-    assert router.asked[0].messages[-1] == Message("user", "orders")
+    assert router.asked[0].messages[-1] == ModelMessage("user", "orders")
     assert events[-1] == Finished("stop", Usage(7, 2, (ModelUsage("mini", 7, 2),)))
 
 
@@ -135,8 +138,8 @@ async def test_where_no_model_can_choose_the_words_of_the_query_do(answer):
 
 
 @proves("14.9")
-async def test_a_model_that_takes_too_long_is_left_for_the_words_of_the_query(settings):
-    settings.TOOL_DISCOVERY_SECONDS = 0.05
+async def test_a_model_that_takes_too_long_is_left_for_the_words_of_the_query(monkeypatch):
+    monkeypatch.setattr("apps.capabilities.discovery.chooser.SECONDS", 0.05)
     model = ScriptedModel(searching("the order of today"), saying("Done"))
     slow = ScriptedModel([ScriptedModel.never])
 
@@ -152,8 +155,8 @@ async def test_when_nothing_is_found_the_model_is_told_what_there_is():
     await run_with(application(ORDER, CUSTOMER), {"gpt": model})
 
     assert model.asked[-1].messages[-1].text == (
-        "No tool was found. Say in other words what the tool should do, or go on without. "
-        "There are tools in:\n- Shop (2 tools): Orders."
+        "No tool was found. Describe in other words what the tool should do, or continue without "
+        "one. There are tools in:\n- Shop (2 tools): Orders."
     )
 
 
@@ -194,10 +197,10 @@ async def test_what_was_found_is_listed_in_the_next_request_as_well():
     events = await run_with(application(ORDER, CUSTOMER), {"gpt": model})
     saved = state_of(events)
     assert saved["lazy_loaded_tools"] == ["shop_order"]
-    answered = Message("assistant", "Done", state=saved)
+    answered = ModelMessage("assistant", "Done", state=saved)
 
     again = ScriptedModel(saying("Yes."))
-    thanks = Message("user", "Thanks")
+    thanks = ModelMessage("user", "Thanks")
     events = await run_with(application(ORDER, CUSTOMER), {"gpt": again}, thanks, answered, thanks)
 
     assert listed(again) == [[SEARCH, "shop_order"]]
@@ -219,9 +222,9 @@ async def test_a_tool_that_the_client_demands_is_listed_at_once():
 @proves("14.9")
 @pytest.mark.parametrize("lie", ["shop_order", 5, {"shop_order": 1}, [["shop_order"], 7, "x"]])
 async def test_a_state_that_lies_lists_nothing(lie):
-    answered = Message("assistant", "Done", state={"lazy_loaded_tools": lie})
+    answered = ModelMessage("assistant", "Done", state={"lazy_loaded_tools": lie})
     model = ScriptedModel(saying("Yes."))
-    asked = Message("user", "Thanks")
+    asked = ModelMessage("user", "Thanks")
 
     await run_with(application(ORDER, CUSTOMER), {"gpt": model}, asked, answered, asked)
 

@@ -1,11 +1,11 @@
-"""Toolsets of every kind that can be withheld, by the capabilities that really open them."""
+"""Toolsets of every kind can be withheld, tested with the capabilities that open them."""
 
 from typing import Any
 
 import pytest
 
-from apps.agent.messages import Message
-from apps.manifest.validation import read
+from apps.agent.messages import ModelMessage
+from apps.manifest.validation.validation import read_manifest
 from tests.capabilities.mcp.servers import nothing_left_over, over_http, serving_apart
 from tests.capabilities.runs import application, events_of
 from tests.contract import proves
@@ -19,12 +19,12 @@ SEARCH = "internal_tool_search"
 async def listed(
     model: ScriptedModel, *tool_sets: Any, least: int = 2, features: Any = None
 ) -> list[list[str]]:
-    """The names that the model is told of in each call."""
+    """Return the tool names in each model call."""
     wanted = {"enabled": True, "min_tools_for_deferral": least}
     orchestrator = {"deployment": {"deployment_id": "gpt"}, "tool_discovery": wanted}
     document = manifest(orchestrator=orchestrator, tool_sets=list(tool_sets), features=features)
-    question = Message("user", "How is the weather?")
-    await events_of(application(read(document)), {"gpt": model}, question)
+    question = ModelMessage("user", "How is the weather?")
+    await events_of(application(read_manifest(document)), {"gpt": model}, question)
     return [[spec.name for spec in request.tools] for request in model.asked]
 
 

@@ -1,4 +1,4 @@
-"""An application that reads documents, for one caller, and the model that it answers with."""
+"""An application that reads documents, for one caller, and its model."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -12,8 +12,8 @@ from apps.agent.meter import NO_METER, Meter
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Spend, Tool, ToolResult, ignore_usage
 from apps.capabilities.documents.capability import documents
-from apps.capabilities.documents.vectors import embedding_queue
-from apps.capabilities.registry import Opening
+from apps.capabilities.documents.document_vectors import embedding_queue
+from apps.capabilities.registry import GivenConversation, Opening
 from apps.errors import DeploymentNotFound, InvalidParameter
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.loading.shared_loads import Loading, rules_of
@@ -32,7 +32,7 @@ HOTEL = (
 
 
 class DeskWorkspace(FakeWorkspace):
-    """The caller's own files, of which it is counted how often they are read."""
+    """The caller's own files, with a count of their reads."""
 
     embeds: Embedder | None = None
     reads: list[str]
@@ -94,10 +94,8 @@ class Run:
 
 @dataclass
 class Desk:
-    """Runs of an application; `model` answers from excerpts.
-
-    `contexts` are attached to it; `slug` is the name of one that is stored, "" for none.
-    """
+    """Runs of an application. `model` answers from excerpts, and `contexts` are attached to it.
+    `slug` is the name of a stored one, "" for none."""
 
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel(*[saying("Yes [1].")] * 20))
     embedder: Embedder | None = field(default_factory=HashedEmbedder)
@@ -106,9 +104,9 @@ class Desk:
     contexts: Sequence[Any] = ()
     slug: str = ""
     eyes: ScriptedModel | None = None
-    """The model `eyes`, which takes images."""
+    """The model `eyes`, which accepts images."""
     files: Literal["path", "none"] = "path"
-    """How that model is given them."""
+    """How that model accepts them."""
 
     def workspace(self, caller: Caller = CALLER) -> DeskWorkspace:
         found = DeskWorkspace(caller)
@@ -142,7 +140,13 @@ class Desk:
         assert opener is not None
         loading = Loading(rules_of(given))
         opening = Opening(
-            self.workspace(caller), caller, silent, state, loading=loading, spend=spend, meter=meter
+            self.workspace(caller),
+            caller,
+            silent,
+            GivenConversation(state=state),
+            loading=loading,
+            spend=spend,
+            meter=meter,
         )
         async with opener(opening) as found:
             yield Run(opening, found.tools, found.instructions)
@@ -155,12 +159,12 @@ class Desk:
 
     @property
     def asked(self) -> list[str]:
-        """What the model was asked, each time."""
+        """Return the model's requests."""
         return [request.messages[-1].text for request in self.model.asked]
 
 
 async def embedded() -> None:
-    """Wait until nothing is being embedded."""
+    """Wait until no embedding is running."""
     while tasks := list(embedding_queue().tasks.values()):
         await asyncio.wait(tasks)
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""The tool that answers from documents (G-53, G-54): what the model reads, what is cited and kept."""
+"""The tool that answers from documents (G-53, G-54): the model's input, citations and stored data."""
 
 from dataclasses import replace
 
@@ -76,10 +76,10 @@ async def test_numbers_go_on_in_the_next_request_and_after_a_take_over(desk):
     path = await desk.keep("a.txt", b"A late check-out costs 20 euros.")
     async with desk.run() as run:
         await run.ask(QUESTION, path)
-        left = dict(run.opening.saved)
+        left = dict(run.opening.conversation.saved)
 
     async with desk.run(state=left) as run:
-        unasked = dict(run.opening.saved)
+        unasked = dict(run.opening.conversation.saved)
         await run.ask(QUESTION, path)
     async with desk.run(state={"document_sources": "many"}) as run:
         await run.ask(QUESTION, path)
@@ -163,10 +163,12 @@ async def test_what_another_person_has_read_is_not_there_for_others(desk):
         await run.ask(QUESTION, path)
 
     async with desk.run(other) as run:
-        assert "There is no file" in await run.refused(request=QUESTION, file_url=path)
+        assert "does not exist, or you have no access" in await run.refused(
+            request=QUESTION, file_url=path
+        )
         missing = await run.refused(request=QUESTION, file_urls=[path, "files/user-2/x.txt"])
 
-    assert missing.startswith("Parameter file_urls[0] is invalid: There is no file")
+    assert missing.startswith("Parameter file_urls[0] is invalid: The file")
     assert len(cache.kept) == 1
 
 
@@ -177,7 +179,7 @@ async def test_pages_without_text_are_told(desk):
     async with desk.run() as run:
         await run.ask(QUESTION, path, emit=events.append)
 
-    assert "; without text are 2 of 3 pages\n" in stage_text(events)
+    assert "; 2 of 3 pages have no text\n" in stage_text(events)
 
 
 async def test_a_model_that_breaks_off_fails_the_call(desk):
@@ -206,11 +208,15 @@ async def test_a_model_that_takes_too_long_is_told_as_the_time_out_of_the_tool(d
 async def test_a_call_names_its_files(desk):
     async with desk.run() as run:
         assert await run.refused(request="?") == (
-            "Parameter file_url is invalid: name the file, or the files, to answer from."
+            "Parameter file_url is invalid: pass the files to answer from."
         )
-        assert "at most 20" in await run.refused(request="?", file_urls=["files/x"] * 21)
-        assert "There is no file" in await run.refused(request="?", file_url="files/user-1/no.txt")
-        assert "no file that can be" in await run.refused(request="?", file_url="ftp://x/a.pdf")
+        assert "the limit is 20" in await run.refused(request="?", file_urls=["files/x"] * 21)
+        assert "does not exist, or you have no access" in await run.refused(
+            request="?", file_url="files/user-1/no.txt"
+        )
+        assert "'ftp://x/a.pdf' is not a file that can be" in await run.refused(
+            request="?", file_url="ftp://x/a.pdf"
+        )
 
 
 async def test_the_model_of_the_application_is_told_to_keep_the_numbers(desk):

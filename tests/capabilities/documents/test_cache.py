@@ -1,4 +1,4 @@
-"""How long read documents stay, and how much room they have."""
+"""The lifetime and the memory limit of cached documents."""
 
 from uuid import uuid4
 
@@ -7,11 +7,11 @@ import pytest
 from apps.capabilities.documents import cache as module
 from apps.capabilities.documents.cache import SECONDS, DocumentCache, DocumentKey
 from apps.capabilities.documents.index import DocumentIndex
-from apps.catalog.models import Application
-from apps.chat.folders import folder_of
-from apps.chat.models import Conversation
+from apps.conversations.files.folder import folder_of
+from apps.conversations.models import Conversation
 from apps.documents.structure import Page, PagedText
 from tests.capabilities.manifests import manifest
+from tests.catalog.rows import store_application
 from tests.contract import proves
 
 
@@ -69,15 +69,16 @@ def test_the_least_recently_used_one_makes_room(settings):
 @proves("G-54")
 @pytest.mark.django_db
 def test_it_is_forgotten_with_its_conversation():
-    application = Application.objects.create(
+    application = store_application(
         slug="desk", title="Desk", manifest=manifest().model_dump(mode="json")
     )
     conversation = Conversation.objects.create(application=application, owner="user-1", title="")
-    other = folder_of(uuid4())
-    module.cache.put(key("a", folder_of(conversation.pk)), document())
+    own, other = folder_of(conversation.pk), folder_of(uuid4())
+    module.cache.put(key("a", own), document())
     module.cache.put(key("b", other), document())
 
     conversation.delete()
 
-    assert [one.folder for one in module.cache.kept] == [other]
+    kept = {one.folder for one in module.cache.kept}
+    assert kept & {own, other} == {other}  # other tests may have left documents
     module.cache.forget_folder(other)

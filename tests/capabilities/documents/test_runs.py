@@ -1,11 +1,11 @@
-"""Whole runs: an application answers from a document, in both workspaces."""
+"""An application answers from a document in whole runs, in both workspaces."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from apps.agent.events import AttachmentAdded, Finished, ModelUsage
-from apps.agent.messages import Attachment, Message, attachment_to_dict
+from apps.agent.messages import Attachment, ModelMessage, attachment_to_dict
 from apps.capabilities.documents.cache import cache
 from apps.workspace.port import Workspace
 from tests.capabilities.documents.agents import HOTEL, embedded
@@ -44,7 +44,7 @@ async def test_sources_stand_beside_the_answer_and_the_inner_model_is_counted(wo
     features = {"documents": {"enabled": True}, "timestamp": None}
     app = application(manifest(features=features))
 
-    question = Message("user", "Do dogs pay?")
+    question = ModelMessage("user", "Do dogs pay?")
     events = await events_in(WithVectors(workspace, model), app, question)
     await embedded()
 
@@ -82,4 +82,4 @@ async def test_what_others_have_written_taints_each_run_even_if_it_is_not_read_a
             tainted += found.opening.taint.sources
 
     assert desk.reads == [path]
-    assert tainted == ["file 'shared.txt' of somebody else"] * 2
+    assert tainted == ["file 'shared.txt' of another user"] * 2

@@ -1,4 +1,4 @@
-"""Pages that are images, read by a model that sees."""
+"""A vision model reads pages that are images."""
 
 import asyncio
 from base64 import b64decode
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from apps.agent.events import Event, ModelUsage
-from apps.agent.meter import ModelCallReport, Unmetered
+from apps.agent.meter import ModelCallReport, NoMeter
 from apps.agent.model import Delta, ModelRequest
 from apps.capabilities.documents import scans
 from apps.capabilities.documents.cache import cache
@@ -25,7 +25,7 @@ SEEN: dict[str, Any] = {"vision_deployment_id": "eyes"}
 
 
 class Eyes(ScriptedModel):
-    """Reads each page as it is told, whatever the order in which it is asked; a failure is raised."""
+    """Returns the given text of each page, in any order of requests, or raises a failure."""
 
     def __init__(self, pages: Mapping[int, str | Exception]) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ async def test_each_page_is_a_call_that_is_counted(desk):
     assert sorted(meter.calls) == [("eyes", ""), ("eyes", "status 400")]
 
 
-class Heard(Unmetered):
+class Heard(NoMeter):
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
 
@@ -147,7 +147,7 @@ async def test_a_page_that_fails_is_told_and_the_next_run_tries_it_again(desk):
     told = "[page 2: could not be read: the picture is refused.]"
     partly = f"First\n\nThird\n\n{told}"
     assert texts == [partly, partly, "First\n\nSecond\n\nThird"]
-    assert f"without text are 1 of 3 pages; {told}" in stage_text(events)
+    assert f"1 of 3 pages have no text; {told}" in stage_text(events)
     assert desk.eyes.looked_at == [1, 2, 2, 3]
 
 
@@ -165,8 +165,8 @@ async def test_a_service_that_is_broken_is_not_asked_for_each_page(desk, monkeyp
     assert desk.eyes.looked_at == [1, 2, 3]
 
 
-async def test_no_more_pages_are_read_than_the_installation_allows(desk, settings):
-    settings.DOCUMENTS_SCANNED_PAGES = 2
+async def test_only_the_first_pages_of_a_long_document_are_read(desk, monkeypatch):
+    monkeypatch.setattr(scans, "PAGES", 2)
     desk.eyes = Eyes({1: "First", 2: "NO TEXT"})
     path = await desk.keep("scan.pdf", pdf(*[""] * 5), "application/pdf")
 
@@ -197,22 +197,14 @@ async def test_what_was_read_before_a_stop_is_kept(desk, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "pages", "why"),
+    ("wanted", "why"),
     [
-        ({}, 9, f"the model of this application, 'some-model', takes no images. {ADVICE}"),
-        (
-            {"vision_deployment_id": "gone"},
-            9,
-            "the deployment that would read them cannot be asked: ",
-        ),
-        (SEEN, 0, "this installation does not read them (DOCUMENTS_SCANNED_PAGES is 0). "),
+        ({}, f"the model of this application, 'some-model', takes no images. {ADVICE}"),
+        ({"vision_deployment_id": "gone"}, "the deployment that would read them cannot be asked: "),
     ],
-    ids=["the model is blind", "there is no such deployment", "switched off"],
+    ids=["the model is blind", "there is no such deployment"],
 )
-async def test_without_a_model_that_sees_it_is_told_why_and_what_to_do(
-    desk, settings, wanted, pages, why
-):
-    settings.DOCUMENTS_SCANNED_PAGES = pages
+async def test_without_a_model_that_sees_it_is_told_why_and_what_to_do(desk, wanted, why):
     desk.eyes = Eyes({})
     scan = await desk.keep("scan.pdf", pdf(""), "application/pdf")
     mixed = await desk.keep("mixed.pdf", pdf("First", ""), "application/pdf")

@@ -1,4 +1,4 @@
-"""An application that works with files, for one caller of a workspace."""
+"""An application with file tools, for one caller of a workspace."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +46,7 @@ class Agent:
         return (await self.call(name, **arguments)).content
 
     async def refused(self, name: str, **arguments: Any) -> str:
-        """What the model is told of a call that is wrong."""
+        """Return the error of an invalid call for the model."""
         try:
             result = await self.call(name, **arguments)
         except InvalidParameter as error:

@@ -18,7 +18,7 @@ def own(settings: Any, tmp_path: Path, db: None) -> LocalWorkspace:
 
 @pytest.fixture(params=["local", "dial"])
 def workspace(request: pytest.FixtureRequest) -> Iterator[Workspace]:
-    """Each workspace in turn: what the tools do is the same."""
+    """Yield each workspace in turn. The tools behave the same in both."""
     if request.param == "local":
         yield request.getfixturevalue("own")
         return

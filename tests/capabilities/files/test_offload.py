@@ -1,4 +1,4 @@
-"""Results of tools that are much for a model go into a file."""
+"""Large tool results are stored in a file."""
 
 import logging
 from dataclasses import replace
@@ -105,7 +105,7 @@ async def test_a_result_that_cannot_be_kept_stays_as_it_is(own, settings, caplog
     with caplog.at_level(logging.WARNING, "apps.capabilities.files"):
         assert await stepped(agent, CALL, LARGE) == LARGE
 
-    assert caplog.messages == ["The large result of docs_search could not be kept as a file"]
+    assert caplog.messages == ["The large result of docs_search could not be stored as a file"]
 
 
 @proves("14.6")
@@ -138,8 +138,8 @@ async def test_without_the_tools_to_read_them_back_results_stay_and_the_operator
     [issue] = agent.contribution.issues
     assert issue.is_hard
     assert issue.message == (
-        "features.dial_files.tool_call_result_offload: large results of tools stay as they are, "
-        "because the model could not read them back. Add read_lines to enabled_tools, or set "
+        "features.dial_files.tool_call_result_offload: large tool results are not stored as "
+        "files, because the model could not read the files. Add read_lines to enabled_tools, or set "
         "tool_call_result_offload to null."
     )
     assert await stepped(agent, CALL, LARGE) == LARGE

@@ -1,4 +1,4 @@
-"""No path leads a tool that changes files out of the agent's folder."""
+"""No path lets a tool change files outside of the agent's folder."""
 
 from urllib.parse import unquote
 
@@ -12,13 +12,13 @@ from apps.capabilities.files.paths import (
     check_own,
     full_folder,
     full_path,
-    matches,
+    matches_path,
     shown_path,
 )
 from apps.errors import FileRefused, InvalidParameter
 from apps.workspace.dial.core import Core
 from apps.workspace.dial.resources import resource_path
-from apps.workspace.local.paths import find_place
+from apps.workspace.local.files.paths import find_place
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -139,4 +139,4 @@ def test_a_folder_has_these_names(path, place):
     ],
 )
 def test_patterns_fit_whole_paths_or_names(path, pattern, is_match):
-    assert matches(path, pattern) == is_match
+    assert matches_path(path, pattern) == is_match

@@ -1,4 +1,4 @@
-"""Whole runs: a model works with files, in both workspaces."""
+"""A model uses file tools in whole runs, in both workspaces."""
 
 from collections.abc import Collection
 from typing import Any, Self
@@ -6,7 +6,7 @@ from typing import Any, Self
 import pytest
 
 from apps.agent.events import Event, Finished, StageOpened, StateSaved
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.model import Model
 from apps.workspace.port import DeploymentInfo, Workspace
 from tests.capabilities.files.agents import document
@@ -18,7 +18,7 @@ from tests.fakes import ScriptedModel, calling, saying
 
 
 class Scripted:
-    """A workspace whose model follows a script; everything else is its own."""
+    """A workspace with a scripted model. Everything else is its own."""
 
     def __init__(self, workspace: Workspace, model: ScriptedModel) -> None:
         self.workspace = workspace
@@ -48,9 +48,9 @@ class Scripted:
 async def answered(
     workspace: Workspace, model: ScriptedModel, wanted: Any = None
 ) -> tuple[dict[str | None, str], list[Event]]:
-    """What the model was told of each call, and what was emitted."""
+    """Return the model's result of each call, and the events."""
     app = application(wanted or document(agent_home_dir="desk/"))
-    question = Message("user", "Keep my notes")
+    question = ModelMessage("user", "Keep my notes")
     events = await events_in(Scripted(workspace, model), app, question)
     told = {
         message.tool_call_id: message.text.partition("\n<attachments>")[0]
@@ -87,8 +87,10 @@ async def test_a_model_works_with_its_files(workspace):
         "3": "notes/a.md, lines 0 to 1 of 2:\ntea\noat milk",
         "4": "notes/a.md:\n1: oat milk",
         "5": "Moved notes/a.md to b.md.",
-        "6": "Error: Parameter path is invalid: '../out.md' cannot be used: "
-        "'.' and '..' are not possible in it.\n\nCorrect it and call the tool again.",
+        "6": (
+            "Error: Parameter path is invalid: '../out.md' cannot be used: '.' and '..' are "
+            "not allowed in it.\n\nCorrect it and call the tool again."
+        ),
         "7": "Deleted b.md.",
         "8": "(empty)",
     }

@@ -1,4 +1,4 @@
-"""What the model can do with files, in both workspaces."""
+"""File tools of the model, in both workspaces."""
 
 import asyncio
 from dataclasses import replace
@@ -110,14 +110,20 @@ async def test_one_place_of_a_file_is_edited(workspace):
     ("arguments", "problem"),
     [
         ({"old_string": "none"}, "Parameter old_string is invalid: it was not found in the file"),
-        ({"old_string": "aa"}, "Parameter old_string is invalid: it is in the file more than once"),
+        (
+            {"old_string": "aa"},
+            "Parameter old_string is invalid: it occurs more than once in the file",
+        ),
         ({"old_string": ""}, "Parameter old_string is invalid: it is empty"),
         (
             {"old_string": "b", "new_string": "b"},
             "Parameter new_string is invalid: it is the same as old_string.",
         ),
-        ({"path": "none.txt"}, "Parameter path is invalid: There is no file"),
-        ({"path": "image.png"}, "Parameter path is invalid: the file is no text in UTF-8"),
+        (
+            {"path": "none.txt"},
+            "Parameter path is invalid: The file 'files/user-1/none.txt' does not exist",
+        ),
+        ({"path": "image.png"}, "Parameter path is invalid: the file is not UTF-8 text"),
     ],
 )
 async def test_an_edit_that_is_not_clear_changes_nothing(own, arguments, problem):
@@ -184,7 +190,7 @@ async def test_files_are_copied_moved_and_deleted(workspace):
     assert copied == f"Copied {outside} to plan.md."
     assert moved == "Moved old.txt to new/a b.txt."
     assert await agent.use("list", path="", max_depth=5) == "- new/\n3 new/a b.txt\n4 plan.md"
-    assert "There is no file" in await agent.refused(
+    assert "does not exist, or you have no access" in await agent.refused(
         "read_lines", path="old.txt", start_line=0, end_line=1
     )
     assert await agent.refused("copy", source=outside, destination="new/a b.txt") == (
@@ -196,9 +202,11 @@ async def test_files_are_copied_moved_and_deleted(workspace):
         "new/a b.txt, lines 0 to 0 of 1:\nplan"
     )
     assert await agent.use("delete", path="new/a%20b.txt") == "Deleted new/a%20b.txt."
-    assert "There is no file" in await agent.refused("delete", path="new/a b.txt")
+    assert "does not exist, or you have no access" in await agent.refused(
+        "delete", path="new/a b.txt"
+    )
     assert await agent.refused("move", source="plan.md", destination="plan.md") == (
-        "Parameter destination is invalid: it is the source itself."
+        "Parameter destination is invalid: it is the same as the source."
     )
 
 
@@ -262,7 +270,7 @@ async def test_of_too_much_that_was_found_the_beginning_is_shown(own):
     found = await agent.use("search", path="a.txt", pattern="tea")
 
     assert found.startswith("a.txt: 9,000 lines of 9,000\n0: tea 0\n1: tea 1\n")
-    assert found.endswith("\n… (there are more; search for something rarer)")
+    assert found.endswith("\n… (there are more; search for a rarer text)")
     assert 39_000 < len(found) < 40_100
 
 
@@ -283,8 +291,8 @@ async def test_documents_are_read_and_searched_as_text(own):
         "1 file could not be read as text: image.png"
     )
     assert await agent.refused("read_lines", path="image.png", start_line=0, end_line=9) == (
-        "Parameter path is invalid: 'image.png' cannot be read: "
-        "it is no text, and none of the documents that can be read."
+        "Parameter path is invalid: 'image.png' cannot be read: it is neither text nor a "
+        "supported document format."
     )
 
 
@@ -297,7 +305,7 @@ async def test_more_lines_than_there_is_room_for_are_asked_for_one_after_the_oth
     third = await agent.use("read_lines", path="long.txt", start_line=2, end_line=9)
 
     assert first.startswith("long.txt, lines 0 to 0 of 3:\nxxx")
-    assert first.endswith("x\n… (cut: go on with start_line=1)")
+    assert first.endswith("x\n… (cut: continue with start_line=1)")
     assert third.endswith("z… (cut: 20,000 more characters in this line)")
 
 
@@ -305,15 +313,16 @@ async def test_more_lines_than_there_is_room_for_are_asked_for_one_after_the_oth
     ("tool", "arguments", "problem"),
     [
         ("read_lines", {"start_line": 3, "end_line": 9}, "start_line is invalid: a.txt has 3 lines."),
-        ("read_lines", {"start_line": -1, "end_line": 9}, "start_line is invalid: lines are counted"),
-        ("read_lines", {"start_line": 2, "end_line": 2}, "end_line is invalid: it is the line after"),
-        ("search", {"pattern": ""}, "pattern is invalid: write 1 to 500 characters."),
-        ("search", {"pattern": "a\nb"}, "pattern is invalid: it is looked for in one line"),
-        ("search", {"pattern": "a", "context_lines": -1}, "context_lines is invalid: write a number"),
-        ("list", {"path": "", "max_depth": 11}, "max_depth is invalid: write a number from 1 to 10."),
-        ("find", {"pattern": "/"}, "pattern is invalid: write a pattern"),
+        ("read_lines", {"start_line": -1, "end_line": 9}, "start_line is invalid: it must be 0 or more"),
+        ("read_lines", {"start_line": 2, "end_line": 2}, "end_line is invalid: it must be greater than start_line"),
+        ("search", {"pattern": ""}, "pattern is invalid: must have 1 to 500 characters."),
+        ("search", {"pattern": "a\nb"}, "pattern is invalid: must not contain a line break"),
+        ("search", {"pattern": "a", "context_lines": -1}, "context_lines is invalid: must be a number"),
+        ("list", {"path": "", "max_depth": 11}, ("max_depth is invalid: must be a number from 1 "
+                                                "to 10.")),
+        ("find", {"pattern": "/"}, "pattern is invalid: it must be a pattern"),
         ("write", {"content": "a", "content_type": "a/b\r\nX: y"}, "content_type is invalid:"),
-        ("write", {"content": "\ud800"}, "content is invalid: it has half a character"),
+        ("write", {"content": "\ud800"}, "content is invalid: it contains an incomplete character"),
         ("read_lines", {"path": "https://x/y", "start_line": 0, "end_line": 1}, "path is invalid: 'https://x/y' cannot be used: it is a URL"),
     ],
 )  # fmt: skip
@@ -333,12 +342,14 @@ async def test_anothers_files_are_as_if_missing(own):
     agent = await agent_on(own)
 
     assert await agent.refused("read_lines", path=secret, start_line=0, end_line=1) == (
-        f"Parameter path is invalid: There is no file '{secret}' that you may use."
+        f"Parameter path is invalid: The file '{secret}' does not exist, or you have no access."
     )
     assert await agent.refused("copy", source=secret, destination="a.txt") == (
-        f"Parameter source is invalid: There is no file '{secret}' that you may use."
+        f"Parameter source is invalid: The file '{secret}' does not exist, or you have no access."
     )
-    assert "There is no file" in await agent.refused("list", path="files/user-2/")
+    assert "does not exist, or you have no access" in await agent.refused(
+        "list", path="files/user-2/"
+    )
 
 
 @proves("14.5")
@@ -382,8 +393,8 @@ async def test_of_a_long_pdf_the_pages_that_are_needed_are_read_and_no_more(own)
     await agent.keep("long.pdf", pdf(*(f"Text {n}" for n in range(1, 41))))
 
     assert await agent.use("read_lines", path="long.pdf", start_line=2, end_line=4) == (
-        "long.pdf, lines 2 to 3 of at least 32 (16 of 40 pages are read; later lines read on):\n"
-        "[page 2 of 40]\nText 2"
+        "long.pdf, lines 2 to 3 of at least 32 (16 of 40 pages are read; ask for later lines to "
+        "read more):\n[page 2 of 40]\nText 2"
     )
     assert await agent.use("search", path="long.pdf", pattern="Text 39") == (
         "long.pdf: 1 line of 80\n77: Text 39"
@@ -401,16 +412,17 @@ async def test_what_could_not_be_read_in_time_is_told_and_read_on_later(own):
     agent = await agent_on(own)
     await agent.keep("slow.pdf", pdf("One", "Two"))
     await agent.use("read_lines", path="slow.pdf", start_line=0, end_line=1)
-    # As if the time had been over after the first page, and again whenever it is asked for more.
+    # As if the time were over after the first page, and again for each later page.
     (found,) = agent.opening.known[DOCUMENTS].kept.values()
     found.lines, found.pages, found.is_complete = found.lines[:2], 1, False
     found.content = pdf("One", "Two")
     found.extract = nothing_in_time
 
     assert await agent.use("read_lines", path="slow.pdf", start_line=2, end_line=4) == (
-        "slow.pdf: so far there are 2 lines, 1 of 2 pages are read; later lines read on."
+        "slow.pdf: so far there are 2 lines, 1 of 2 pages are read; ask for later lines to read "
+        "more."
     )
-    rest = "Only 1 of 2 pages were read in time. Search again to go on where that ended."
+    rest = "Only 1 of 2 pages were read in time. Search again to continue from there."
     assert await agent.use("search", path="slow.pdf", pattern="One") == (
         f"slow.pdf: 1 line of 2\n1: One\n{rest}"
     )
@@ -418,8 +430,8 @@ async def test_what_could_not_be_read_in_time_is_told_and_read_on_later(own):
         f"slow.pdf: not found in 2 lines.\n{rest}"
     )
     assert await agent.use("search", path="", pattern="Two") == (
-        "Not found in 1 file.\nNot read to the end in time: slow.pdf (1 of 2 pages). "
-        "Search again to go on where that ended."
+        "Not found in 1 file.\nNot read to the end in time: slow.pdf (1 of 2 pages). Search "
+        "again to continue from there."
     )
     found.extract = extract
     assert await agent.use("search", path="slow.pdf", pattern="Two") == (

@@ -1,4 +1,7 @@
-"""A memory service that knows callers by their keys alone: `python remembering.py http`."""
+"""A memory service that identifies callers by their keys only.
+
+python remembering.py http
+"""
 
 import sys
 from collections import defaultdict

@@ -20,7 +20,7 @@ from apps.agent.events import (
     ToolCallsRequested,
     Usage,
 )
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.meter import ToolCallReport
 from apps.agent.progress import Progress
 from apps.agent.tools import Invocation, Pending, Tool, ToolResult
@@ -29,16 +29,16 @@ from apps.capabilities.hooks.capability import hooks
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Capability, Contribution
 from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.composition import ToolOptions, wrap_tool
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed, ToolError
-from apps.insights.meter import Entry, RunMeter
-from apps.manifest.parameters import FunctionParameters
-from apps.manifest.validation import read
+from apps.insights.meter import CallEntry, RunMeter
+from apps.manifest.toolsets.parameters import FunctionParameters
+from apps.manifest.validation.validation import read_manifest
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from tests.capabilities import runs
 from tests.capabilities.manifests import opening_for
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
@@ -58,7 +58,7 @@ from tests.fakes import (
 )
 from tests.manifest.documents import manifest, rest_tools
 
-QUESTION = Message("user", "What is new?")
+QUESTION = ModelMessage("user", "What is new?")
 
 
 def started(**fields: Any) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def completed(**fields: Any) -> dict[str, Any]:
 
 
 class Memory:
-    """A tool that keeps what it was asked, and answers what `says` says."""
+    """A tool that records its arguments, and answers with the result of `says`."""
 
     def __init__(self, name: str = "recall", *says: object) -> None:
         self.asked: list[Mapping[str, Any]] = []
@@ -98,17 +98,17 @@ def application(
         **{"orchestrator": led_by(), "features": features, "hooks": list(wanted), **members}
     )
     with_tools = capability(Contribution(tools=tools, hidden=hidden))
-    return runs.application(read(document, preview=True), with_tools, hooks, *besides)
+    return runs.application(read_manifest(document, preview=True), with_tools, hooks, *besides)
 
 
 async def events_of(
-    app: ResolvedApplication, model: ScriptedModel, *messages: Message, **wishes: Any
+    app: ResolvedApplication, model: ScriptedModel, *messages: ModelMessage, **wishes: Any
 ) -> list[Event]:
     return await runs.events_of(app, {"gpt": model}, *(messages or (QUESTION,)), **wishes)
 
 
 def plain(model: ScriptedModel, number: int = -1) -> list[tuple[str, str]]:
-    """What the model was shown: the role, and the text or the arguments of the call."""
+    """Return the model's messages: the role, and the text or the arguments of the call."""
     return [
         (message.role, message.tool_calls[0].arguments if message.tool_calls else message.text)
         for message in model.asked[number].messages
@@ -137,14 +137,14 @@ async def test_the_model_finds_what_the_hook_asked_for_as_if_it_had_asked_itself
 
 
 async def test_the_call_of_a_hook_is_reported_to_the_meter():
-    entries: list[Entry] = []
+    entries: list[CallEntry] = []
     meter = RunMeter(entries.append, "gateway", "user-1")
     fine, broken = Memory("recall"), Memory("note", ToolError("No"))
     app = application(started(), started(tool_name="note"), tools=(fine.tool, broken.tool))
     workspace = FakeWorkspace(CALLER)
     workspace.models = {"gpt": ScriptedModel(saying("Snow"))}
 
-    await run(
+    await run_application(
         app,
         RunRequest((QUESTION,)),
         workspace,
@@ -185,14 +185,14 @@ async def test_hooks_run_in_the_order_of_the_manifest_and_see_each_other():
 async def conversation(
     app: ResolvedApplication, model: ScriptedModel, *questions: str
 ) -> list[Event]:
-    """Ask one after the other; each request brings back what the ones before it left."""
-    messages: list[Message] = []
+    """Ask one question after another. Each request contains the results of the previous ones."""
+    messages: list[ModelMessage] = []
     events: list[Event] = []
     for question in questions:
-        messages.append(Message("user", question))
+        messages.append(ModelMessage("user", question))
         events = await events_of(app, model, *messages)
         said = "".join(event.text for event in events if isinstance(event, TextDelta))
-        messages.append(Message("assistant", said, state=state_of(events)))
+        messages.append(ModelMessage("assistant", said, state=state_of(events)))
     return events
 
 
@@ -247,14 +247,14 @@ async def test_what_is_fresh_is_not_asked_for_again(frequency):
     hook = started(frequency=frequency, refresh_condition={"kind": "ttl", "ttl_minutes": 10})
     app = application(hook, tools=(memory.tool,))
     model = ScriptedModel(*(saying("ok") for _ in range(3)))
-    messages: list[Message] = []
+    messages: list[ModelMessage] = []
     asked = []
 
     for minute in (0, 9, 11):
         with time_machine.travel(datetime(2026, 3, 1, 12, minute, tzinfo=UTC), tick=False):
-            messages.append(Message("user", f"{minute}?"))
+            messages.append(ModelMessage("user", f"{minute}?"))
             state = state_of(await events_of(app, model, *messages))
-            messages.append(Message("assistant", "ok", state=state))
+            messages.append(ModelMessage("assistant", "ok", state=state))
             asked.append(len(memory.asked))
 
     assert asked == [1, 1, 2]
@@ -267,7 +267,7 @@ async def test_what_is_fresh_is_not_asked_for_again(frequency):
 async def test_a_state_that_was_written_by_somebody_makes_nothing_fresh(calls):
     memory = Memory("recall", "snow")
     hook = started(frequency="always", refresh_condition={"kind": "ttl", "ttl_minutes": 10})
-    answered = Message("assistant", "ok", state={"hook_calls": calls})
+    answered = ModelMessage("assistant", "ok", state={"hook_calls": calls})
 
     await events_of(
         application(hook, tools=(memory.tool,)),
@@ -385,9 +385,9 @@ async def test_a_template_that_can_never_be_filled_in_is_an_issue_and_the_other_
 
     told = "".join(event.text for event in events if isinstance(event, StageDelta))
     assert told == (
-        "#### Hooks\n\n"
-        "- hooks[0]: arguments: q: this is no list and has no items by number; take one of "
-        "'role', 'content', 'tool_calls', 'tool_call_id', so the hook does not run.\n"
+        "#### Hooks\n\n- hooks[0]: arguments: q: this is not a list, so it has no numbered "
+        "items; use 'role', 'content', 'tool_calls', 'tool_call_id', so the hook does not "
+        "run.\n"
     )
     assert memory.asked == [{"q": "What is new?"}]
 
@@ -467,7 +467,7 @@ async def test_hooks_hold_the_end_of_a_request_no_longer_than_their_time_togethe
 
     assert (asked, note.asked) == (["dawdle", "dawdle"], [])
     assert events[-1] == Finished()
-    assert "the rest is left out" in caplog.text
+    assert "Hooks after an answer took longer than 0.3 s; the rest is skipped" in caplog.text
 
 
 @proves("16.2")
@@ -497,9 +497,9 @@ async def test_what_a_hook_spends_is_part_of_the_costs():
 
 
 def staged(level: str, *, fails: bool) -> Tool:
-    """A tool with a stage, as all that come from manifests have."""
+    """Return a tool with a stage, like all tools of manifests."""
     parameters = FunctionParameters(type="object", properties={})
-    checked = read(manifest(features={"stage_display": {"level": level}}))
+    checked = read_manifest(manifest(features={"stage_display": {"level": level}}))
 
     async def work(opening: object, invocation: Invocation) -> ToolResult:
         if fails:
@@ -508,7 +508,7 @@ def staged(level: str, *, fails: bool) -> Tool:
 
     arguments = read_arguments(parameters)
     prepared = PreparedTool(spec("recall"), work)
-    return wrapped(prepared, Wishes(arguments, display_of(checked, "Recalling"), 5)).bind(
+    return wrap_tool(prepared, ToolOptions(arguments, display_of(checked, "Recalling"), 5)).bind(
         opening_for()
     )
 
@@ -584,7 +584,7 @@ async def test_tools_that_are_withheld_from_the_model_are_called_as_they_are():
 
 
 async def test_a_toolset_is_found_by_the_name_that_the_manifest_gives_it():
-    """Core has another name for it, which stands in front of its tools."""
+    """Core has another name for it, which is the prefix of its tools."""
     memory, other = Memory("Long_Memory_recall", "snow"), Memory("Long_Memory_do_recall")
     tools = tuple(Tool(m.tool.spec, m.tool.call, "tool_sets[0]") for m in (other, memory))
     toolset = {"type": "dial-mcp", "name": "memory", "deployment_id": "toolsets/public/memory"}
@@ -612,8 +612,8 @@ async def test_a_tool_whose_name_got_a_hash_is_found_by_the_name_that_its_server
 
 
 def test_an_application_without_hooks_opens_nothing():
-    assert hooks.prepare(read(manifest(hooks=[]), preview=True)) is None
-    assert hooks.prepare(read(manifest(hooks=[started()]), preview=False)) is None
+    assert hooks.prepare(read_manifest(manifest(hooks=[]), preview=True)) is None
+    assert hooks.prepare(read_manifest(manifest(hooks=[started()]), preview=False)) is None
 
 
 async def test_a_hook_whose_tool_would_have_to_ask_somebody_is_skipped(caplog):

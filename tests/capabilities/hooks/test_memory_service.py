@@ -1,4 +1,4 @@
-"""A memory service behind DIAL, which two hooks ask before the model is (G-34)."""
+"""A memory service behind DIAL that two hooks call before the model (G-34)."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from apps.accounts.caller import Caller
-from apps.agent.messages import Message
+from apps.accounts.caller import Caller, Credentials
+from apps.agent.messages import ModelMessage
 from apps.capabilities.hooks.capability import hooks
 from apps.capabilities.mcp.capability import mcp
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from apps.workspace.port import McpEndpoint
 from tests.capabilities.mcp.servers import nothing_left_over, serving_apart
 from tests.capabilities.runs import application, events_in
@@ -22,8 +22,8 @@ from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import example
 
 SKILL = "Store facts, search before you answer."
-ANN = Caller("user-1", api_key="key-of-ann")
-BEN = Caller("user-2", api_key="key-of-ben")
+ANN = Caller("user-1", credentials=Credentials(api_key="key-of-ann"))
+BEN = Caller("user-2", credentials=Credentials(api_key="key-of-ben"))
 NOTHING = "Nothing is kept yet."
 STORED = {"content": "Ann lives in Paris", "memory_type": "core", "importance": 0.9}
 
@@ -35,20 +35,22 @@ def service() -> Iterator[str]:
 
 
 class Workspace(FakeWorkspace):
-    """Says where the service is, and hands the key of the request on, as Core's address does."""
+    """Returns the address of the service and passes the request's key on, like Core."""
 
     url = ""
 
     async def mcp_endpoint(self, deployment_id: str) -> McpEndpoint:
         assert deployment_id == "toolsets/public/memory"
-        return McpEndpoint(self.url, {"Api-Key": self.caller.api_key}, display_name="Memory")
+        return McpEndpoint(
+            self.url, {"Api-Key": self.caller.credentials.api_key}, display_name="Memory"
+        )
 
 
 async def answer(
-    url: str, caller: Caller, *messages: Message, scripts: Sequence[Any] = (saying("Fine"),)
+    url: str, caller: Caller, *messages: ModelMessage, scripts: Sequence[Any] = (saying("Fine"),)
 ) -> ScriptedModel:
-    """The model of one request, which has seen what the hooks brought."""
-    app = application(read(example("memory_service"), preview=True), mcp, hooks)
+    """The model of one request, which has received the results of the hooks."""
+    app = application(read_manifest(example("memory_service"), preview=True), mcp, hooks)
     workspace = Workspace(caller)
     workspace.url = url
     workspace.models = {"harbour-chat": (model := ScriptedModel(*scripts))}
@@ -58,7 +60,7 @@ async def answer(
 
 
 def brought(model: ScriptedModel) -> list[str]:
-    """The results of tools that the model read with the first call of a run."""
+    """Return the tool results in the first model call of a run."""
     return [m.text for m in model.asked[0].messages if m.role == "tool"]
 
 
@@ -67,14 +69,14 @@ def brought(model: ScriptedModel) -> list[str]:
 async def test_a_run_begins_with_the_memories_of_its_caller_and_tells_them_again_when_they_change(
     service,
 ):
-    question = Message("user", "Where do I live?")
+    question = ModelMessage("user", "Where do I live?")
     store = calling(("c1", "Memory_store_memory", STORED))
 
     first = await answer(service, ANN, question, scripts=(store, saying("I keep it.")))
     second = await answer(service, ANN, question)
     of_ben = await answer(service, BEN, question)
     history = [m for m in first.asked[0].messages if m.role != "system"]
-    later = [*history, Message("assistant", "I keep it."), Message("user", "And now?")]
+    later = [*history, ModelMessage("assistant", "I keep it."), ModelMessage("user", "And now?")]
     changed = await answer(service, ANN, *later)
     unchanged = await answer(service, BEN, *(replace(m) for m in later))
 

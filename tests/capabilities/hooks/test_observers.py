@@ -1,4 +1,4 @@
-"""Hooks that watch a run: told in order, beside it, and never heard by the model."""
+"""Observer hooks are called in order and in parallel with the run, and the model never sees them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities.hooks import observers
 from apps.errors import ModelFailed, ToolError
@@ -106,7 +106,7 @@ async def test_the_answer_does_not_wait_for_a_hook_that_is_slow():
     answered = asyncio.Event()
 
     async def watch(invocation: Invocation) -> ToolResult:
-        await answered.wait()  # which would never be set, if the answer waited for this
+        await answered.wait()  # it would never be set if the answer waited for the hook
         return ToolResult("seen")
 
     class Answering(ScriptedModel):
@@ -198,7 +198,10 @@ async def test_two_conversations_at_once_tell_their_own_and_nothing_of_each_othe
 
     async with asyncio.timeout(10):
         await asyncio.gather(
-            *(events_of(app, m, Message("user", p)) for m, p in zip(models, people, strict=True))
+            *(
+                events_of(app, m, ModelMessage("user", p))
+                for m, p in zip(models, people, strict=True)
+            )
         )
 
     for person in people:

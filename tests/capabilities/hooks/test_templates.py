@@ -3,18 +3,23 @@ from typing import Any
 
 import pytest
 
-from apps.agent.messages import Message, ToolCall
-from apps.capabilities.hooks.templates import TemplateRefused, render, rendered, template_context
+from apps.agent.messages import ModelMessage, ToolCall
+from apps.capabilities.hooks.templates import (
+    TemplateRefused,
+    render,
+    render_template,
+    template_context,
+)
 from tests.contract import proves
 
 CALL = ToolCall("1", "weather", '{"city": "Riga", "days": 2}')
 MESSAGES = (
-    Message("system", "You help."),
-    Message("user", "How warm is it?"),
-    Message("assistant", " ", tool_calls=(CALL,)),
-    Message("tool", "12", tool_call_id="1"),
-    Message("assistant", "12 degrees"),
-    Message("user", ({"type": "text", "text": "And"}, {"type": "text", "text": "tomorrow?"})),
+    ModelMessage("system", "You help."),
+    ModelMessage("user", "How warm is it?"),
+    ModelMessage("assistant", " ", tool_calls=(CALL,)),
+    ModelMessage("tool", "12", tool_call_id="1"),
+    ModelMessage("assistant", "12 degrees"),
+    ModelMessage("user", ({"type": "text", "text": "And"}, {"type": "text", "text": "tomorrow?"})),
 )
 SEEN = template_context("on_completion", MESSAGES, iteration_count=2, total_tool_calls=1)
 
@@ -45,7 +50,7 @@ def test_a_template_sees_the_conversation_as_plain_values():
 
 def test_arguments_that_are_no_object_are_seen_as_an_empty_one():
     calls = [ToolCall("1", "a", "[1]"), ToolCall("2", "b", "{oops"), ToolCall("3", "c", "")]
-    seen = template_context("on_completion", [Message("assistant", tool_calls=tuple(calls))])
+    seen = template_context("on_completion", [ModelMessage("assistant", tool_calls=tuple(calls))])
 
     assert [call["arguments"] for call in seen["messages"][0]["tool_calls"]] == [{}, {}, {}]
 
@@ -118,7 +123,7 @@ def test_what_cannot_be_evaluated_is_refused_without_a_word_of_the_conversation(
 def test_what_somebody_typed_is_never_read_as_a_template():
     typed = "${iteration_count} $${x}"
     seen = template_context(
-        "on_completion", [Message("user", typed)], iteration_count=2, total_tool_calls=0
+        "on_completion", [ModelMessage("user", typed)], iteration_count=2, total_tool_calls=0
     )
     templates: list[dict[str, Any]] = [
         {"q": "${last_user_message.content}"},
@@ -148,7 +153,10 @@ def test_what_somebody_typed_is_never_read_as_a_template():
     ids=str,
 )  # fmt: skip
 def test_a_template_cannot_ask_for_more_than_there_is(template):
-    with pytest.raises(TemplateRefused, match=r"too large|not available|longer than 1 seconds"):
+    with pytest.raises(
+        TemplateRefused,
+        match=r"too large|operator \*\*, which is not supported|longer than 1 seconds",
+    ):
         render(template, SEEN, seconds=1)
 
 
@@ -165,7 +173,7 @@ def test_loops_in_loops_end_in_time():
 
 
 async def test_others_go_on_while_a_template_is_filled_in():
-    task = asyncio.create_task(rendered(nested(2, 150), SEEN))
+    task = asyncio.create_task(render_template(nested(2, 150), SEEN))
     turns = 0
     while not task.done():
         await asyncio.sleep(0)

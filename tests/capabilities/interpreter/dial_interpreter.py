@@ -1,4 +1,4 @@
-"""DIAL's code interpreter on the loopback: sessions, files, and answers as a test wants them."""
+"""DIAL's code interpreter on the loopback, with sessions, files and scripted answers."""
 
 import asyncio
 import itertools
@@ -16,7 +16,7 @@ SUCCESS = {"status": "SUCCESS", "result": "2", "stdout": "", "stderr": "", "disp
 
 @dataclass
 class Interpreter:
-    """`scripted` replies come first, by operation; `None` in their place never answers."""
+    """`scripted` replies are used first, by operation. `None` means that it never answers."""
 
     sessions: dict[str, dict[str, str]] = field(default_factory=dict)
     answer: Mapping[str, Any] = field(default_factory=lambda: SUCCESS)
@@ -88,7 +88,7 @@ def operation_of(seen: Seen) -> str:
 
 @asynccontextmanager
 async def dial_interpreter(settings: Any, **rest: Any) -> AsyncIterator[Interpreter]:
-    """A running one, which the settings point to."""
+    """Serve one, which the settings point to."""
     found = Interpreter(**rest)
     async with serving(answer=found.reply) as service:
         found.service = service

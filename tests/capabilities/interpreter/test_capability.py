@@ -1,4 +1,4 @@
-"""The tool: when it is there, what it says, how its calls are shown."""
+"""The interpreter tool: its availability, its results and its stages."""
 
 import json
 import re
@@ -12,9 +12,10 @@ from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
 from apps.capabilities.interpreter.capability import interpreter
 from apps.capabilities.interpreter.sandbox.advice import MODULES
 from apps.errors import InvalidParameter
+from apps.manifest.kinds.internal import InternalToolSet
 from apps.manifest.parts import parts_in_use
-from apps.manifest.tools import AnyInternalTool, InternalTool, PredefinedTool
-from apps.manifest.toolsets import InternalToolSet, ToolSet
+from apps.manifest.toolsets.kinds import ToolSet
+from apps.manifest.toolsets.tools import AnyInternalTool, InternalTool, PredefinedTool
 from tests.capabilities.interpreter.tools import document, predefined_tool, python
 from tests.capabilities.manifests import manifest, stage_text, timeless
 from tests.contract import proves
@@ -214,7 +215,7 @@ async def test_the_time_of_the_application_stops_a_call():
         result = await own.call("while True: pass")
 
     assert result.content == (
-        "Unable to execute code. Executions is taking too long time! The tool call "
-        "`internal_code_execution_python_interpreter` timed out after 0.3 seconds. "
-        "Consider retrying with a smaller input or a simpler request."
+        "Unable to execute code. The execution takes too long. The tool call "
+        "`internal_code_execution_python_interpreter` timed out after 0.3 seconds. Consider "
+        "retrying with a smaller input or a simpler request."
     )

@@ -1,4 +1,4 @@
-"""A whole conversation: code in one answer, its variables and files in the next."""
+"""A conversation that runs code in one answer, and uses its variables and files in the next."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.events import AttachmentAdded, Event
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.capabilities.interpreter.capability import TOOL_NAME, interpreter
 from apps.capabilities.interpreter.sandbox.state import KEY
 from tests.capabilities.interpreter.tools import document
@@ -17,9 +17,9 @@ CALLER = Caller("user-1", "user", user_id=1)
 
 
 async def ask(
-    workspace: FakeWorkspace, messages: list[Message], **arguments: Any
+    workspace: FakeWorkspace, messages: list[ModelMessage], **arguments: Any
 ) -> tuple[ScriptedModel, list[Event]]:
-    """One answer whose model calls the tool once."""
+    """Run one answer whose model calls the tool once."""
     call = calling(("1", TOOL_NAME, {"title": "Compute", **arguments}))
     model = ScriptedModel(call, saying("Done"))
     workspace.models = {"some-model": model}
@@ -27,7 +27,7 @@ async def ask(
 
 
 def told(model: ScriptedModel) -> str:
-    """The result that the model read."""
+    """Return the result that the model read."""
     return model.asked[-1].messages[-1].text
 
 
@@ -36,14 +36,14 @@ async def test_a_conversation_goes_on_where_it_was(tmp_path, settings):
     settings.MEDIA_ROOT = tmp_path
     workspace = FakeWorkspace(CALLER)
     sales = await workspace.files.keep("my sales.csv", b"1\n2\n3\n", "text/csv")
-    question = Message("user", "Add them up", attachments=(Attachment(url=sales.path),))
+    question = ModelMessage("user", "Add them up", attachments=(Attachment(url=sales.path),))
 
     code = "rows = [int(line) for line in open('my sales.csv')]\nsum(rows)"
     first, events = await ask(workspace, [question], code=code, attachment_urls=["my sales.csv"])
-    answer = Message("assistant", "Done", state=state_of(events))
+    answer = ModelMessage("assistant", "Done", state=state_of(events))
     chart = "import json\nopen('c.plotly.json', 'w').write(json.dumps({'data': rows}))\nmax(rows)"
     second, later = await ask(
-        workspace, [question, answer, Message("user", "And a chart")], code=chart
+        workspace, [question, answer, ModelMessage("user", "And a chart")], code=chart
     )
 
     assert '"result": "6"' in told(first)
@@ -60,7 +60,7 @@ async def test_another_owners_file_is_not_read(tmp_path, settings):
     settings.MEDIA_ROOT = tmp_path
     other = FakeWorkspace(Caller("user-2", "user", user_id=2))
     secret = await other.files.keep("secret.csv", b"secret", "text/csv")
-    question = Message("user", "Read it", attachments=(Attachment(url=secret.path),))
+    question = ModelMessage("user", "Read it", attachments=(Attachment(url=secret.path),))
 
     model, _ = await ask(
         FakeWorkspace(CALLER), [question], code="1", attachment_urls=["secret.csv"]
@@ -68,5 +68,5 @@ async def test_another_owners_file_is_not_read(tmp_path, settings):
 
     assert told(model) == (
         "Failed to prepare input files:\n"
-        f"- secret.csv: There is no file '{secret.path}' that you may use."
+        f"- secret.csv: The file '{secret.path}' does not exist, or you have no access."
     )

@@ -1,4 +1,4 @@
-"""DIAL's code interpreter: sessions, files, results, and every way in which it fails."""
+"""DIAL's code interpreter: sessions, files, results, and every kind of failure."""
 
 import base64
 
@@ -165,31 +165,34 @@ async def test_a_fresh_session_closes_the_old_one(settings):
     [
         (
             Reply(400, b"bad session"),
-            "Something wrong with state passed to Python Code Interpreter. Details: bad session",
+            (
+                "There is something wrong with the state passed to Python Code Interpreter. Details: "
+                "bad session"
+            ),
         ),
         (
             Reply(400),
-            "Something wrong with state passed to Python Code Interpreter. "
-            "Details: none were given",
+            "There is something wrong with the state passed to Python Code Interpreter. Details: "
+            "none were given",
         ),
         (Reply(401, b"secret details"), UNAUTHORIZED),
         (Reply(404), CLOSED),
         (
             Reply(429),
-            "There are too many Python Code Interpreter sessions. Ask the user to wait 5-10 "
-            "minutes and to try again then.",
+            "There are too many Python Code Interpreter sessions. Ask the user to try again in 5 "
+            "to 10 minutes.",
         ),
         (Reply(403), "Python Code Interpreter failed with status 403. Try again later."),
         (Reply(500, b"trace"), "Python Code Interpreter failed with status 500. Try again later."),
         (Reply(503), "Python Code Interpreter failed with status 503. Try again later."),
         (Reply(302), "Python Code Interpreter failed with status 302. Try again later."),
-        (Reply(200), "Python Code Interpreter answered with nothing."),
-        (Reply(200, b" \n"), "Python Code Interpreter answered with nothing."),
+        (Reply(200), "Python Code Interpreter returned an empty answer."),
+        (Reply(200, b" \n"), "Python Code Interpreter returned an empty answer."),
         (
             Reply(200, b"<html>"),
-            "Python Code Interpreter answered in a way that cannot be understood.",
+            "Python Code Interpreter returned an answer that cannot be read.",
         ),
-        (Reply(200, b"[]"), "Python Code Interpreter answered in a way that cannot be understood."),
+        (Reply(200, b"[]"), "Python Code Interpreter returned an answer that cannot be read."),
         (Reply(200, b"{}", {"Content-Length": "9"}), UNREACHABLE),
     ],
 )
@@ -220,9 +223,9 @@ async def test_a_slow_answer_is_a_time_out_of_the_tool(settings):
         await dial.service.left.wait()
 
     assert result.content == (
-        "Unable to execute code. Executions is taking too long time! The tool call "
-        "`internal_code_execution_python_interpreter` timed out after 0.3 seconds. "
-        "Consider retrying with a smaller input or a simpler request."
+        "Unable to execute code. The execution takes too long. The tool call "
+        "`internal_code_execution_python_interpreter` timed out after 0.3 seconds. Consider "
+        "retrying with a smaller input or a simpler request."
     )
     assert dial.operations == ["open_session", "execute_code"]
 
@@ -299,7 +302,7 @@ async def test_files_are_brought_into_the_session_once(settings):
         await own.run("2", attachment_urls=["my sales.csv"])
         await own.run("3")
 
-    assert own.taint.sources == ["file 'my sales.csv' of somebody else"]
+    assert own.taint.sources == ["file 'my sales.csv' of another user"]
     assert dial.bodies("transfer_input_file") == [
         {
             "sessionId": "session-1",

@@ -1,4 +1,4 @@
-"""Code in the sandbox: what it computes, what it keeps, which files it sees and makes."""
+"""Code in the sandbox: its results, its variables, and the files that it reads and writes."""
 
 import asyncio
 import base64
@@ -16,7 +16,7 @@ from tests.contract import proves
 from tests.internet import internet, ok
 from tests.tables import each_row
 
-GONE = "variables and functions of earlier calls are gone"
+GONE = "earlier calls cannot be loaded, so their variables and functions are lost"
 
 
 @each_row(
@@ -149,8 +149,8 @@ async def test_a_fresh_session_forgets():
     assert "NameError" in read["stderr"]
 
 
-async def test_a_call_that_was_stopped_leaves_the_variables_of_the_call_before(settings):
-    settings.PY_INTERPRETER_SANDBOX_SECONDS = 0.3
+async def test_a_call_that_was_stopped_leaves_the_variables_of_the_call_before(monkeypatch):
+    monkeypatch.setattr("apps.capabilities.interpreter.sandbox.workers.CODE_SECONDS", 0.3)
     async with python() as own:
         await own.run("x = 20")
         stopped = await own.run("x = 30\nwhile True: pass")
@@ -160,15 +160,15 @@ async def test_a_call_that_was_stopped_leaves_the_variables_of_the_call_before(s
     assert read["result"] == "20"
 
 
-async def test_variables_that_are_too_large_are_not_kept_and_the_model_is_told(settings):
-    settings.PY_INTERPRETER_SANDBOX_STATE_BYTES = 4096
+async def test_variables_that_are_too_large_are_not_kept_and_the_model_is_told(monkeypatch):
+    monkeypatch.setattr("apps.capabilities.interpreter.sandbox.state.MOST_BYTES", 4096)
     async with python() as own:
         await own.run("x = 1")
         large = await own.run("import random\ny = [random.random() for _ in range(20_000)]\nlen(y)")
         read = await own.run("x")
 
     assert large["result"] == "20000"
-    assert "too large to be kept (more than 4096 bytes packed)" in large["notes"][0]
+    assert "too large to be stored (more than 4096 bytes packed)" in large["notes"][0]
     assert "NameError" in read["stderr"]
     assert "notes" not in read
 
@@ -212,7 +212,10 @@ async def test_variables_that_the_interpreter_cannot_load_are_tried_once(content
         stopped = await own.run("'a' * 10**10")
 
     assert first["notes"] == [
-        "What earlier calls left behind could not be loaded; the interpreter started anew."
+        (
+            "The state of earlier calls could not be loaded, so the interpreter started with an "
+            "empty state."
+        )
     ]
     assert (first["result"], second) == ("1", {"status": "SUCCESS", "result": "2"})
     assert stopped["notes"] == ["Variables are as they were before this call."]
@@ -231,10 +234,10 @@ async def test_no_variables_are_no_mistake(written):
         assert await own.run("1") == {"status": "SUCCESS", "result": "1"}
 
 
-async def test_variables_of_other_limits_are_not_loaded(settings):
+async def test_variables_of_other_limits_are_not_loaded(monkeypatch):
     async with python() as first:
         await first.run("x = 20")
-    settings.PY_INTERPRETER_SANDBOX_MEMORY_MB = 64
+    monkeypatch.setattr("apps.capabilities.interpreter.sandbox.workers.MEMORY_MB", 64)
     async with python(state=first.saved) as second:
         read = await second.run("x")
 
@@ -289,13 +292,11 @@ async def test_code_does_not_run_while_a_file_is_missing():
         result = await own.call("print('ran')", attachment_urls=wanted)
 
     assert result.content == (
-        "Failed to prepare input files:\n"
-        "- other.csv: no matching attachment found in conversation\n"
-        "- inline.csv: no matching attachment found in conversation\n"
-        "- x.csv: two of the files have this name; use one of them at a time\n"
-        "- 'files/user-7/': no matching attachment found in conversation\n"
-        "- '..': no matching attachment found in conversation\n"
-        "- gone.csv: There is no file 'files/user-7/gone.csv' that you may use."
+        "Failed to prepare input files:\n- other.csv: no matching attachment found in "
+        "conversation\n- inline.csv: no matching attachment found in conversation\n- x.csv: "
+        "two of the files have this name; use one of them at a time\n- 'files/user-7/': no "
+        "matching attachment found in conversation\n- '..': no matching attachment found in "
+        "conversation\n- gone.csv: The file 'files/user-7/gone.csv' does not exist, or you have no access."
     )
     assert result.content_type == "application/json"
     assert own.saved == {}
@@ -307,7 +308,7 @@ async def test_a_file_that_is_too_large_is_not_loaded(settings):
     async with python(files, messages=[attached("files/user-7/x.csv")]) as own:
         result = await own.call("1", attachment_urls=["x.csv"])
 
-    assert "- x.csv: The file has 11 bytes; at most 10 are possible." in result.content
+    assert "- x.csv: The file has 11 bytes; the limit is 10." in result.content
 
 
 async def test_an_attachment_from_the_internet_is_fetched_under_guard(settings):
@@ -350,7 +351,7 @@ async def test_files_that_the_code_writes_become_attachments():
     ]
     assert [a.url for a in result.attachments] == [f"files/user-7/{name}" for name in files.kept]
     assert [a.title for a in result.propagated] == ["chart.plotly.json"]
-    assert "Files of other kinds are not kept: page.html." in result.content
+    assert "Files of other kinds are not stored: page.html." in result.content
     assert read["result"] == "[]"
 
 
@@ -384,7 +385,7 @@ async def test_a_file_that_cannot_be_kept_is_told_and_the_result_stays():
 
     assert (read["result"], read["notes"]) == (
         "5",
-        ["a.csv could not be kept: The storage is full."],
+        ["a.csv could not be stored: The storage is full."],
     )
 
 
@@ -395,4 +396,4 @@ async def test_the_state_is_plain_json():
     assert (
         json.loads(json.dumps(to_dict(answered(own.saved))))["custom_content"]["state"] == own.saved
     )
-    assert CALLER.api_key not in json.dumps(own.saved)
+    assert CALLER.credentials.api_key not in json.dumps(own.saved)

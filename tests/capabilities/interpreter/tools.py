@@ -1,4 +1,4 @@
-"""The interpreter as an application has it, short to use."""
+"""The interpreter as an application has it, with short calls."""
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -10,21 +10,21 @@ from typing import Any, cast
 
 from django.conf import settings
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, Credentials
 from apps.agent.events import Emit
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.stages import silent
 from apps.agent.taint import Taint
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.interpreter.capability import interpreter
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import GivenConversation, Opening
 from apps.errors import FileRefused
 from apps.manifest.manifest import Manifest
 from apps.workspace.port import Workspace
 from apps.workspace.stored_files import FileContent, FileInfo
 from tests.capabilities.manifests import Files, manifest
 
-CALLER = Caller("user-7", api_key="caller-key")
+CALLER = Caller("user-7", credentials=Credentials(api_key="caller-key"))
 MOMENT = datetime(2026, 3, 24, tzinfo=UTC)
 
 
@@ -55,18 +55,18 @@ class Folder(Files):
 
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
         if path not in self.stored:
-            raise FileRefused(f"There is no file {path!r} that you may use.")
+            raise FileRefused(f"The file {path!r} does not exist, or you have no access.")
         content = self.stored[path]
         return FileContent(FileInfo(path, "text/csv", len(content), "1", MOMENT), content)
 
 
 @dataclass
 class Python:
-    """The tool of one run; `saved` is what the run leaves for the next."""
+    """The tool of one run. `saved` is the run's state for the next one."""
 
     tool: Tool
     saved: dict[str, Any]
-    messages: Sequence[Message] = ()
+    messages: Sequence[ModelMessage] = ()
     taint: Taint = field(default_factory=Taint)
     results: list[ToolResult] = field(default_factory=list)
 
@@ -77,7 +77,7 @@ class Python:
         return result
 
     async def run(self, code: str, **arguments: Any) -> dict[str, Any]:
-        """What the model reads, without what is empty."""
+        """Run code. Return the model's result without empty fields."""
         return read(await self.call(code, **arguments))
 
 
@@ -90,21 +90,23 @@ def read(result: ToolResult) -> dict[str, Any]:
 async def python(
     files: Files | None = None,
     state: Mapping[str, Any] | None = None,
-    messages: Sequence[Message] = (),
+    messages: Sequence[ModelMessage] = (),
     caller: Caller = CALLER,
     manifest: Manifest | None = None,
 ) -> AsyncIterator[Python]:
-    opening = Opening(cast(Workspace, files or Folder()), caller, silent, state or {})
+    opening = Opening(
+        cast(Workspace, files or Folder()), caller, silent, GivenConversation(state=state or {})
+    )
     opener = interpreter.prepare(manifest or document())
     assert opener is not None
     async with opener(opening) as contribution:
         (tool,) = contribution.tools
-        yield Python(tool, opening.saved, messages, opening.taint)
+        yield Python(tool, opening.conversation.saved, messages, opening.taint)
 
 
-def attached(*urls: str) -> Message:
-    return Message("user", "Look", attachments=tuple(Attachment(url=url) for url in urls))
+def attached(*urls: str) -> ModelMessage:
+    return ModelMessage("user", "Look", attachments=tuple(Attachment(url=url) for url in urls))
 
 
-def answered(state: Mapping[str, Any]) -> Message:
-    return Message("assistant", "Done", state=dict(state))
+def answered(state: Mapping[str, Any]) -> ModelMessage:
+    return ModelMessage("assistant", "Done", state=dict(state))

@@ -1,4 +1,7 @@
-"""A real MCP server that asks the person behind a call: `python asking.py http`."""
+"""A real MCP server that asks the user of a call.
+
+python asking.py http
+"""
 
 import asyncio
 import json
@@ -39,7 +42,7 @@ def page(url: str) -> types.ElicitRequestURLParams:
 
 
 def locked(name: str) -> str:
-    """What a tool answers that needs a page first; the gate is open each second time."""
+    """Return the answer of a tool that requires a page first. The gate is open every second time."""
     if name == "gate":
         calls_of_gate.append(name)
         if not len(calls_of_gate) % 2:

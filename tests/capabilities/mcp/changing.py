@@ -1,6 +1,8 @@
-"""A real MCP server whose tools are described as its caller last said: `python changing.py http`.
+"""A real MCP server whose tool descriptions its caller can change.
 
-`describe` sets the description of `lend` for callers of one `x-tenant`.
+python changing.py http
+
+`describe` sets the description of `lend` for callers with one `x-tenant`.
 """
 
 import sys

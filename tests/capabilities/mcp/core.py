@@ -1,4 +1,4 @@
-"""Stands where DIAL Core does: in front of an MCP server, which it lets in who is signed in."""
+"""A fake DIAL Core in front of an MCP server, which requires a sign-in."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, Credentials
 from apps.errors import FileMissing
 from apps.workspace.port import DeploymentInfo, McpEndpoint, SignIn
 from tests.capabilities.service import Reply, Seen, serving
 from tests.fakes import FakeWorkspace
 
 KEY = "per-request-key"
-CALLER = Caller("user-7", "user", user_id=7, api_key=KEY)
+CALLER = Caller("user-7", "user", user_id=7, credentials=Credentials(api_key=KEY))
 PASSED_ON = ("content-type", "mcp-session-id")
 _place = re.compile(r"/v1/toolset/(.+)/mcp")
 
@@ -26,10 +26,10 @@ class Core:
     services: set[str] = field(default_factory=set)
     seen: list[Seen] = field(default_factory=list)
     hold: Callable[[Seen], Awaitable[None]] | None = None
-    """Comes before each answer."""
+    """Awaited before each answer."""
 
     def asked(self, method: str) -> int:
-        """How often the server behind was asked for that."""
+        """Return the number of such requests to the server behind it."""
         return sum(f'"{method}"'.encode() in seen.body for seen in self.seen)
 
 
@@ -66,7 +66,8 @@ async def core_before(server: str, *signed_in: str) -> AsyncIterator[Core]:
 
 
 class CoreWorkspace(FakeWorkspace):
-    """Knows the toolsets of a Core, asks a person who always does the same, remembers everything."""
+    """Has the toolsets of a Core, a user who always responds in the same way, and records all
+    requests."""
 
     def __init__(
         self, core: Core, caller: Caller = CALLER, outcomes: Mapping[str, SignIn] | None = None
@@ -98,7 +99,7 @@ class CoreWorkspace(FakeWorkspace):
             raise self.failures[deployment_id]
         return McpEndpoint(
             f"{self.core.url}/v1/toolset/{deployment_id}/mcp",
-            {"Api-Key": self.caller.api_key, **self.along},
+            {"Api-Key": self.caller.credentials.api_key, **self.along},
             display_name=self.names.get(deployment_id, ""),
         )
 
@@ -121,5 +122,5 @@ class CoreWorkspace(FakeWorkspace):
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
         if any("missing" in path for path in paths):
-            raise FileMissing("There is no such file.")
+            raise FileMissing("This file does not exist.")
         self.granted.append((list(paths), receiver))

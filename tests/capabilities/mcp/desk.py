@@ -1,4 +1,4 @@
-"""A toolset named "desk", opened for one run, and servers by hand that it may be of."""
+"""A toolset named "desk", opened for one run, and scripted servers for it."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -31,7 +31,7 @@ async def opened_desk(
 async def desk_before(
     *replies: Reply, answer: Answer | None = None, **rest: Any
 ) -> AsyncIterator[Contribution]:
-    """The desk of a server by hand, of which nothing is left over."""
+    """Open the desk of a scripted server, and check that nothing is left over."""
     async with (
         nothing_left_over(),
         serving(*replies, answer=answer) as service,
@@ -49,7 +49,7 @@ def messages(contribution: Contribution) -> list[str]:
 
 
 def answering(call: Reply) -> Answer:
-    """A server by hand, over HTTP: whatever is called gets that reply."""
+    """Serve over HTTP, with that reply to every call."""
     tool = {"name": "act", "inputSchema": {"type": "object"}}
 
     async def answer(seen: Seen) -> Reply:

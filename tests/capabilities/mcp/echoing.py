@@ -1,4 +1,9 @@
-"""A real MCP server that repeats wherever it can how it was asked: `python echoing.py http|sse`."""
+"""A real MCP server that repeats its requests wherever it can.
+
+python echoing.py http
+
+python echoing.py sse
+"""
 
 import sys
 from typing import Any

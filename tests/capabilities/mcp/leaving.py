@@ -1,7 +1,9 @@
 """A process that starts two programs over stdio, closes one and leaves the other running.
 
-`python leaving.py LOOP END`: it writes how many tasks and programs the closed one has left, and then
-the process group of the other.
+python leaving.py LOOP END
+
+It prints how many tasks and programs of the closed one are left, and then the process group of the
+other.
 """
 
 import asyncio
@@ -13,17 +15,17 @@ import uvloop
 
 django.setup()
 
-from apps.capabilities.mcp.connections import Connection  # noqa: E402
-from apps.capabilities.mcp.endpoints import Endpoint  # noqa: E402
-from apps.capabilities.mcp.processes import _groups  # noqa: E402
+from apps.capabilities.mcp.sessions.connections import SessionConnection  # noqa: E402
+from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint  # noqa: E402
+from apps.capabilities.mcp.sessions.processes import _groups  # noqa: E402
 from apps.workspace.egress.request_context import RequestContext  # noqa: E402
-from apps.workspace.local.mcp_servers import RegisteredServer  # noqa: E402
+from apps.workspace.local.tools.mcp_servers import RegisteredServer  # noqa: E402
 from tests.capabilities.mcp.servers import MISBEHAVING  # noqa: E402
 
 
-async def opened() -> Connection:
+async def opened() -> SessionConnection:
     program = RegisteredServer(1, 1, "local", sys.executable, (MISBEHAVING, "hangs"))
-    connection = Connection(Endpoint("stdio", program=program), lambda: None)
+    connection = SessionConnection(ServerEndpoint("stdio", program=program), lambda: None)
     await connection.open(RequestContext(), 20)
     return connection
 

@@ -1,4 +1,7 @@
-"""MCP servers over stdio that start fast, and go wrong in one way each: `python misbehaving.py WAY`."""
+"""MCP servers over stdio that start fast and misbehave in one way each.
+
+python misbehaving.py WAY
+"""
 
 import json
 import os
@@ -13,11 +16,19 @@ ENDLESS = {
     "$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}},
 }
 
+WAY = sys.argv[1] if len(sys.argv) > 1 else ""
+FINE = {"result": {"content": [{"type": "text", "text": "Fine."}]}}
 calls: list[int] = []
 
 
 def send(message: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    written: Any = {"jsonrpc": "2.0", **message}
+    if WAY == "batches":
+        note = {"level": "info", "data": "again"}
+        written = [written, {"jsonrpc": "2.0", "method": "notifications/message", "params": note}]
+    elif WAY == "float ids":
+        written["id"] = float(written["id"])
+    sys.stdout.write(json.dumps(written) + "\n")
     sys.stdout.flush()
 
 
@@ -65,6 +76,8 @@ def call(way: str, id: int) -> None:
                 "counts": {"result": {"content": [number]}},
                 "bare result": {"result": ["a", 1]},
                 "bare error": {"error": "It is broken."},
+                "batches": FINE,
+                "float ids": FINE,
                 "nonsense": {"result": {"content": "nothing like a list"}},
             }
             refusal = {"error": {"code": -32000, "message": "refused"}}
@@ -96,4 +109,4 @@ def main(way: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(WAY)

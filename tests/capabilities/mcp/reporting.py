@@ -1,6 +1,8 @@
-"""An MCP server over stdio that runs no code, and reports executions wrongly: `python reporting.py`.
+"""An MCP server over stdio that runs no code and sends wrong execution reports.
 
-Its tool takes the way in which it goes wrong as its code.
+python reporting.py
+
+The code in the call selects the kind of error.
 """
 
 import base64

@@ -1,4 +1,7 @@
-"""A search server that refuses in plain text, without a mark: `python searching.py http|stdio`."""
+"""A search server that reports errors as plain text, without marking them.
+
+python searching.py http
+"""
 
 import sys
 

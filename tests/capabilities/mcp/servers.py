@@ -1,4 +1,4 @@
-"""Servers for tests, and the check that nothing of them is left over."""
+"""Servers for tests, and a check that nothing of them is left over."""
 
 import asyncio
 import gc
@@ -11,11 +11,11 @@ from typing import Any
 
 from channels.db import database_sync_to_async
 
-from apps.capabilities.mcp import processes
-from apps.capabilities.mcp.pool import Pool, current_pool
-from apps.workspace.egress.per_loop import forget
-from apps.workspace.local import mcp_servers
+from apps.capabilities.mcp.sessions import processes
+from apps.capabilities.mcp.sessions.pool import SessionPool, current_pool
+from apps.workspace.egress.per_loop import forget_object
 from apps.workspace.local.models import McpServer
+from apps.workspace.local.tools import mcp_servers
 from tests.fork_server import fork_server
 
 HERE = Path(__file__).parent
@@ -25,7 +25,7 @@ MISBEHAVING = str(HERE / "misbehaving.py")
 
 
 class Apart:
-    """A server in a process of its own, which can be killed and started anew at its address."""
+    """A server in a separate process, which can be killed and restarted at its address."""
 
     def __init__(self, protocol: str, script: str = WELL_BEHAVED) -> None:
         self.script = script
@@ -88,7 +88,7 @@ async def register(*arguments: str, name: str = "local", **fields: Any) -> None:
         row.full_clean()
         row.save()
 
-    mcp_servers.forget()
+    mcp_servers.forget_servers()
     await database_sync_to_async(save)()
 
 
@@ -105,26 +105,26 @@ def open_files() -> list[str]:
 
 
 def described(files: set[str]) -> list[str]:
-    """Sockets with their addresses and states, as the kernel lists them."""
+    """Return sockets with their addresses and states, as the kernel lists them."""
     inodes = {name[8:-1] for name in files if name.startswith("socket:")}
     lines = Path("/proc/self/net/tcp").read_text().splitlines()[1:]
     return [*files, *(line for line in lines if line.split()[9] in inodes)]
 
 
 @asynccontextmanager
-async def nothing_left_over(before: Mapping[str, Any] | None = None) -> AsyncIterator[Pool]:
-    """A pool for the block; afterwards no task, connection or process of it is there."""
-    await database_sync_to_async(int)()  # its thread and its pipe are there from now on
-    fork_server()  # and so is its socket
+async def nothing_left_over(before: Mapping[str, Any] | None = None) -> AsyncIterator[SessionPool]:
+    """Yield a pool, and check that it leaves no task, connection or process."""
+    await database_sync_to_async(int)()  # its thread and its pipe exist from now on
+    fork_server()  # and so does its socket
     tasks, files = asyncio.all_tasks(), open_files()
     pool = current_pool()
     try:
         yield pool
     finally:
         await pool.aclose()
-        forget(Pool)
+        forget_object(SessionPool)
     gc.collect()
-    for _ in range(1000):  # the servers' sides are closed by threads and processes of their own
+    for _ in range(1000):  # other threads and processes close the servers' ends
         if asyncio.all_tasks() <= tasks and set(open_files()) <= set(files):
             break
         await asyncio.sleep(0.02)

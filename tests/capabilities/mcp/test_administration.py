@@ -1,13 +1,13 @@
-"""What an administrator sees of servers, and does with them."""
+"""The administration of MCP servers."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from apps.capabilities.mcp.administration import list_server, reconnect, sessions, title_of
+from apps.capabilities.mcp.administration import list_server, reconnect, session_title, sessions
 from apps.capabilities.mcp.capability import mcp
 from apps.errors import ToolError, Unsupported
-from apps.manifest.mcp_toolsets import McpServer
+from apps.manifest.toolsets.mcp import McpServerInfo
 from tests.capabilities.manifests import manifest, opened, use
 from tests.capabilities.mcp.servers import (
     MISBEHAVING,
@@ -18,11 +18,11 @@ from tests.capabilities.mcp.servers import (
 )
 from tests.capabilities.service import Reply, serving
 
-LOCAL = McpServer(protocol="stdio", server="local")
+LOCAL = McpServerInfo(protocol="stdio", server="local")
 
 
-def over_http(url: str) -> McpServer:
-    return McpServer(url=url, protocol="streamable_http")
+def over_http(url: str) -> McpServerInfo:
+    return McpServerInfo(url=url, protocol="streamable_http")
 
 
 @pytest.mark.django_db
@@ -80,8 +80,10 @@ async def test_a_server_that_wants_a_sign_in_says_so():
 
 
 def test_sessions_are_called_after_their_server_without_what_may_be_secret():
-    assert title_of(over_http("https://a.example/mcp?key=s3cret#part")) == "https://a.example/mcp"
-    assert title_of(LOCAL) == "local"
+    assert (
+        session_title(over_http("https://a.example/mcp?key=s3cret#part")) == "https://a.example/mcp"
+    )
+    assert session_title(LOCAL) == "local"
 
 
 async def test_a_session_that_is_gone_is_not_reconnected():
@@ -93,5 +95,5 @@ async def test_a_session_that_is_gone_is_not_reconnected():
 @pytest.mark.django_db
 async def test_only_registered_programs_are_tried():
     async with nothing_left_over():
-        with pytest.raises(Unsupported, match="There is no MCP server named 'local'"):
+        with pytest.raises(Unsupported, match="The MCP server 'local'"):
             await list_server(LOCAL, "user-1")

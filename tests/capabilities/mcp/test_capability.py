@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, ClientInfo
 from apps.agent.events import Event
 from apps.capabilities.mcp.capability import prepare
 from tests.capabilities.manifests import Files, manifest, stage_text, use
@@ -51,7 +51,10 @@ async def test_tools_are_told_with_their_names_and_resolved_schemas(http_url):
 async def test_a_server_over_http_is_called(protocol, request):
     url = request.getfixturevalue(f"{protocol}_url")
     kind = "sse" if protocol == "sse" else "streamable_http"
-    caller = Caller("user-7", headers={"X-Trace": "t-1", "X-Other": "o", "Host": "evil.example"})
+    caller = Caller(
+        "user-7",
+        client=ClientInfo(headers={"X-Trace": "t-1", "X-Other": "o", "Host": "evil.example"}),
+    )
     key = {"type": "bearer", "token": "s3cret"}
 
     async with (
@@ -101,8 +104,10 @@ async def test_a_program_that_is_not_registered_is_an_issue():
         issues = [issue.message for issue in contribution.issues]
 
     assert issues == [
-        "Toolset desk: There is no MCP server named 'local', or it is not enabled. "
-        "An administrator registers it."
+        (
+            "Toolset desk: The MCP server 'local' is not registered or not enabled. Ask an "
+            "administrator to register it."
+        )
     ]
 
 
@@ -223,7 +228,7 @@ async def test_a_server_is_not_told_that_anybody_can_be_asked_and_hears_no_if_it
         result = await use(named(contribution, "desk_ask"))
 
     assert told.content == "{}"
-    assert "not supported" in result.content.lower()
+    assert "cannot send 'elicitation/create'" in result.content.lower()
 
 
 @proves("6.3")
@@ -241,5 +246,5 @@ async def test_the_servers_own_instructions_are_told_only_when_asked_for(http_ur
         instructions = contribution.instructions
 
     assert instructions == (
-        "What the server of the toolset b says about its use:\n\nAsk for bits politely.",
+        "Instructions from the server of the toolset b:\n\nAsk for bits politely.",
     )

@@ -1,4 +1,4 @@
-"""Toolsets that DIAL keeps, with a real server behind a Core that may want a sign-in first."""
+"""Toolsets stored in DIAL, with a real server behind a Core that may require a sign-in."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, Credentials
 from apps.agent.events import Event, StageOpened
 from apps.agent.stages import silent
-from apps.capabilities.mcp import pool
 from apps.capabilities.mcp.capability import mcp
+from apps.capabilities.mcp.sessions import pool
 from apps.capabilities.registry import Contribution, Opening
 from apps.errors import DeploymentNotFound, ServiceFailed
 from apps.manifest.parts import parts_in_use
@@ -48,7 +48,7 @@ def names(contribution: Contribution) -> list[str]:
 
 @proves("9.1")
 async def test_a_toolset_is_sent_what_the_workspace_says_and_nothing_else(http_url):
-    caller = replace(CALLER, headers={"X-Trace": "t-0", "X-Other": "o"})
+    caller = CALLER.at(headers={"X-Trace": "t-0", "X-Other": "o"})
 
     async with nothing_left_over(), core_before(http_url, DESK) as core:
         workspace = CoreWorkspace(core, caller)
@@ -64,7 +64,7 @@ async def test_a_toolset_is_sent_what_the_workspace_says_and_nothing_else(http_u
 
 @proves("6.1", "10.1")
 async def test_the_name_that_dial_knows_wins_and_stages_are_in_the_language_of_the_caller(http_url):
-    caller = replace(CALLER, locale="de")
+    caller = CALLER.at(locale="de")
     events: list[Event] = []
 
     async with nothing_left_over(), core_before(http_url, DESK) as core:
@@ -147,7 +147,7 @@ async def test_why_nobody_signed_in_is_told_and_the_others_go_on(outcome, told, 
 @proves("9.3")
 async def test_a_sign_in_that_does_not_help_is_told_and_not_asked_for_again(http_url):
     async with nothing_left_over(), core_before(http_url) as core:
-        workspace = CoreWorkspace(core, replace(CALLER, api_key="wrong"))
+        workspace = CoreWorkspace(core, replace(CALLER, credentials=Credentials(api_key="wrong")))
         async with opened(workspace, kept(name="desk")) as contribution:
             assert messages(contribution) == [
                 "Sign-in succeeded but toolset 'desk' initialization still failed"
@@ -263,7 +263,7 @@ async def test_files_that_cannot_be_shared_are_told_and_nothing_is_called(http_u
             nowhere = await use(named(contribution, "desk_peruse"), file="files/b/a.txt")
         assert core.asked("tools/call") == 0
 
-    assert missing.content == f"There is no such file.{OTHERWISE}"
+    assert missing.content == f"This file does not exist.{OTHERWISE}"
     assert nowhere.content == (
         f"Files cannot be shared because dial_toolset_id is not configured.{OTHERWISE}"
     )
@@ -301,7 +301,7 @@ async def test_servers_that_the_manifest_names_are_never_filtered(http_url):
 async def test_sessions_end_with_the_run_and_differ_by_the_key(http_url):
     async with nothing_left_over() as sessions, core_before(http_url, DESK) as core:
         first = CoreWorkspace(core)
-        second = CoreWorkspace(core, replace(CALLER, api_key=f"{KEY}-2"))
+        second = CoreWorkspace(core, replace(CALLER, credentials=Credentials(api_key=f"{KEY}-2")))
         toolset = kept(name="desk")
         async with opened(first, toolset) as one, opened(second, toolset) as two:
             counts = [
@@ -333,13 +333,13 @@ async def test_a_session_that_two_runs_share_ends_with_the_later_one(http_url):
 
 
 def goodbyes(core: Core) -> int:
-    """How many sessions were ended at the server, not left to it."""
+    """Return the number of sessions that were closed explicitly."""
     return sum(seen.method == "DELETE" for seen in core.seen)
 
 
 @proves("9.2")
 async def test_sessions_have_ended_when_the_run_has(http_url):
-    """Core forgets the key with the answer: a goodbye that comes later is refused."""
+    """Core forgets the key after the answer, and refuses a later request to close."""
     async with nothing_left_over(), core_before(http_url, DESK, MAIL) as core:
         workspace = CoreWorkspace(core)
         async with opened(workspace, kept(name="a"), kept(MAIL, name="b")):
@@ -355,7 +355,7 @@ async def test_sessions_have_ended_when_the_run_has(http_url):
 @proves("9.2")
 @pytest.mark.parametrize("how", ["ends", "is stopped"])
 async def test_a_server_that_hears_no_goodbye_holds_nobody_up(how, http_url, monkeypatch):
-    """A run that is over waits for a moment; one that is stopped, whose key is dead, not at all."""
+    """A finished run waits a moment. A stopped run, whose key is invalid, does not wait."""
     monkeypatch.setattr(pool, "FAREWELL_SECONDS", 0.1 if how == "ends" else PATIENCE_SECONDS)
     saying, is_heard = asyncio.Event(), asyncio.Event()
 
@@ -412,7 +412,7 @@ async def test_a_workspace_without_the_toolset_says_what_to_do():
         async with opened(workspace, kept(name="desk")) as contribution:
             (text,) = messages(contribution)
 
-    assert text.startswith(f"Toolset desk: The toolset {DESK!r} is kept in DIAL")
+    assert text.startswith(f"Toolset desk: The toolset {DESK!r} is in DIAL Core, which")
 
 
 class Unable(CoreWorkspace):

@@ -1,4 +1,4 @@
-"""The predefined toolset of Git with the server that it is meant for."""
+"""The predefined toolset of Git with its real server."""
 
 import json
 import subprocess

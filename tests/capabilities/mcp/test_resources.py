@@ -1,11 +1,11 @@
-"""Resources: listed in the prompt, read by the model, or read ahead."""
+"""Resources are listed in the prompt, read by the model, or read in advance."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.capabilities.mcp.resources import inject_all, read_ahead
 from apps.errors import InvalidParameter
 from tests.capabilities.manifests import Files, use
@@ -14,10 +14,10 @@ from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.contract import proves
 
 SYSTEM, FIRST, ANSWER, SECOND = (
-    Message("system", "You help."),
-    Message("user", "Hello"),
-    Message("assistant", "Hi"),
-    Message("user", "And?"),
+    ModelMessage("system", "You help."),
+    ModelMessage("user", "Hello"),
+    ModelMessage("assistant", "Hi"),
+    ModelMessage("user", "And?"),
 )
 
 
@@ -73,7 +73,7 @@ async def test_only_what_the_operator_named_can_be_read(http_url):
     async with nothing_left_over(), opened_desk(toolset) as contribution:
         assert "bits://pixel" not in contribution.instructions[0]
         assert "bits://secret" in contribution.instructions[0]
-        with pytest.raises(InvalidParameter, match="not among the resources"):
+        with pytest.raises(InvalidParameter, match="it is not a readable resource"):
             await use(contribution.tools[-1], uri="bits://pixel")
 
 
@@ -82,9 +82,9 @@ async def test_a_resource_that_several_have_needs_a_toolset(http_url):
 
     async with nothing_left_over(), opened_desk(*both) as contribution:
         tool = contribution.tools[-1]
-        with pytest.raises(InvalidParameter, match="choose one of 'desk', 'other'"):
+        with pytest.raises(InvalidParameter, match="use one of 'desk', 'other'"):
             await use(tool, uri="bits://rules")
-        with pytest.raises(InvalidParameter, match="there is no 'third'"):
+        with pytest.raises(InvalidParameter, match="unknown toolset 'third'"):
             await use(tool, uri="bits://rules", toolset="third")
         assert (await use(tool, uri="bits://rules", toolset="other")).content == "Be gentle."
 
@@ -129,8 +129,8 @@ async def test_the_pair_has_an_id_that_is_always_the_same():
     assert messages == (
         SYSTEM,
         FIRST,
-        Message("assistant", tool_calls=(call,)),
-        Message("tool", "Be gentle.", tool_call_id=call.id),
+        ModelMessage("assistant", tool_calls=(call,)),
+        ModelMessage("tool", "Be gentle.", tool_call_id=call.id),
         ANSWER,
         SECOND,
     )

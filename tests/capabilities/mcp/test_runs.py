@@ -1,10 +1,10 @@
-"""Whole runs with a server, from the question to the state that is kept."""
+"""Whole runs with a server, from the question to the stored state."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from apps.agent.events import StageOpened
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.capabilities.mcp.capability import mcp
 from apps.catalog.resolved_application import ResolvedApplication
 from tests.capabilities import runs
@@ -24,11 +24,11 @@ async def test_what_was_read_ahead_and_called_comes_back_with_the_next_question(
     app = application(over_http(http_url, resources=resources))
     first = ScriptedModel(calling(("1", "desk_add", {"a": 1, "b": 2})), saying("3"))
     second = ScriptedModel(saying("You are welcome"))
-    question, thanks = Message("user", "1 + 2?"), Message("user", "Thanks")
+    question, thanks = ModelMessage("user", "1 + 2?"), ModelMessage("user", "Thanks")
 
     async with nothing_left_over() as sessions:
         state = state_of(await events_of(app, {"some-model": first}, question))
-        answer = Message("assistant", "3", state=state)
+        answer = ModelMessage("assistant", "3", state=state)
         await events_of(app, {"some-model": second}, question, answer, thanks)
         (slot,) = sessions.slots.values()
         assert (slot.opened, slot.users) == (1, 0)
@@ -52,7 +52,7 @@ async def test_a_toolset_that_cannot_be_opened_is_reported_and_the_answer_comes(
     model = ScriptedModel(saying("Without tools"))
 
     async with nothing_left_over():
-        events = await events_of(app, {"some-model": model}, Message("user", "Hi"))
+        events = await events_of(app, {"some-model": model}, ModelMessage("user", "Hi"))
 
     opened = [event.title for event in events if isinstance(event, StageOpened)]
     assert opened == ["Initialization issues"]

@@ -1,4 +1,4 @@
-"""Servers whose results and resources others may have written."""
+"""Servers whose results and resources may contain content of others."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.mcp.tools import is_told_open
-from apps.workspace.local.caller_files import LocalFiles
+from apps.workspace.local.files.caller_files import LocalFiles
 from tests.capabilities.manifests import use
 from tests.capabilities.mcp.core import CoreWorkspace, core_before
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
@@ -78,4 +78,4 @@ async def test_a_server_that_is_given_a_file_of_somebody_else_tells_what_they_wr
             [peruse] = contribution.tools
             await use(peruse, file="files/own/a.txt", others=["files/b/report.txt"])
 
-    assert opening.taint.sources == ["file 'report.txt' of somebody else"]
+    assert opening.taint.sources == ["file 'report.txt' of another user"]

@@ -1,6 +1,9 @@
-"""A real MCP server with a bit of everything: `python well_behaved.py http|sse|stdio [PORT]`.
+"""A real MCP server with every feature.
 
-Over HTTP it takes that port of the loopback, or a free one, and prints it. It knows nothing of the project.
+python well_behaved.py http [PORT]
+
+The first argument is `http`, `sse` or `stdio`. Over HTTP, it listens on that loopback port, or on a
+free one, and prints the port. It uses nothing of the project.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What people may answer to a question, and what the model is told of it."""
+"""Possible answers of users to a question, and the result for the model."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""D-43: the model asks the person, and goes on with the answer."""
+"""D-43: the model asks the user and continues with the answer."""
 
 import json
 from typing import Any
@@ -7,16 +7,16 @@ import pytest
 from msgspec import structs
 
 from apps.agent.events import Event, InteractionRequested, StageOpened
-from apps.agent.ledger import EVERY_KIND, NO_LEDGER, WAITING, Interaction, Ledger
-from apps.agent.messages import Message
+from apps.agent.ledger import EVERY_KIND, NO_LEDGER, WAITING, InteractionRequest, Ledger
+from apps.agent.messages import ModelMessage
 from apps.agent.tools import Invocation, Pending, Tool, ToolResult
 from apps.capabilities.questions.answers import SKIPPED, TIMED_OUT
 from apps.capabilities.questions.capability import TOOL_NAME, questions
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InvalidParameter
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from apps.runs.requests import RunRequest
-from apps.runs.run import RunEnd, run
+from apps.runs.run import RunEnd, run_application
 from tests.capabilities import runs
 from tests.capabilities.manifests import manifest, opening_for, use
 from tests.capabilities.runs import CALLER, led_by
@@ -30,7 +30,7 @@ CARD = {"question": "Which colour?", "input": "single", "options": [RED, BLUE], 
 
 
 def tool(features: dict[str, Any] | None = None) -> Tool:
-    """The tool of a run that is kept."""
+    """Return the tool in a run that is stored."""
     opener = questions.prepare(manifest(features={"questions": {}, **(features or {})}))
     assert opener is not None
     manager: Any = opener(structs.replace(opening_for(), can_ask=EVERY_KIND))
@@ -47,7 +47,7 @@ async def card(**arguments: Any) -> Any:
 
 
 async def told(answer: dict[str, Any], **arguments: Any) -> ToolResult:
-    asked = Interaction("t:1:0:1", "question", CARD, answer=answer, answered_by="user-7")
+    asked = InteractionRequest("t:1:0:1", "question", CARD, answer=answer, answered_by="user-7")
     given = {"question": "Which colour?", "options": [RED, BLUE], **arguments}
     return await tool().call(Invocation("1", given, answers={"question": asked}))
 
@@ -58,7 +58,7 @@ async def test_a_question_waits_with_its_card():
     result = await use(tool(), events.append, question=" Which colour? ", options=[RED, BLUE])
 
     assert isinstance(result, Pending)
-    assert result.interactions == (Interaction("", "question", CARD, 300),)
+    assert result.interactions == (InteractionRequest("", "question", CARD, 300),)
     assert json.loads(json.dumps(CARD)) == CARD
     assert events == []
 
@@ -111,21 +111,21 @@ async def test_no_file_is_loaded_into_a_question():
     ("arguments", "problem"),
     [
         ({}, "Parameter question is invalid: it is required but missing."),
-        ({"question": " "}, "Parameter question is invalid: it says nothing."),
-        ({"question": "a" * 2_001}, "it has 2001 characters. Shorten it to at most 2000."),
+        ({"question": " "}, "Parameter question is invalid: it is empty."),
+        ({"question": "a" * 2_001}, "it has 2001 characters; the limit is 2000. Shorten it."),
         ({"input_type": "radio"}, "expected one of single-select, multi-select, text"),
-        ({"options": None}, "there are none to choose from. Name some, or ask with the type text."),
-        ({"options": []}, "there are none to choose from."),
+        ({"options": None}, "there are no options. Pass some, or use the type text."),
+        ({"options": []}, "there are no options. Pass some, or use the type text."),
         ({"options": ["Red"]}, "Parameter options[0] is invalid: expected object"),
-        ({"options": [{"label": str(i)} for i in range(21)]}, "there are 21. Name at most 20"),
-        ({"options": [RED, {"label": " Red "}]}, "two have the same label."),
-        ({"options": [{"label": " "}]}, "Parameter options[0].label is invalid: it says nothing."),
+        ({"options": [{"label": str(i)} for i in range(21)]}, "there are 21; the limit is 20"),
+        ({"options": [RED, {"label": " Red "}]}, "two options have the same label."),
+        ({"options": [{"label": " "}]}, "Parameter options[0].label is invalid: it is empty."),
         ({"options": [{"label": "a" * 201}]}, "Parameter options[0].label is invalid: it has 201"),
         (
             {"options": [{"label": "a", "description": "b" * 501}]},
             "Parameter options[0].description is invalid: it has 501",
         ),
-        ({"input_type": "text"}, "a question of the type text has none."),
+        ({"input_type": "text"}, "a question of the type text has no options."),
     ],
 )
 async def test_wrong_arguments_are_told_with_what_to_do(arguments, problem):
@@ -170,7 +170,7 @@ def test_an_application_that_does_not_ask_for_it_has_no_tool():
 
 
 def application() -> ResolvedApplication:
-    document = read(
+    document = read_manifest(
         documents.manifest(
             orchestrator=led_by(prompt="You help."),
             features={"timestamp": None, "questions": {}, "subagents": {"enabled": True}},
@@ -183,8 +183,8 @@ def application() -> ResolvedApplication:
 async def answered_by(model: ScriptedModel, ledger: Ledger, events: list[Event]) -> RunEnd:
     workspace = FakeWorkspace(CALLER)
     workspace.models = {"gpt": model}
-    request = RunRequest((Message("user", "Paint it."),))
-    return await run(application(), request, workspace, CALLER, events.append, ledger)
+    request = RunRequest((ModelMessage("user", "Paint it."),))
+    return await run_application(application(), request, workspace, CALLER, events.append, ledger)
 
 
 @proves("D-43")
@@ -199,7 +199,7 @@ async def test_a_run_waits_for_the_answer_and_goes_on_with_it():
 
     assert (asked, ended) == (RunEnd(WAITING), RunEnd("stop", "Red it is."))
     assert [event.interaction for event in events if isinstance(event, InteractionRequested)] == [
-        Interaction("t:1:0:1", "question", CARD, 300)
+        InteractionRequest("t:1:0:1", "question", CARD, 300)
     ]
     assert model.asked[1].messages[-1].text == 'The user chose: "Red"\nThe user wrote: but pale'
     assert [event for event in events if isinstance(event, StageOpened)] == []
@@ -214,7 +214,7 @@ async def test_nobody_is_asked_where_a_run_is_not_kept():
     assert [tool.name for tool in model.asked[0].tools] == ["internal_task"]
 
 
-async def test_helpers_do_not_ask():
+async def test_subagents_do_not_ask():
     general = {"subagent_type": "general-purpose", "prompt": "Choose.", "tool_sets": []}
     task = ("1", "internal_task", general)
     model = ScriptedModel(calling(task), saying("Red."), saying("Red it is."))

@@ -1,4 +1,4 @@
-"""The model puts files and links beside its answer."""
+"""The model attaches files and links to its answer."""
 
 import asyncio
 import base64
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.representation.capability import MOST_ADDED, representation
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 FEATURES = {"representation_tooling": {"add_attachment": True}}
 
 
-async def add(tool: Tool, *messages: Message, **arguments: Any) -> ToolResult:
+async def add(tool: Tool, *messages: ModelMessage, **arguments: Any) -> ToolResult:
     return await tool.call(Invocation("call-1", arguments, messages, silent))
 
 
@@ -35,11 +35,11 @@ async def test_a_stored_file_is_added_with_its_type():
 
     attachment = Attachment("text/csv", "a b.csv", url="files/user-7/out/a%20b.csv")
     assert result == ToolResult(
-        "'a b.csv' is an attachment of the answer now.", "text/plain", propagated=(attachment,)
+        "'a b.csv' is now an attachment of the answer.", "text/plain", propagated=(attachment,)
     )
     assert [again, named] == [
-        ToolResult("'The same' is an attachment of the answer already.", "text/plain"),
-        ToolResult("'a b.csv' is an attachment of the answer already.", "text/plain"),
+        ToolResult("'The same' is already an attachment of the answer.", "text/plain"),
+        ToolResult("'a b.csv' is already an attachment of the answer.", "text/plain"),
     ]
 
 
@@ -64,7 +64,7 @@ async def test_a_link_stays_a_link(url, kind, title):
 @proves("14.8")
 async def test_a_link_of_the_conversation_keeps_its_type_and_title():
     url = "https://files.example/chart?id=1"
-    said = Message("tool", attachments=(Attachment("image/svg+xml", "Sales", url=url),))
+    said = ModelMessage("tool", attachments=(Attachment("image/svg+xml", "Sales", url=url),))
     async with one_tool(representation, FEATURES) as tool:
         result = await add(tool, said, url=url)
 
@@ -106,19 +106,28 @@ async def test_an_answer_is_no_wall_of_attachments():
             await add(tool, url=f"https://files.example/{number}")
         told = await refused(tool, url="https://files.example/more")
 
-    assert told == ("Parameter url is invalid: an answer has at most 50 attachments of this kind.")
+    assert told == (
+        "Parameter url is invalid: the answer already has 50 attachments of this kind, which is "
+        "the limit."
+    )
 
 
 @proves("14.8")
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("files/user-7/none.txt", "There is no file 'files/user-7/none.txt' that you may use."),
-        ("files/user-8/a.txt", "There is no file 'files/user-8/a.txt' that you may use."),
-        ("javascript:alert(1)", "is nothing that can be attached."),
+        (
+            "files/user-7/none.txt",
+            "The file 'files/user-7/none.txt' does not exist, or you have no access.",
+        ),
+        (
+            "files/user-8/a.txt",
+            "The file 'files/user-8/a.txt' does not exist, or you have no access.",
+        ),
+        ("javascript:alert(1)", "cannot be attached."),
         ("data:secret", "A data: URI has no comma before its data."),
-        ("https://files.example@evil.example/", "has a name or a password in it; leave them out."),
-        ("https://u:secret@files.example/", "has a name or a password in it; leave them out."),
+        ("https://files.example@evil.example/", "contains a username or password; remove them."),
+        ("https://u:secret@files.example/", "contains a username or password; remove them."),
     ],
 )
 async def test_what_cannot_be_opened_is_not_added(url, reason):

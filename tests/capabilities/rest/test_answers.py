@@ -1,4 +1,4 @@
-"""What becomes of an answer: for the model, in the stage, as a file; and when there is none."""
+"""Answers of a service: for the model, in the stage, as a file; and missing answers."""
 
 import asyncio
 import gzip
@@ -79,14 +79,14 @@ async def test_an_answer_goes_to_the_model_and_is_shown_in_the_stage():
         (
             "image/png",
             b"\x89PNG\r\n\x1a\n\0\0",
-            "The service answered with 10 bytes of image/png, not with text.",
+            "The service returned 10 bytes of image/png, which is not text.",
         ),
         (
             "",
             b"\0\1",
-            "The service answered with 2 bytes of application/octet-stream, not with text.",
+            "The service returned 2 bytes of application/octet-stream, which is not text.",
         ),
-        ("text/plain", b"", "The service answered 200 OK, without a body."),
+        ("text/plain", b"", "The service returned 200 OK without a body."),
     ],
 )
 async def test_the_model_gets_text_whatever_the_charset(content_type, body, text):
@@ -103,10 +103,10 @@ async def test_the_model_gets_text_whatever_the_charset(content_type, body, text
 @pytest.mark.parametrize(
     ("status", "text"),
     [
-        (404, "shop_look_up: the service answered 404 Not Found"),
-        (429, "shop_look_up: the service answered 429 Too Many Requests"),
-        (599, "shop_look_up: the service answered 599"),
-        (304, "shop_look_up: the service answered 304 Not Modified"),
+        (404, "shop_look_up: the service returned 404 Not Found"),
+        (429, "shop_look_up: the service returned 429 Too Many Requests"),
+        (599, "shop_look_up: the service returned 599"),
+        (304, "shop_look_up: the service returned 304 Not Modified"),
     ],
 )
 async def test_the_model_is_told_the_status_of_an_error_and_the_person_its_body(status, text):
@@ -116,7 +116,7 @@ async def test_the_model_is_told_the_status_of_an_error_and_the_person_its_body(
         async with opened(rest, document) as contribution:
             result = await use(contribution.tools[0], events.append)
 
-    shown = text.partition("answered ")[2]
+    shown = text.partition("returned ")[2]
     body = "No response text available" if status == 304 else "````text\nwhy: ```\n````"
     assert result.content == f"{text}{OTHERWISE}"
     assert stage_text(events).endswith(
@@ -139,7 +139,9 @@ async def test_an_answer_that_is_too_large_is_refused_packed_or_not():
         async with opened(rest, document) as contribution:
             results = [(await use(contribution.tools[0])).content for _ in replies]
 
-    refused = "shop_look_up: the answer is larger than 1000 bytes. Ask for less at once."
+    refused = (
+        "shop_look_up: the response is too large; the limit is 1000 bytes. Request less at once."
+    )
     assert results == [f"{refused}{OTHERWISE}", f"{refused}{OTHERWISE}", "x" * 1000]
 
 
@@ -160,9 +162,9 @@ async def test_a_redirect_is_followed_on_the_host_and_nowhere_else():
 
     assert results == [
         '"end"',
-        "shop_look_up: the service answered 302 Found and points to another address, "
-        f"which is not followed{OTHERWISE}",
-        f"shop_look_up: the service redirects without end.{OTHERWISE}",
+        "shop_look_up: the service returned 302 Found and redirects to another address, which is "
+        f"not followed{OTHERWISE}",
+        f"shop_look_up: the service redirected too often.{OTHERWISE}",
     ]
     assert other.seen == []
 
@@ -250,7 +252,10 @@ async def test_an_answer_that_breaks_off_is_an_error():
         async with opened(rest, document) as contribution:
             result = await use(contribution.tools[0])
 
-    assert result.content == f"shop_look_up: the service broke off the answer.{OTHERWISE}"
+    assert (
+        result.content
+        == f"shop_look_up: the service disconnected before the end of its response.{OTHERWISE}"
+    )
 
 
 @proves("8", "10.2", "m1.10")
@@ -264,17 +269,17 @@ async def test_an_answer_that_breaks_off_is_an_error():
         ),
         (
             {"enabled": True, "content_types": ["application/*"]},
-            "The service answered with 7 bytes of application/pdf, not with text.",
+            "The service returned 7 bytes of application/pdf, which is not text.",
             True,
         ),
         (
             {"enabled": True, "content_types": ["image/*"]},
-            "The service answered with 7 bytes of application/pdf, not with text.",
+            "The service returned 7 bytes of application/pdf, which is not text.",
             False,
         ),
         (
             {"enabled": False},
-            "The service answered with 7 bytes of application/pdf, not with text.",
+            "The service returned 7 bytes of application/pdf, which is not text.",
             False,
         ),
         (None, "See attached file: look_up.pdf", True),

@@ -1,4 +1,4 @@
-"""Operations that are asked for again by themselves."""
+"""Operations that are retried automatically."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -111,6 +111,6 @@ async def test_a_service_that_wants_a_longer_pause_than_the_tool_has_is_not_aske
             result = await use(contribution.tools[0])
 
     assert (
-        result.content == f"shop_look_up: the service answered 503 Service Unavailable{OTHERWISE}"
+        result.content == f"shop_look_up: the service returned 503 Service Unavailable{OTHERWISE}"
     )
     assert len(service.seen) == 1

@@ -1,4 +1,4 @@
-"""Whom a service is told it deals with."""
+"""Credentials in requests to a service."""
 
 import asyncio
 import base64
@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from apps.accounts.caller import Credentials
 from apps.agent.tools import Tool
 from apps.capabilities.rest.capability import rest
 from tests.capabilities.manifests import (
@@ -75,7 +76,7 @@ def encoded(text: str) -> str:
     ],
 )
 async def test_credentials_are_written_over_arguments(authorization, target, headers, body):
-    caller = replace(CALLER, bearer="own")
+    caller = replace(CALLER, credentials=Credentials(bearer="own"))
     properties = {
         "q": parameter("query", "k"),
         "h": parameter("header", "X-K"),
@@ -108,8 +109,7 @@ async def test_forwarding_a_token_that_the_caller_does_not_have_is_an_error():
 
     assert service.seen == []
     assert result.content == (
-        "This tool acts with the caller's own sign-in, and the request came without a bearer "
-        f"token. Sign in, or send an Authorization header.{OTHERWISE}"
+        f"This tool uses the caller's own sign-in, but the request has no bearer token. Sign in, or send an Authorization header.{OTHERWISE}"
     )
 
 
@@ -125,7 +125,7 @@ def credentials(token_url: str, **more: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def tool_with_token(service: Service) -> AsyncIterator[Tool]:
-    """The tool of a service that has its tokens from a token service at the same address."""
+    """Return the tool of a service that gets its tokens from a token service at the same address."""
     how = credentials(f"{service.url}/token")
     async with opened(
         rest, manifest(tool_set(tool(f"{service.url}/a"), authorization=how))
@@ -134,7 +134,7 @@ async def tool_with_token(service: Service) -> AsyncIterator[Tool]:
 
 
 class Accounts:
-    """A token service and a service that trusts only the newest of its tokens."""
+    """A token service, and a service that accepts only its newest token."""
 
     def __init__(self, expires_in: object = 3600) -> None:
         self.expires_in = expires_in
@@ -187,7 +187,7 @@ async def test_a_token_is_renewed_shortly_before_it_expires(
 ):
     accounts = Accounts(expires_in)
     now = 1000.0
-    monkeypatch.setattr("apps.workspace.egress.tokens.time.monotonic", lambda: now)
+    monkeypatch.setattr("apps.workspace.egress.oauth_tokens.time.monotonic", lambda: now)
     async with serving(answer=accounts.answer) as service, tool_with_token(service) as item:
         await use(item)
         now += after
@@ -237,28 +237,28 @@ async def test_a_service_that_refuses_every_token_is_asked_twice():
     async with serving(answer=answer) as service, tool_with_token(service) as item:
         result = await use(item)
 
-    assert result.content == f"shop_look_up: the service answered 401 Unauthorized{OTHERWISE}"
+    assert result.content == f"shop_look_up: the service returned 401 Unauthorized{OTHERWISE}"
     assert service.targets == ["POST /token", "GET /a", "POST /token", "GET /a"]
 
 
 @each_row(
     ("reply", "message"),
     [
-        (json_reply('{"error": "s3cret"}', 400), "The token service answered 400."),
-        (Reply(200, b"<html>"), "The token service did not answer with JSON."),
-        (Reply(200, b"\xff"), "The token service did not answer with JSON."),
-        (json_reply("[]"), "The token service answered without a usable `access_token`."),
+        (json_reply('{"error": "s3cret"}', 400), "The token service returned status 400."),
+        (Reply(200, b"<html>"), "The token service did not return JSON."),
+        (Reply(200, b"\xff"), "The token service did not return JSON."),
+        (json_reply("[]"), "The token service returned no usable `access_token`."),
         (
             json_reply('{"access_token": 5}'),
-            "The token service answered without a usable `access_token`.",
+            "The token service returned no usable `access_token`.",
         ),
         (
             json_reply('{"access_token": "a\\r\\nb"}'),
-            "The token service answered without a usable `access_token`.",
+            "The token service returned no usable `access_token`.",
         ),
         (
             Reply(302, b"", {"Location": "http://elsewhere.example/"}),
-            "The token service answered 302.",
+            "The token service returned status 302.",
         ),
         (Reply(200, b"x" * 70_000), "The token service could not be reached."),
     ],

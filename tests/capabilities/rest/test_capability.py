@@ -1,7 +1,6 @@
-"""What of a manifest becomes tools, and what becomes an issue."""
+"""Tools and issues that result from a manifest."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
@@ -97,23 +96,30 @@ async def test_what_the_model_reads_is_prepared_once_for_all_runs():
     [
         (
             tool_set(tool("https://{x}.example.org/")),
-            "tool_sets[0].tools[0].rest_api_method_info.method_url: the host cannot be used; "
-            "placeholders may stand in the path only.",
+            (
+                "tool_sets[0].tools[0].rest_api_method_info.method_url: the host cannot be used; "
+                "placeholders are allowed only in the path."
+            ),
         ),
         (
             tool_set(tool(f"{URL}/{{id}}")),
-            "tool_sets[0].tools[0].open_ai_tool.function.parameters: no parameter of type url has "
-            "the key 'id', which stands in the address.",
+            (
+                "tool_sets[0].tools[0].open_ai_tool.function.parameters: the address contains "
+                "'id', but there is no parameter of type url with this key."
+            ),
         ),
         (
             tool_set(tool(URL, "get", {"h": parameter("header", "Host")})),
-            "tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.h: the header "
-            "'Host' is the HTTP client's own.",
+            (
+                "tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.h: the header "
+                "'Host' is set by the HTTP client."
+            ),
         ),
         (
             tool_set(tool(URL, "get", {"h": parameter("header", "a b")})),
-            "tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.h: 'a b' is not a "
-            "name of an HTTP header.",
+            (
+                "tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.h: 'a b' is not a valid HTTP header name."
+            ),
         ),
         (
             tool_set(tool(URL, "get", {"h": parameter("header", "X", None, const="s\n")})),
@@ -125,8 +131,10 @@ async def test_what_the_model_reads_is_prepared_once_for_all_runs():
                 tool_set(
                     tool(f"{URL}/{{id}}", "get", {"id": parameter("url", "id", None, const=const)})
                 ),
-                "tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.id: a constant "
-                "in an address has to be text or a number.",
+                (
+                    "tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.id: a "
+                    "constant in an address must be a string or a number."
+                ),
             )
             for const in NOT_FOR_ADDRESSES
         ),
@@ -145,8 +153,10 @@ async def test_what_the_model_reads_is_prepared_once_for_all_runs():
                     "token_url": "s3cret",
                 },
             ),
-            "tool_sets[0].authorization.token_url: write an address that begins with http://, "
-            "https:// or /.",
+            (
+                "tool_sets[0].authorization.token_url: use an address that begins with http://, "
+                "https:// or /."
+            ),
         ),
     ],
 )
@@ -168,8 +178,8 @@ async def test_a_tool_that_does_not_say_what_becomes_of_answers_is_warned_of(cap
     prepare(manifest(tool_set(tool(URL), response_as_attachment=off)))
 
     assert [record.getMessage() for record in caplog.records] == [
-        "Tool shop_look_up: response_as_attachment is not set, so answers are not kept as files; "
-        'write {"enabled": false} if that is meant'
+        "Tool shop_look_up: response_as_attachment is not set, so responses are not stored as "
+        'files; set {"enabled": false} to confirm that'
     ]
 
 
@@ -194,7 +204,7 @@ async def test_parallel_calls_of_one_toolset_are_told_apart():
         first, second = tool(f"{service.url}/a"), tool(f"{service.url}/b")
         second["open_ai_tool"]["function"]["name"] = "book"
         name = {"en": "Team", "de": "Mannschaft"}
-        german = replace(CALLER, locale="de")
+        german = CALLER.at(locale="de")
 
         async with opened(rest, manifest(tool_set(first, second, name=name)), german) as found:
             await asyncio.gather(*(use(item, events.append) for item in found.tools))

@@ -1,7 +1,6 @@
-"""What a service sees of a call."""
+"""Requests that a service receives."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,7 +23,7 @@ async def seen_of(document: Manifest, service: Service, **arguments: Any) -> See
 
 
 def basics(service: Service, **more: str) -> dict[str, str]:
-    """The headers of every request."""
+    """Return the headers of every request."""
     return {
         "accept": ACCEPT,
         "accept-encoding": "gzip, deflate",
@@ -321,7 +320,7 @@ async def test_an_address_that_begins_with_a_slash_is_on_this_server(settings):
 @proves("8")
 @pytest.mark.parametrize("wanted", [None, [], ["Host", "X-Other"]])
 async def test_headers_of_the_caller_that_the_toolset_does_not_name_stay_here(wanted):
-    caller = replace(CALLER, headers={"X-Tenant": "t", "Host": "evil"})
+    caller = CALLER.at(headers={"X-Tenant": "t", "Host": "evil"})
     async with serving(json_reply("{}")) as service:
         document = manifest(tool_set(tool(f"{service.url}/a"), forward_headers=wanted))
 
@@ -334,8 +333,8 @@ async def test_headers_of_the_caller_that_the_toolset_does_not_name_stay_here(wa
 @proves("8")
 async def test_the_named_headers_of_the_caller_are_passed_on_but_never_replace_the_operators():
     key = {"type": "api_key", "name": "X-Key", "key": "operator", "location": "header"}
-    caller = replace(
-        CALLER, headers={"X-Tenant": "t", "X-KEY": "mine", "X-Bad": "a\r\nb", "Host": "evil"}
+    caller = CALLER.at(
+        headers={"X-Tenant": "t", "X-KEY": "mine", "X-Bad": "a\r\nb", "Host": "evil"}
     )
     async with serving(json_reply("{}")) as service:
         names = ["x-tenant", "X-Key", "X-Bad"]

@@ -1,9 +1,9 @@
-"""Answers as people read them."""
+"""Answers as users read them."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.capabilities.rest.response_text import formatted
+from apps.capabilities.rest.response_text import format_text
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -46,19 +46,19 @@ from tests.tables import each_row
     ],
 )
 def test_an_answer_is_shown_by_its_type(content_type, text, shown):
-    assert formatted(text, content_type) == shown
+    assert format_text(text, content_type) == shown
 
 
 @proves("8")
 def test_a_long_answer_is_cut_with_a_notice():
-    shown = formatted("x" * 20_001, "text/plain")
+    shown = format_text("x" * 20_001, "text/plain")
 
     assert shown == f"```text\n{'x' * 20_000}\n… (cut: 1 more characters)\n```"
 
 
 @proves("8")
 def test_a_long_table_is_cut_with_a_notice():
-    shown = formatted("a\n" + "1\n" * 60, "text/csv")
+    shown = format_text("a\n" + "1\n" * 60, "text/csv")
 
     assert shown == "| a |\n| --- |\n" + "| 1 |\n" * 49 + "| 1 |\n\n… (cut after 50 rows)"
 
@@ -69,4 +69,4 @@ def test_a_long_table_is_cut_with_a_notice():
     content_type=st.sampled_from(["text/csv", "application/json", "text/xml", "text/plain", "x"]),
 )
 def test_any_text_can_be_shown(text, content_type):
-    assert formatted(text, content_type)
+    assert format_text(text, content_type)

@@ -1,4 +1,4 @@
-"""Secrets in REST toolsets: where they go, where they never go, and what is told."""
+"""Secrets in REST toolsets: where they are sent, where they are never sent, and what is reported."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from apps.agent.events import Event
 from apps.capabilities.rest.capability import rest
-from apps.capabilities.rest.response_text import without_credentials
+from apps.capabilities.rest.response_text import hide_in_body
 from apps.workspace.local.models import Secret
 from tests.capabilities.manifests import (
     OTHERWISE,
@@ -130,8 +130,8 @@ async def test_a_tool_of_another_server_is_left_out_with_the_place_of_the_secret
 
     assert names == ([] if how else ["shop_other"])
     assert [issue.message for issue in contribution.issues] == [
-        f"tool_sets[0].{path}: The secret 'shop' is not meant for {thief.url}. "
-        "An administrator of this installation can mend it."
+        f"tool_sets[0].{path}: The secret 'shop' may not be sent to {thief.url}. "
+        "An administrator of this installation can fix it."
     ]
     assert thief.seen == []
 
@@ -146,8 +146,10 @@ async def test_a_secret_that_is_not_there_is_an_issue_and_the_other_toolsets_go_
 
     assert names == ["shop_look_up"]
     assert [issue.message for issue in contribution.issues] == [
-        "tool_sets[0].authorization.token: there is no secret 'shop'. "
-        "An administrator of this installation can mend it."
+        (
+            "tool_sets[0].authorization.token: the secret 'shop' does not exist. An administrator "
+            "of this installation can fix it."
+        )
     ]
 
 
@@ -163,7 +165,8 @@ async def test_a_secret_that_goes_in_the_middle_of_a_run_fails_the_call():
 
     assert service.seen == []
     assert result.content == (
-        f"There is no secret 'shop'. An administrator of this installation can mend it.{OTHERWISE}"
+        "The secret 'shop' does not exist. An administrator of this installation can fix it."
+        f"{OTHERWISE}"
     )
 
 
@@ -189,7 +192,7 @@ async def test_a_token_is_fetched_anew_with_a_rotated_secret():
 
 @proves("8")
 async def test_a_token_that_a_secret_bought_does_not_go_to_another_server():
-    """Whoever edits a manifest could else have the token sent to a server of theirs."""
+    """Otherwise, an editor of a manifest could have the token sent to their own server."""
     accounts = Accounts()
     async with serving(answer=accounts.answer) as service, serving(json_reply("{}")) as thief:
         await store(service.url)
@@ -270,19 +273,19 @@ async def test_another_spelling_of_a_credential_is_hidden_from_the_model_and_the
 def test_a_credential_in_a_body_that_is_no_text_is_hidden(encoding):
     body = b"\0\xff" + MARK.encode(encoding) + b"\xfe"
 
-    hidden = without_credentials(body, "image/png", [MARK])
+    hidden = hide_in_body(body, "image/png", [MARK])
 
     assert hidden == b"\0\xff[hidden]\xfe"
 
 
 @pytest.mark.parametrize("kind", ["text/plain; charset=utf-16-le", "text/plain; charset=idna", ""])
 def test_a_charset_that_is_not_that_of_the_body_shows_no_credential(kind):
-    assert without_credentials(f"Not {MARK}!".encode(), kind, [MARK]) == b"Not [hidden]!"
+    assert hide_in_body(f"Not {MARK}!".encode(), kind, [MARK]) == b"Not [hidden]!"
 
 
 def test_a_body_keeps_its_encoding():
     body = f"Schl\u00fcssel {MARK}".encode("iso8859-1")
 
-    hidden = without_credentials(body, "text/plain; charset=iso-8859-1", [MARK])
+    hidden = hide_in_body(body, "text/plain; charset=iso-8859-1", [MARK])
 
     assert hidden == "Schl\u00fcssel [hidden]".encode("iso8859-1")

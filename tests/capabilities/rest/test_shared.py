@@ -1,6 +1,5 @@
-"""What the tools of a REST toolset share: the address that they stand below, and headers."""
+"""The tools of a REST toolset share its base URL and its headers."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -75,16 +74,16 @@ async def test_a_base_may_be_on_this_server(settings):
     [
         (
             {"base_url": "api.example.org"},
-            "tool_sets[0].base_url: write an address that begins with http://, https:// or /.",
+            "tool_sets[0].base_url: use an address that begins with http://, https:// or /.",
         ),
         (
             {"base_url": "https://api.example.org/?v=1"},
-            "tool_sets[0].base_url: the paths of the tools follow it, so it has no query and no "
-            "fragment.",
+            "tool_sets[0].base_url: it must not have a query or a fragment, because the paths of "
+            "the tools follow it.",
         ),
         (
             {"headers": {"Host": "other.example"}},
-            "tool_sets[0].headers.Host: the header 'Host' is the HTTP client's own.",
+            "tool_sets[0].headers.Host: the header 'Host' is set by the HTTP client.",
         ),
         (
             {"headers": {"X-A": "s3cret\r\nX-B: 1"}},
@@ -152,7 +151,7 @@ async def test_a_header_of_the_caller_never_replaces_a_shared_one():
                 forward_headers=["X-Tenant"],
             )
         )
-        caller = replace(CALLER, headers={"X-Tenant": "mine"})
+        caller = CALLER.at(headers={"X-Tenant": "mine"})
 
         async with opened(rest, document, caller) as contribution:
             await use(contribution.tools[0])
@@ -208,8 +207,8 @@ async def test_a_secret_of_another_server_costs_the_toolset():
 
     assert names == ["good_look_up"]
     assert [issue.message for issue in contribution.issues] == [
-        f"tool_sets[0].headers.{TRACKING}: The secret 'shop' is not meant for {thief.url}. "
-        "An administrator of this installation can mend it."
+        f"tool_sets[0].headers.{TRACKING}: The secret 'shop' may not be sent to {thief.url}. "
+        "An administrator of this installation can fix it."
     ]
     assert thief.seen == []
 

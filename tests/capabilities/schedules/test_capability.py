@@ -13,11 +13,12 @@ from django.utils import timezone
 from msgspec import structs
 
 from apps.agent.tools import Invocation, Pending, Tool, ToolResult
+from apps.capabilities.chat_context import ChatContext
 from apps.capabilities.registry import NOTHING, Contribution
 from apps.capabilities.schedules.capability import schedules
 from apps.errors import InvalidParameter, ToolError
-from apps.schedules.desk import Desk, Owner, forget_conversation
 from apps.schedules.models import Schedule
+from apps.schedules.user_schedules import Owner, UserSchedules, forget_conversation
 from tests.capabilities.manifests import manifest, opening_for
 from tests.contract import proves
 from tests.fakes import MemoryLedger
@@ -30,24 +31,24 @@ UNASKED = {"schedules": {"enabled": True, "approval": {"mode": "auto"}}}
 AT_NINE = {"kind": "cron", "cronExpression": "0 9 * * MON-FRI", "message": "What is new?"}
 
 
-def desk_of(user: Any = None, application: Any = None, team: Any = None) -> Desk:
+def desk_of(user: Any = None, application: Any = None, team: Any = None) -> UserSchedules:
     user, application = user or add_user(), application or application_of()
     number = None if team is None else team.pk
     owner = Owner(f"user-{user.pk}", user.pk, number, {"kind": "user", "user_id": user.pk})
-    return Desk(owner, application.pk, uuid4(), "Europe/Berlin")
+    return UserSchedules(owner, application.pk, uuid4(), "Europe/Berlin")
 
 
-def tools_of(desk: Desk | None, features: Any = UNASKED) -> dict[str, Tool]:
+def tools_of(desk: UserSchedules | None, features: Any = UNASKED) -> dict[str, Tool]:
     opener = schedules.prepare(manifest(features=features))
     if opener is None:
         return {}
-    manager = opener(structs.replace(opening_for(), schedules=desk))
+    manager = opener(structs.replace(opening_for(), chat=ChatContext(schedules=desk)))
     assert isinstance(manager, nullcontext)
     contribution: Contribution = manager.enter_result
     return {tool.spec.name: tool for tool in contribution.tools}
 
 
-def call(desk: Desk, name: str, /, **arguments: Any) -> ToolResult:
+def call(desk: UserSchedules, name: str, /, **arguments: Any) -> ToolResult:
     return made(tools_of(desk)[name], Invocation("1", arguments))
 
 
@@ -78,8 +79,8 @@ def test_an_alarm_ends_the_turn_and_takes_the_place_of_an_earlier_one():
     row = Schedule.objects.get()
     assert first.ends_turn
     assert first.content == (
-        "The alarm is set: On Friday, 1 January 2027 at 09:00 (Europe/Berlin). "
-        "Until then this turn ends."
+        "The alarm is set: On Friday, 1 January 2027 at 09:00 (Europe/Berlin). This turn ends "
+        "until then."
     )
     assert (row.is_alarm, row.conversation, row.message) == (
         True,
@@ -130,7 +131,7 @@ def test_a_heartbeat_wakes_the_conversation_in_intervals_until_it_is_switched_of
 
 @proves("D-41")
 def test_an_alarm_is_not_repeated_more_often_than_each_minute():
-    with pytest.raises(InvalidParameter, match="at least 1 minute"):
+    with pytest.raises(InvalidParameter, match="must be between 1 minute and a year"):
         call(desk_of(), "alarm-clock", wakeAtISO="2027-01-01T09:00", repeatIntervalMinutes=0.5)
 
 
@@ -182,7 +183,7 @@ def test_a_task_is_scheduled_listed_changed_and_removed():
         "budgetTokens": 5000,
     }
     assert changed.content.startswith("Changed: At 00:00 every day (Europe/Berlin).")
-    assert (removed.content, left.content) == ("Removed.", "There are none.")
+    assert (removed.content, left.content) == ("Removed.", "There are no schedules.")
 
 
 @proves("D-42")
@@ -233,7 +234,7 @@ def test_nobody_has_more_schedules_than_the_installation_keeps(settings):
     alarm = call(desk, "alarm-clock", wakeAtISO="2027-01-01T09:00")
 
     assert isinstance(refused.failure, ToolError)
-    assert "no more can be kept" in refused.content
+    assert "schedules, which is the limit. Remove one first" in refused.content
     assert alarm.ends_turn
 
 
@@ -245,9 +246,9 @@ def test_a_schedule_of_another_person_team_or_application_is_not_there():
     others = (desk_of(None, application), desk_of(ada, application, add_team(ada)), desk_of(ada))
 
     for desk in others:
-        assert (call(desk, "list-schedules")).content == "There are none."
+        assert (call(desk, "list-schedules")).content == "There are no schedules."
         for name in ("remove-schedule", "update-schedule"):
-            with pytest.raises(InvalidParameter, match="no such schedule"):
+            with pytest.raises(InvalidParameter, match="no schedule with this taskId"):
                 call(desk, name, taskId=pk, message="Mine now")
 
     assert Schedule.objects.get().message == "What is new?"

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from apps.agent.injection import Injection, inject
-from apps.agent.messages import Message
-from apps.capabilities.skills.collection import HOW_TO, TOOL_NAME, predefined
+from apps.agent.messages import ModelMessage
+from apps.capabilities.skills.collection import HOW_TO, TOOL_NAME, predefined_skills
 from apps.capabilities.skills.read_tool import SKILLS
-from apps.manifest.skill_document import InstalledSkill, SkillDocument
+from apps.manifest.markdown.skill_document import InstalledSkill, SkillDocument
 from tests.capabilities.skills.openings import (
     FIRST,
     installed,
@@ -73,7 +73,7 @@ async def test_what_skills_say_of_themselves_cannot_break_out_of_the_list():
 
 @proves("15")
 async def test_the_list_is_made_once_for_the_predefined_content():
-    assert predefined((TONE, FORMATTING)) is predefined((TONE, FORMATTING))
+    assert predefined_skills((TONE, FORMATTING)) is predefined_skills((TONE, FORMATTING))
 
 
 # --- The skill that every conversation begins with ---------------------------------------------
@@ -82,7 +82,7 @@ async def test_the_list_is_made_once_for_the_predefined_content():
 @proves("15")
 async def test_every_conversation_begins_with_how_files_are_passed():
     async with opened(TONE, FORMATTING) as (_, found):
-        asked = [question("One"), Message("assistant", "1"), question("Two")]
+        asked = [question("One"), ModelMessage("assistant", "1"), question("Two")]
         messages = await through(found, asked)
         again = await through(found, messages)
 
@@ -92,14 +92,14 @@ async def test_every_conversation_begins_with_how_files_are_passed():
     [call] = messages[1].tool_calls
     assert (call.name, call.arguments) == (TOOL_NAME, f'{{"skill_name":"{FIRST}"}}')
     assert call.id.startswith(f"synth_{TOOL_NAME}"[:24])
-    assert messages[2] == Message("tool", FORMATTING.text, tool_call_id=call.id)
+    assert messages[2] == ModelMessage("tool", FORMATTING.text, tool_call_id=call.id)
     assert again == messages
 
 
 @proves("15")
 async def test_a_new_text_of_that_skill_takes_the_place_of_the_old_one():
     async with opened(FORMATTING) as (_, found):
-        before = await through(found, [question(), Message("assistant", "1"), question("Two")])
+        before = await through(found, [question(), ModelMessage("assistant", "1"), question("Two")])
     newer = installed(FIRST, "Name files well.")
     async with opened(newer) as (_, found):
         after = await through(found, before)
@@ -124,7 +124,7 @@ def bucket(core: Core) -> str:
 
 @pytest.fixture
 def dial_prompt(core: Core) -> Callable[[str, str], None]:
-    """Stores a prompt in Core."""
+    """Store a prompt in Core."""
 
     def put(path: str, text: str) -> None:
         document = json.dumps({"name": path, "content": text})
@@ -174,10 +174,9 @@ async def test_of_skills_with_one_name_predefined_ones_go_first_then_prompts(
         issues = soft(found)
 
     assert kept == {"tone": TONE.text, "zeal": text_of("zeal", "b")}
-    first = f"prompts/{bucket}/b has one of this name, which goes first. Rename one of them."
+    first = f"prompts/{bucket}/b has a skill with the same name, which takes precedence. Rename one of them."
     assert issues == [
-        f"The skill 'tone' of prompts/{bucket}/a is left out: the predefined content has one of "
-        "this name, which goes first. Rename one of them.",
+        f"The skill 'tone' of prompts/{bucket}/a is left out: the predefined content has a skill with the same name, which takes precedence. Rename one of them.",
         f"The skill 'zeal' of prompts/{bucket}/c is left out: {first}",
         f"The skill 'zeal' of skills/{bucket}/d is left out: {first}",
     ]
@@ -195,9 +194,9 @@ async def test_one_that_cannot_be_used_is_told_and_the_others_stay(core, bucket,
         assert list(own.known[SKILLS].skills) == ["tone", "good"]
         gone, bad, empty = soft(found)
 
-    assert gone.startswith(f"skills[0]: prompts/{bucket}/gone: There is no ")
+    assert gone.startswith(f"skills[0]: prompts/{bucket}/gone: The file '")
     assert bad.startswith(f"skills[1]: prompts/{bucket}/bad: front matter: is missing; begin the")
-    assert empty.startswith(f"skills[2]: prompts/{bucket}/empty: SKILL.md: is empty; write front")
+    assert empty.startswith(f"skills[2]: prompts/{bucket}/empty: SKILL.md: is empty; add front")
 
 
 @proves("15")
@@ -226,7 +225,7 @@ async def test_while_core_cannot_be_asked_only_the_predefined_ones_are_there(set
 
     assert (issue.section, issue.is_hard) == ("Skill loading", True)
     assert issue.message.startswith("Skills could not be loaded: ")
-    assert issue.message.endswith("; falling back to predefined-only.")
+    assert issue.message.endswith(". Only predefined skills are available.")
     assert "DIAL Core" in issue.message
 
 
@@ -274,8 +273,8 @@ async def test_what_nobody_foresaw_leaves_the_predefined_ones(caplog):
         [issue] = found.issues
 
     assert issue.message == (
-        "Skills could not be loaded: ValueError; see the server's log; falling back to "
-        "predefined-only."
+        "Skills could not be loaded: ValueError; see the server's log. Only predefined skills "
+        "are available."
     )
     assert "A skill could not be fetched" in caplog.text
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.capabilities.skills.collection import TOOL_NAME
 from apps.capabilities.skills.read_tool import SKILLS
 from tests.capabilities.skills.openings import (
@@ -50,7 +50,7 @@ async def test_a_picked_skill_is_read_right_after_its_question(core, bucket):
     put(core, f"{bucket}/b", "bold", "Be bold.")
     asked = [
         question("One", f"{bucket}/b", f"{bucket}/a"),
-        Message("assistant", "1"),
+        ModelMessage("assistant", "1"),
         question("Two", f"{bucket}/a"),
     ]
 
@@ -73,7 +73,7 @@ async def test_a_picked_skill_is_read_right_after_its_question(core, bucket):
     ]  # fmt: skip
     assert {call.name for message in messages for call in message.tool_calls} == {TOOL_NAME}
     assert again == messages
-    assert left == [question("One"), Message("assistant", "1"), question("Two")]
+    assert left == [question("One"), ModelMessage("assistant", "1"), question("Two")]
 
 
 @proves("15")
@@ -96,8 +96,7 @@ async def test_a_picked_skill_goes_before_one_of_the_application(core, bucket):
     async with opened(TONE, messages=asked, workspace=workspace(core.url)) as (own, found):
         assert own.known[SKILLS].skills["tone"].text == text_of("tone", "Theirs.")
         assert soft(found) == [
-            f"The skill 'tone' of the predefined content is left out: {bucket}/a has one of this "
-            "name, which goes first. Rename one of them."
+            f"The skill 'tone' of the predefined content is left out: {bucket}/a has a skill with the same name, which takes precedence. Rename one of them."
         ]
 
 
@@ -113,7 +112,7 @@ async def test_of_two_picked_ones_with_one_name_the_newest_is_used(core, bucket)
     assert shown(messages) == [
         "One",
         '{"skill_name":"tone"}',
-        "Error: Another skill of the name 'tone' was picked later, and is used.",
+        "Error: Another skill with the name 'tone' was picked later and is used instead.",
         "Two",
         '{"skill_name":"tone"}',
         text_of("tone", "New."),
@@ -143,10 +142,10 @@ async def test_a_pick_that_fails_is_told_to_the_model_and_to_the_operator(core, 
         messages = await through(found, asked)
         [issue] = soft(found)
 
-    assert issue.startswith("The picked skill 'my tone' could not be loaded: There is no ")
+    assert issue.startswith("The picked skill 'my tone' could not be loaded: The file '")
     assert len(found.tools) == 1
     assert shown(messages)[:2] == ["One", '{"skill_name":"my tone"}']
-    assert messages[2].text.startswith("Error: The skill 'my tone' could not be loaded: There is")
+    assert messages[2].text.startswith("Error: The skill 'my tone' could not be loaded: The file '")
 
 
 async def test_without_core_a_pick_fails_and_the_answer_is_given():
@@ -172,7 +171,7 @@ async def test_while_core_cannot_be_asked_every_pick_fails(settings):
         messages = await through(found, asked)
         [issue] = found.issues
 
-    assert issue.message.endswith("; falling back to predefined-only.")
+    assert issue.message.endswith(". Only predefined skills are available.")
     assert messages[2].text.startswith("Error: The skill 'tone' could not be loaded: DIAL Core")
     assert list(own.known[SKILLS].skills) == ["tone"]
 
@@ -191,7 +190,9 @@ async def test_only_so_many_of_the_newest_are_used(core, bucket, settings):
     async with opened(messages=asked, workspace=workspace(core.url)) as (own, found):
         messages = await through(found, asked)
         assert list(own.known[SKILLS].skills) == ["c", "b"]
-        assert soft(found) == ["3 skills were picked; only the newest 2 of them are used."]
+        assert soft(found) == [
+            ("3 skills were picked; the limit is 2, so only the newest are used.")
+        ]
 
     assert shown(messages) == [
         "One",
@@ -208,13 +209,13 @@ async def test_only_so_many_of_the_newest_are_used(core, bucket, settings):
     "written", ["x", {"url": "x"}, 5, [5], [{}], [{"url": 7}], [{"url": " "}], [None, [], "x"]]
 )
 async def test_what_is_no_pick_is_told_once_and_left_out(written):
-    asked = [Message("user", "One", extra={"skills": written}), Message("user", "Two")]
+    asked = [ModelMessage("user", "One", extra={"skills": written}), ModelMessage("user", "Two")]
 
     async with opened(TONE, messages=asked) as (_, found):
         messages = await through(found, asked)
         assert soft(found) == ["custom_content.skills: expected a list of objects with a url."]
 
-    assert messages == [Message("user", "One"), Message("user", "Two")]
+    assert messages == [ModelMessage("user", "One"), ModelMessage("user", "Two")]
 
 
 @proves("15")
@@ -222,22 +223,22 @@ async def test_what_is_no_pick_is_told_once_and_left_out(written):
 async def test_without_preview_picks_are_taken_out_and_nothing_else(written, settings):
     settings.ENABLE_PREVIEW_FEATURES = False
     extra = {"skills": written, "form_value": 1}
-    asked = [Message("user", "One", extra=extra), Message("assistant", "1", extra=extra)]
+    asked = [ModelMessage("user", "One", extra=extra), ModelMessage("assistant", "1", extra=extra)]
 
     async with opened(TONE, messages=asked) as (own, found):
         messages = await through(found, asked)
         assert (list(own.known[SKILLS].skills), soft(found)) == (["tone"], [])
 
     assert messages == [
-        Message("user", "One", extra={"form_value": 1}),
-        Message("assistant", "1", extra={"form_value": 1}),
+        ModelMessage("user", "One", extra={"form_value": 1}),
+        ModelMessage("assistant", "1", extra={"form_value": 1}),
     ]
 
 
 @proves("15")
 async def test_picks_of_answers_are_nobodys_wish():
-    asked = [question(), Message("assistant", "1", extra={"skills": [{"url": "skills/b/x"}]})]
+    asked = [question(), ModelMessage("assistant", "1", extra={"skills": [{"url": "skills/b/x"}]})]
 
     async with opened(TONE, messages=asked) as (_, found):
-        assert await through(found, asked) == [question(), Message("assistant", "1")]
+        assert await through(found, asked) == [question(), ModelMessage("assistant", "1")]
         assert soft(found) == []

@@ -1,4 +1,4 @@
-"""The tool that reads skills and the files beside them."""
+"""The tool that reads skills and their further files."""
 
 from typing import Any
 
@@ -101,7 +101,7 @@ async def test_files_of_a_skill_of_core_are_read_with_the_rights_of_the_caller(c
             "  <file>refs/a b.md</file>\n</skill_files>"
         )
         assert await read(found, skill_name="triage", file_path="refs/a b.md") == "more"
-        assert "is no text" in await read(found, skill_name="triage", file_path="bad.txt")
+        assert "is not a text." in await read(found, skill_name="triage", file_path="bad.txt")
         assert "is not available in skill 'triage'" in await read(
             found, skill_name="triage", file_path=".git/config.md"
         )
@@ -136,4 +136,4 @@ async def test_a_document_that_is_too_large_for_the_installation_drops_the_skill
         assert list(own.known[SKILLS].skills) == ["tone"]
         [issue] = found.issues
 
-    assert "has more than the 100 bytes that are possible" in issue.message
+    assert "is too large; the limit is 100 bytes" in issue.message

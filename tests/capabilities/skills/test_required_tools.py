@@ -1,4 +1,4 @@
-"""Models are told only of the skills for which they have the tools."""
+"""Models are offered only skills for which they have the tools."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
-from apps.agent.messages import Message
-from apps.capabilities.skills.collection import predefined
-from apps.catalog.resolve import resolve
-from apps.manifest.skill_document import InstalledSkill, read_skill_document
+from apps.agent.messages import ModelMessage
+from apps.capabilities.skills.collection import predefined_skills
+from apps.catalog.resolve import resolve_application
+from apps.manifest.markdown.skill_document import InstalledSkill, read_skill_document
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from tests.capabilities.manifests import PROMPT, tool, tool_set
 from tests.catalog.rows import make_application, manifest_with
 from tests.fakes import ModelsWorkspace, ScriptedModel, saying
@@ -19,7 +19,7 @@ from tests.tables import each_row
 
 CALLER = Caller("user-1", "key")
 TEXT = "---\nname: recall\ndescription: Recalls.\nmetadata:\n  requires-tools: store find\n---\nDo."
-RECALL = predefined((InstalledSkill(read_skill_document(TEXT), TEXT, {}),)).skills["recall"]
+RECALL = predefined_skills((InstalledSkill(read_skill_document(TEXT), TEXT, {}),)).skills["recall"]
 
 
 @each_row(
@@ -46,8 +46,13 @@ async def prompt_with(*names: str) -> str:
     )
     await sync_to_async(make_application)("asked", manifest=manifest)
     big = ScriptedModel(saying("Hello."))
-    workspace, request = ModelsWorkspace(CALLER, {"big": big}), RunRequest((Message("user", "Hi"),))
-    await run(await resolve("asked"), request, workspace, CALLER, lambda event: None)
+    workspace, request = (
+        ModelsWorkspace(CALLER, {"big": big}),
+        RunRequest((ModelMessage("user", "Hi"),)),
+    )
+    await run_application(
+        await resolve_application("asked"), request, workspace, CALLER, lambda event: None
+    )
     return big.asked[0].messages[0].text
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, ClientInfo
 from apps.agent.events import (
     AttachmentAdded,
     Event,
@@ -20,14 +20,14 @@ from apps.agent.events import (
     TextDelta,
     Usage,
 )
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.model import Delta, ModelRequest
 from apps.agent.tools import ToolSpec
-from apps.capabilities.subagents.capability import Subagents, make_tool, subagents
+from apps.capabilities.subagents.capability import SubagentTools, make_tool, subagents
 from apps.capabilities.subagents.types import offer_of
 from apps.errors import ModelFailed
 from apps.manifest.manifest import Manifest
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from tests.capabilities import runs
 from tests.capabilities.manifests import OTHERWISE, timeless
 from tests.capabilities.runs import application, led_by, results
@@ -36,13 +36,13 @@ from tests.fakes import FakeWorkspace, ScriptedModel, calling, finish, saying, t
 from tests.manifest.documents import internal_tools, manifest, rest_tools
 from tests.tables import each_row
 
-CALLER = Caller("user-7", headers={"x-trace": "7"})
-QUESTION = Message("user", "Compare them.")
+CALLER = Caller("user-7", client=ClientInfo(headers={"x-trace": "7"}))
+QUESTION = ModelMessage("user", "Compare them.")
 CLOCK = "internal_timeawareness_current_timestamp"
 
 
 def helped(*tool_sets: Mapping[str, Any], features: Any = None, **wanted: Any) -> Manifest:
-    """A manifest of the model `gpt` with sub-agents."""
+    """Return a manifest of the model `gpt` with sub-agents."""
     lead = led_by(prompt="You are the lead of {team}.")
     lead["system_prompt"]["variables"] = {"team": "all"}
     document = manifest(
@@ -50,7 +50,7 @@ def helped(*tool_sets: Mapping[str, Any], features: Any = None, **wanted: Any) -
         tool_sets=list(tool_sets),
         features={"timestamp": None, "subagents": {"enabled": True, **wanted}, **(features or {})},
     )
-    return read(document, preview=True)
+    return read_manifest(document, preview=True)
 
 
 def asking(deployment_id: str, name: str = "experts") -> dict[str, Any]:
@@ -68,7 +68,7 @@ def task_of(kind: str, prompt: str = "Do.", **more: object) -> tuple[str, str, o
 
 
 def kind(name: str, **fields: Any) -> dict[str, Any]:
-    """A declared type of sub-agent."""
+    """Return a declared type of sub-agent."""
     return {
         "name": name,
         "description": f"Does {name}.",
@@ -78,12 +78,12 @@ def kind(name: str, **fields: Any) -> dict[str, Any]:
 
 
 async def events_of(
-    document: Manifest, models: Mapping[str, Any], *messages: Message
+    document: Manifest, models: Mapping[str, Any], *messages: ModelMessage
 ) -> list[Event]:
     return timeless(await runs.events_of(application(document), models, *(messages or (QUESTION,))))
 
 
-async def test_what_a_client_wishes_of_the_model_is_no_wish_of_its_helpers():
+async def test_what_a_client_wishes_of_the_model_is_no_wish_of_its_subagents():
     model = ScriptedModel(
         calling(task("1", "Sum up the harbour.")), saying("It is large."), saying("Large.")
     )
@@ -103,7 +103,7 @@ async def test_what_a_client_wishes_of_the_model_is_no_wish_of_its_helpers():
 
 
 @proves("18")
-async def test_a_helper_sees_its_task_alone_and_its_last_words_are_the_result():
+async def test_a_subagent_sees_its_task_alone_and_its_last_words_are_the_result():
     model = ScriptedModel(
         calling(task("1", "Sum up the harbour.")),
         [text("It is "), text("large."), finish()],
@@ -112,13 +112,13 @@ async def test_a_helper_sees_its_task_alone_and_its_last_words_are_the_result():
 
     events = await events_of(helped(general_purpose={"system_prompt": "You help."}), {"gpt": model})
 
-    lead, helper, _ = model.asked
-    assert [(m.role, m.text) for m in helper.messages] == [
+    lead, subagent, _ = model.asked
+    assert [(m.role, m.text) for m in subagent.messages] == [
         ("system", "You help."),
         ("user", "Sum up the harbour."),
     ]
     assert [tool.name for tool in lead.tools] == ["internal_task"]
-    assert list(helper.tools) == []
+    assert list(subagent.tools) == []
     assert lead.messages[0].text == "You are the lead of all."
     assert results(model, 2) == ["It is large."]
     assert [event for event in events if not isinstance(event, StateSaved)] == [
@@ -136,7 +136,7 @@ async def test_a_helper_sees_its_task_alone_and_its_last_words_are_the_result():
     ]
 
 
-async def test_a_helper_without_a_prompt_of_its_own_gets_ours():
+async def test_a_subagent_without_a_prompt_of_its_own_gets_ours():
     model = ScriptedModel(calling(task("1", "Do.")), saying("Done"), saying("ok"))
 
     await events_of(helped(), {"gpt": model})
@@ -146,7 +146,7 @@ async def test_a_helper_without_a_prompt_of_its_own_gets_ours():
     assert "lead" not in prompt
 
 
-async def test_a_helper_has_the_toolsets_that_were_chosen_and_its_stages_stand_below_the_task():
+async def test_a_subagent_has_the_toolsets_that_were_chosen_and_its_stages_stand_below_the_task():
     document = helped(asking("oracle"), asking("poet", "poets"), internal_tools(CLOCK))
     model = ScriptedModel(
         calling(task("1", "Ask.", "experts")),
@@ -172,7 +172,7 @@ async def test_a_helper_has_the_toolsets_that_were_chosen_and_its_stages_stand_b
     )
 
 
-async def test_stages_of_helpers_can_be_left_out():
+async def test_stages_of_subagents_can_be_left_out():
     display = {"stage_display": {"propagate_sub_stages": False}}
     model = ScriptedModel(
         calling(task("1", "Ask.", "experts")),
@@ -199,7 +199,7 @@ def spec_of(document: Manifest) -> ToolSpec:
     assert document.features is not None
     assert document.features.subagents is not None
     offer = offer_of(document, document.features.subagents)
-    return make_tool(Subagents(document, offer, 60)).spec
+    return make_tool(SubagentTools(document, offer, 60)).spec
 
 
 @proves("18")
@@ -225,7 +225,7 @@ def test_the_model_reads_the_types_in_their_order_and_the_enabled_toolsets():
             },
             "prompt": {
                 "type": "string",
-                "description": "The task, with everything that the sub-agent has to know.",
+                "description": "The task, with everything that the sub-agent needs to know.",
             },
             "tool_sets": {
                 "type": "array",
@@ -236,11 +236,8 @@ def test_the_model_reads_the_types_in_their_order_and_the_enabled_toolsets():
         "required": ["subagent_type", "prompt"],
     }
     assert spec.description.endswith(
-        "Sub-agents:\n"
-        "- general-purpose: Works on any task, with the toolsets that you choose for it in "
-        "tool_sets.\n"
-        "- scout: Does scout.\n"
-        "- poet: Writes verses."
+        "Sub-agents:\n- general-purpose: Works on any task, with the toolsets that you choose in "
+        "tool_sets.\n- scout: Does scout.\n- poet: Writes verses."
     )
 
 
@@ -261,7 +258,7 @@ def test_without_a_general_purpose_sub_agent_there_is_no_choice_of_toolsets():
     assert parameters["properties"]["subagent_type"]["enum"] == ["general-purpose"]
 
 
-VALID = "Valid are: experts; [] for no toolset."
+VALID = "Valid toolsets: experts; [] for no toolset."
 REFUSED: list[tuple[object, str, str]] = [
     (task_of("general-purpose"), "tool_sets", f"it is required but missing. {VALID}"),
     (
@@ -282,7 +279,7 @@ REFUSED: list[tuple[object, str, str]] = [
     (
         task_of("general-purpose", tool_sets=["experts", "nobody"]),
         "tool_sets",
-        f"there is no toolset 'nobody'. {VALID}",
+        f"unknown toolset 'nobody'. {VALID}",
     ),
     (
         task_of("scout", tool_sets=["experts"]),
@@ -293,9 +290,9 @@ REFUSED: list[tuple[object, str, str]] = [
     (
         task_of("nobody", tool_sets=[]),
         "subagent_type",
-        "there is no sub-agent 'nobody'. Valid are: general-purpose, scout.",
+        "unknown sub-agent 'nobody'. Valid: general-purpose, scout.",
     ),
-    (task_of("scout", " "), "prompt", "it says nothing. Describe the task."),
+    (task_of("scout", " "), "prompt", "it is empty. Describe the task."),
 ]
 
 
@@ -375,8 +372,7 @@ async def test_names_of_missing_toolsets_are_issues_and_a_type_that_lost_all_of_
         text = missing.format(name, subagent)
         assert f"features.subagents.types[{index}].tool_sets: {text} have it." in report
     assert results(model, 1) == [
-        "None of the toolsets of the sub-agent 'scout' is available, so it was not started. "
-        f"Do without it.{OTHERWISE}"
+        f"None of the toolsets of the sub-agent 'scout' is available, so it was not started. Continue without it.{OTHERWISE}"
     ]
     assert len(model.asked) == 2
 
@@ -393,7 +389,7 @@ async def test_a_sub_agent_has_no_sub_agents():
     ]
 
 
-async def test_another_model_and_fewer_calls_of_it_can_be_set_for_helpers():
+async def test_another_model_and_fewer_calls_of_it_can_be_set_for_subagents():
     document = helped(
         asking("oracle"), general_purpose={"deployment_id": "small", "max_iterations": 1}
     )
@@ -411,13 +407,13 @@ FAILURES: list[tuple[list[Any], str]] = [
         [ModelFailed("status 500", display="The model is resting.")],
         "internal_task: The model is resting.",
     ),
-    ([finish()], "The helper ended without an answer. Try again, or do without it."),
-    (saying(" \n"), "The helper ended without an answer. Try again, or do without it."),
+    ([finish()], "The sub-agent ended without an answer. Try again, or continue without it."),
+    (saying(" \n"), "The sub-agent ended without an answer. Try again, or continue without it."),
 ]
 
 
 @pytest.mark.parametrize(("script", "told"), FAILURES)
-async def test_a_helper_that_fails_or_says_nothing_is_an_error_for_the_model(script, told):
+async def test_a_subagent_that_fails_or_says_nothing_is_an_error_for_the_model(script, told):
     model = ScriptedModel(calling(task("1", "Do.")), script, saying("ok"))
 
     events = await events_of(helped(), {"gpt": model})
@@ -427,7 +423,7 @@ async def test_a_helper_that_fails_or_says_nothing_is_an_error_for_the_model(scr
 
 
 @proves("18")
-async def test_what_helpers_spend_is_added_up_whether_they_succeed_or_not():
+async def test_what_subagents_spend_is_added_up_whether_they_succeed_or_not():
     model = ScriptedModel(
         calling(task("1", "a"), task("2", "b")),
         saying("one", prompt=10, completion=1),
@@ -440,7 +436,7 @@ async def test_what_helpers_spend_is_added_up_whether_they_succeed_or_not():
     assert events[-1] == Finished("stop", Usage(35, 8, (ModelUsage("gpt", 35, 8),)))
 
 
-async def test_what_a_helper_attaches_comes_back_and_stands_on_the_answer():
+async def test_what_a_subagent_attaches_comes_back_and_stands_on_the_answer():
     chart = Attachment("image/png", "Chart", url="files/user-7/chart.png")
     drawn = AttachmentAdded(chart)
     model = ScriptedModel(calling(task("1", "Draw.")), [drawn, *saying("Drawn.")], saying("ok"))
@@ -458,7 +454,7 @@ async def test_what_a_helper_attaches_comes_back_and_stands_on_the_answer():
     }
 
 
-async def test_a_helper_that_takes_too_long_is_stopped_and_its_model_with_it():
+async def test_a_subagent_that_takes_too_long_is_stopped_and_its_model_with_it():
     model = ScriptedModel(
         calling(task("1", "Do.")), [text("We"), ScriptedModel.never], saying("ok")
     )
@@ -481,7 +477,7 @@ async def test_the_installation_limits_the_time_of_every_application(settings):
     assert "timed out after 0.1 seconds" in results(model, 2)[0]
 
 
-async def test_helpers_stand_on_what_their_run_stands_on():
+async def test_subagents_stand_on_what_their_run_stands_on():
     seen: list[tuple[Caller, tuple[str, ...]]] = []
 
     class Watched(FakeWorkspace):
@@ -498,7 +494,8 @@ async def test_helpers_stand_on_what_their_run_stands_on():
 
 
 class Office:
-    """A model that leads and helps: it hands out `tasks` once, and helpers wait for `open`."""
+    """A model for the orchestrator and sub-agents: it assigns `tasks` once, and sub-agents wait for
+    `open`."""
 
     def __init__(self, tasks: int) -> None:
         self.tasks = tasks
@@ -587,8 +584,8 @@ async def test_who_is_cancelled_leaves_nothing_behind_and_others_get_the_turns()
     assert asyncio.all_tasks() == before
 
 
-async def test_an_application_that_a_helper_asks_may_have_helpers_itself(settings):
-    """They do not wait for the turn that the task has which waits for them."""
+async def test_an_application_that_a_subagent_asks_may_have_subagents_itself(settings):
+    """They do not wait for the slot of the task that waits for them."""
     settings.SUBAGENT_MAX_CONCURRENT_SPAWNS = 1
     inner = ScriptedModel(
         calling(task("1", "c"), task("2", "d")), saying("c!"), saying("d!"), saying("inner")
@@ -619,15 +616,15 @@ def test_without_preview_or_sub_agents_there_is_no_such_tool():
     on = {"subagents": {"enabled": True}}
     empty = {"subagents": {"enabled": True, "general_purpose": None}}
 
-    assert subagents.prepare(read(manifest(features=off), preview=True)) is None
-    assert subagents.prepare(read(manifest(features=on), preview=False)) is None
-    assert subagents.prepare(read(manifest(features=None), preview=True)) is None
-    assert subagents.prepare(read(manifest(features={}), preview=True)) is None
-    assert subagents.prepare(read(manifest(features=empty), preview=True)) is None
-    assert subagents.prepare(read(manifest(features=on), preview=True)) is not None
+    assert subagents.prepare(read_manifest(manifest(features=off), preview=True)) is None
+    assert subagents.prepare(read_manifest(manifest(features=on), preview=False)) is None
+    assert subagents.prepare(read_manifest(manifest(features=None), preview=True)) is None
+    assert subagents.prepare(read_manifest(manifest(features={}), preview=True)) is None
+    assert subagents.prepare(read_manifest(manifest(features=empty), preview=True)) is None
+    assert subagents.prepare(read_manifest(manifest(features=on), preview=True)) is not None
 
 
-async def test_what_a_helper_thinks_is_a_step_below_its_task_and_a_refusal_is_its_report():
+async def test_what_a_subagent_thinks_is_a_step_below_its_task_and_a_refusal_is_its_report():
     refused = RefusalDelta("I may not.")
     model = ScriptedModel(
         calling(task("1", "Do.")), [thinks("Hm."), refused, finish()], saying("ok")

@@ -1,4 +1,4 @@
-"""Helpers of predefined kinds: runs of their own, inside of the run that began them."""
+"""Sub-agents of predefined kinds: separate runs inside the run that started them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -10,20 +10,21 @@ import pytest
 from apps.agent.events import (
     Event,
     Finished,
-    HelperBegan,
-    HelperEnded,
     StageOpened,
+    SubagentEnded,
+    SubagentStarted,
     TextDelta,
     Usage,
 )
 from apps.agent.ledger import NO_LEDGER, Ledger
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.model import Delta, ModelRequest
+from apps.capabilities.registry import PredefinedContent
 from apps.errors import StepLimitReached
-from apps.manifest.agent_definition import AgentDefinition
+from apps.manifest.kinds.deployment import DeploymentToolSet
 from apps.manifest.manifest import Manifest
-from apps.manifest.toolsets import DeploymentToolSet
-from apps.manifest.validation import read
+from apps.manifest.markdown.agent_definition import AgentDefinition
+from apps.manifest.validation.validation import read_manifest
 from tests.capabilities import runs
 from tests.capabilities.runs import led_by, results
 from tests.contract import proves
@@ -38,12 +39,12 @@ from tests.fakes import (
 )
 from tests.manifest.documents import manifest
 
-QUESTION = Message("user", "Compare them.")
+QUESTION = ModelMessage("user", "Compare them.")
 SCOUT = AgentDefinition("scout", "Scout", "Looks ahead.", "You scout.")
 
 
 def spawning(*tool_sets: Any, features: Any = None, limit: int = 15, **wanted: Any) -> Manifest:
-    """A manifest of the model `lead` whose helpers are `scout` and itself."""
+    """Return a manifest of the model `lead` whose sub-agents are `scout` and itself."""
     document = manifest(
         orchestrator=led_by("lead", "You lead.", max_iterations=limit),
         tool_sets=list(tool_sets),
@@ -53,7 +54,7 @@ def spawning(*tool_sets: Any, features: Any = None, limit: int = 15, **wanted: A
             **(features or {}),
         },
     )
-    return read(document, preview=False)
+    return read_manifest(document, preview=False)
 
 
 def asking(deployment_id: str) -> dict[str, Any]:
@@ -73,16 +74,18 @@ async def events_of(
     ledger: Ledger = NO_LEDGER,
     events: list[Event] | None = None,
 ) -> list[Event]:
-    app = runs.application(document, agents={one.name: one for one in agents})
+    app = runs.application(
+        document, predefined=PredefinedContent(agents={one.name: one for one in agents})
+    )
     return await runs.events_of(app, models, QUESTION, ledger=ledger, events=events)
 
 
-def of_helpers(events: Sequence[Event]) -> list[Event]:
-    return [one for one in events if isinstance(one, HelperBegan | HelperEnded)]
+def of_subagents(events: Sequence[Event]) -> list[Event]:
+    return [one for one in events if isinstance(one, SubagentStarted | SubagentEnded)]
 
 
 class Model:
-    """Answers each task as `answers` says; a task that it waits for is in `entered`."""
+    """Answers each task from `answers`. A task that waits is in `entered`."""
 
     def __init__(self, **answers: Any) -> None:
         self.answers = answers
@@ -100,7 +103,7 @@ class Model:
 
 
 @proves("D-01", "R-19")
-async def test_the_model_is_told_of_the_kinds_and_the_helper_of_its_task_and_context():
+async def test_the_model_is_told_of_the_kinds_and_the_subagent_of_its_task_and_context():
     lead = ScriptedModel(
         calling(spawn("1", "Look at the harbour.", "scout", context="It is winter.")),
         saying("Fine."),
@@ -113,7 +116,7 @@ async def test_the_model_is_told_of_the_kinds_and_the_helper_of_its_task_and_con
     offered = lead.asked[0].tools[0]
     assert offered.name == "spawn-agent"
     assert offered.description.endswith(
-        "Kinds of helpers, for agentDefinitionId:\n- scout: Looks ahead."
+        "Kinds of sub-agents, for agentDefinitionId:\n- scout: Looks ahead."
     )
     assert offered.parameters["properties"]["agentDefinitionId"]["enum"] == ["scout"]
     prompt, question = scout.asked[0].messages
@@ -121,27 +124,27 @@ async def test_the_model_is_told_of_the_kinds_and_the_helper_of_its_task_and_con
     assert question.text == "Look at the harbour.\n\nContext:\nIt is winter."
     assert list(scout.asked[0].tools) == []
     assert results(lead) == ["It is frozen."]
-    began, ended = of_helpers(events)
-    assert isinstance(began, HelperBegan)
+    began, ended = of_subagents(events)
+    assert isinstance(began, SubagentStarted)
     assert (began.stage_id, began.name, began.agent) == ("1", "Look at the harbour.", "Scout")
-    assert ended == HelperEnded(began.key, "done", 1, 0)
+    assert ended == SubagentEnded(began.key, "done", 1, 0)
 
 
 @proves("D-24")
-async def test_a_helper_is_named_by_the_first_fifty_characters_of_its_task():
+async def test_a_subagent_is_named_by_the_first_fifty_characters_of_its_task():
     task = "Look at  the\nharbour " + "and everything around it " * 5
     lead = ScriptedModel(calling(spawn("1", task)), saying("It is large."), saying("Fine."))
 
     events = await events_of(spawning(), {"lead": lead})
 
-    began = of_helpers(events)[0]
-    assert isinstance(began, HelperBegan)
+    began = of_subagents(events)[0]
+    assert isinstance(began, SubagentStarted)
     assert began.name == "Look at the harbour and everything around it and ev"[:50]
     assert len(began.name) == 50
 
 
 @proves("D-24")
-async def test_helpers_work_at_the_same_time_and_a_failure_of_one_keeps_the_results_of_the_others():
+async def test_subagents_work_at_the_same_time_and_a_failure_of_one_keeps_the_results_of_the_others():
     lead = ScriptedModel(
         calling(spawn("1", "slow road", "scout"), spawn("2", "quick road", "scout")),
         saying("Fine."),
@@ -158,13 +161,13 @@ async def test_helpers_work_at_the_same_time_and_a_failure_of_one_keeps_the_resu
     assert "1 second" in late
     assert quick == "It is short."
     assert small.asked == ["slow", "quick"]
-    assert [type(one).__name__ for one in of_helpers(events)][:2] == ["HelperBegan"] * 2
-    ended = [one.status for one in of_helpers(events) if isinstance(one, HelperEnded)]
+    assert [type(one).__name__ for one in of_subagents(events)][:2] == ["SubagentStarted"] * 2
+    ended = [one.status for one in of_subagents(events) if isinstance(one, SubagentEnded)]
     assert ended == ["done", "failed"]
 
 
 @proves("D-24")
-async def test_a_helper_that_a_person_stops_ends_alone_and_the_model_is_told():
+async def test_a_subagent_that_a_person_stops_ends_alone_and_the_model_is_told():
     lead = ScriptedModel(
         calling(spawn("1", "slow road", "scout"), spawn("2", "quick road", "scout")),
         saying("Fine."),
@@ -180,14 +183,14 @@ async def test_a_helper_that_a_person_stops_ends_alone_and_the_model_is_told():
     events = await asyncio.wait_for(going, 10)
 
     stopped, quick = results(lead)
-    assert stopped.startswith("Error: The person stopped this helper.")
+    assert stopped.startswith("Error: The user stopped this sub-agent.")
     assert quick == "It is short."
-    ended = {one.key: one.status for one in of_helpers(events) if isinstance(one, HelperEnded)}
+    ended = {one.key: one.status for one in of_subagents(events) if isinstance(one, SubagentEnded)}
     assert ended == {"t:1:0:1": "stopped", "t:1:1:2": "done"}
 
 
 @proves("D-24")
-async def test_a_helper_is_cancelled_with_the_run_that_began_it():
+async def test_a_subagent_is_cancelled_with_the_run_that_began_it():
     lead = ScriptedModel(calling(spawn("1", "slow road")))
     small = Model(slow=None)
     agent = AgentDefinition("scout", "Scout", "Looks.", "You scout.", deployment_id="small")
@@ -201,11 +204,11 @@ async def test_a_helper_is_cancelled_with_the_run_that_began_it():
     with suppress(asyncio.CancelledError):
         await going
 
-    assert [one.status for one in events if isinstance(one, HelperEnded)] == ["stopped"]
+    assert [one.status for one in events if isinstance(one, SubagentEnded)] == ["stopped"]
 
 
 @proves("D-24")
-async def test_tokens_and_rounds_of_helpers_count_for_the_answer():
+async def test_tokens_and_rounds_of_subagents_count_for_the_answer():
     lead = ScriptedModel(
         calling(spawn("1", "Look.")),
         [text("Seen."), *finish(prompt=7, completion=2)],
@@ -218,12 +221,12 @@ async def test_tokens_and_rounds_of_helpers_count_for_the_answer():
     spent = events[-1].usage
     assert (spent.input, spent.output) == (7, 2)
     assert isinstance(spent, Usage)
-    ended = next(one for one in events if isinstance(one, HelperEnded))
+    ended = next(one for one in events if isinstance(one, SubagentEnded))
     assert (ended.iterations, ended.prompt_tokens, ended.completion_tokens) == (1, 7, 2)
 
 
 @proves("D-24")
-async def test_a_helper_cannot_ask_more_often_than_the_answer_has_left_and_leaves_one_call_to_it():
+async def test_a_subagent_cannot_ask_more_often_than_the_answer_has_left_and_leaves_one_call_to_it():
     endless = [calling((str(n), "none", {})) for n in range(2)]
     lead = ScriptedModel(calling(spawn("1", "Look.")), *endless, saying("I go on alone."))
 
@@ -235,7 +238,7 @@ async def test_a_helper_cannot_ask_more_often_than_the_answer_has_left_and_leave
 
 
 @proves("D-24")
-async def test_the_rounds_of_helpers_end_an_answer_that_has_none_left():
+async def test_the_rounds_of_subagents_end_an_answer_that_has_none_left():
     lead = ScriptedModel(
         calling(spawn("1", "Look.")), saying("Seen."), calling(("2", "none", {})), saying("Never.")
     )
@@ -247,7 +250,7 @@ async def test_the_rounds_of_helpers_end_an_answer_that_has_none_left():
 
 
 @proves("D-24")
-async def test_a_helper_has_no_question_no_list_and_no_helpers():
+async def test_a_subagent_has_no_question_no_list_and_no_subagents():
     lead = ScriptedModel(calling(spawn("1", "Look.")), saying("Seen."), saying("Ok."))
     features = {"questions": {}, "todo": {"enabled": True}, "memory": {"enabled": True}}
 
@@ -258,7 +261,7 @@ async def test_a_helper_has_no_question_no_list_and_no_helpers():
 
 
 @proves("D-24")
-async def test_a_helper_begins_others_if_its_kind_may_and_those_never_do():
+async def test_a_subagent_begins_others_if_its_kind_may_and_those_never_do():
     lead = ScriptedModel(
         calling(spawn("1", "Lead a part.", "chief")),
         calling(spawn("2", "Do it.", "chief")),
@@ -272,11 +275,11 @@ async def test_a_helper_begins_others_if_its_kind_may_and_those_never_do():
 
     offered = [[tool.name for tool in request.tools] for request in lead.asked]
     assert offered == [["spawn-agent"], ["spawn-agent"], [], ["spawn-agent"], ["spawn-agent"]]
-    began = [one for one in events if isinstance(one, HelperBegan)]
+    began = [one for one in events if isinstance(one, SubagentStarted)]
     assert [one.stage_id for one in began] == ["1", "1-2"]
     stages = {one.stage_id: one.parent_id for one in events if isinstance(one, StageOpened)}
     assert stages == {"1": None, "1-2": "1"}
-    assert [one.iterations for one in events if isinstance(one, HelperEnded)] == [1, 3]
+    assert [one.iterations for one in events if isinstance(one, SubagentEnded)] == [1, 3]
 
 
 @proves("D-25", "R-19")
@@ -320,11 +323,11 @@ async def test_a_task_that_says_nothing_and_a_kind_that_there_is_not_are_told(ca
     events = await events_of(spawning(), {"lead": lead}, SCOUT)
 
     assert told in results(lead)[0]
-    assert of_helpers(events) == []
+    assert of_subagents(events) == []
 
 
 @proves("D-24")
-async def test_a_finished_helper_is_not_begun_again_when_another_process_goes_on():
+async def test_a_finished_subagent_is_not_begun_again_when_another_process_goes_on():
     lead = ScriptedModel(
         calling(spawn("1", "quick road", "scout"), spawn("2", "late road", "scout")),
         saying("Fine."),
@@ -340,7 +343,7 @@ async def test_a_finished_helper_is_not_begun_again_when_another_process_goes_on
         await first.entered.wait()
         while ledger.steps.get("t:1:0:1", None) is None or ledger.steps["t:1:0:1"].status != "done":
             await asyncio.sleep(0)
-    ledger.room = len(ledger.records)  # nothing is recorded any more, as of a process that is gone
+    ledger.room = len(ledger.records)  # nothing is recorded any more, as if the process had died
     going.cancel()
     with suppress(asyncio.CancelledError, Crash):
         await going
@@ -350,4 +353,4 @@ async def test_a_finished_helper_is_not_begun_again_when_another_process_goes_on
 
     assert second.asked == ["late"]
     assert results(lead) == ["Short.", "Long."]
-    assert [one.key for one in events if isinstance(one, HelperBegan)] == ["t:1:1:2"]
+    assert [one.key for one in events if isinstance(one, SubagentStarted)] == ["t:1:1:2"]

@@ -1,11 +1,11 @@
-"""The tool that has the last word."""
+"""The tool that ends the turn with its own text."""
 
 from typing import Any
 
 from apps.agent.events import Event, Finished, TextDelta
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.capabilities.summary.capability import without_summary
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from apps.runs.history import expand
 from tests.capabilities import runs
 from tests.capabilities.runs import application, led_by, state_of
@@ -13,12 +13,12 @@ from tests.contract import proves
 from tests.fakes import ScriptedModel, calling, saying, text
 from tests.manifest.documents import internal_tools, manifest
 
-QUESTION = Message("user", "How warm is it?")
+QUESTION = ModelMessage("user", "How warm is it?")
 CLOCK = "internal_timeawareness_current_timestamp"
 
 
 async def events_of(model: ScriptedModel, **features: Any) -> list[Event]:
-    document = read(
+    document = read_manifest(
         manifest(
             orchestrator=led_by(),
             tool_sets=[internal_tools(CLOCK)],
@@ -52,7 +52,7 @@ async def test_other_calls_of_the_round_are_made_and_kept_and_its_own_is_not_sen
 
     said = "".join(one.text for one in events if isinstance(one, TextDelta))
     assert said == "Let me see.\n\nIt is late."
-    kept = expand([Message("assistant", said, state=state_of(events))])
+    kept = expand([ModelMessage("assistant", said, state=state_of(events))])
     assert [[call.name for call in m.tool_calls] for m in kept] == [[CLOCK], [], []]
     assert [m.tool_call_id for m in kept] == [None, "1", None]
 
@@ -62,11 +62,11 @@ async def test_an_empty_text_is_refused_and_the_model_is_asked_again():
 
     events = await events_of(model)
 
-    assert "it says nothing" in model.asked[1].messages[-1].text
+    assert "it is empty. Write the answer." in model.asked[1].messages[-1].text
     assert [one.text for one in events if isinstance(one, TextDelta)] == ["It is 12."]
 
 
 def test_a_conversation_without_it_stays_as_it_is():
-    messages = [QUESTION, Message("assistant", " ", tool_calls=(ToolCall("1", "look", "{}"),))]
+    messages = [QUESTION, ModelMessage("assistant", " ", tool_calls=(ToolCall("1", "look", "{}"),))]
 
     assert without_summary(messages) is messages

@@ -1,4 +1,4 @@
-"""The tools that tell of the person's team, and of the places."""
+"""The tools that describe the user's team and the places."""
 
 import json
 from contextlib import nullcontext
@@ -11,9 +11,9 @@ from msgspec import structs
 
 from apps.accounts.buckets import caller_in
 from apps.agent.tools import Invocation
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Opening, PredefinedContent
 from apps.capabilities.surroundings.capability import NO_TEAM, surroundings
-from apps.manifest.chat_place import ChatPlace
+from apps.manifest.markdown.chat_place import ChatPlace
 from tests.accounts.teams import make_team
 from tests.capabilities.manifests import manifest, opening_for
 from tests.contract import proves
@@ -74,7 +74,11 @@ async def test_nobody_is_told_of_a_team_of_others():
 async def test_the_model_is_told_of_the_places_by_either_name(name):
     places = {"orders": ChatPlace("orders", "Orders", "A prompt that is nobody's business")}
 
-    found = json.loads(await told(structs.replace(opening_for(), places=places), name))
+    found = json.loads(
+        await told(
+            structs.replace(opening_for(), predefined=PredefinedContent(places=places)), name
+        )
+    )
 
     assert found == [{"name": "orders", "title": "Orders"}]
 

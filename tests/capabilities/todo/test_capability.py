@@ -1,4 +1,4 @@
-"""The to-do list of a conversation: written, told to the model behind everything else, and kept."""
+"""The to-do list of a conversation is written, sent to the model after everything else, and stored."""
 
 import json
 from typing import Any
@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 
 from apps.agent.events import Event, TodoChanged
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.todo_list import todo_message
 from apps.capabilities.todo.capability import MOST_CHARACTERS
 from apps.errors import ModelFailed
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from tests.capabilities import runs
 from tests.capabilities.runs import application, led_by, results, state_of
 from tests.contract import proves
 from tests.fakes import MemoryLedger, ScriptedModel, calling, saying
 from tests.manifest.documents import manifest
 
-QUESTION = Message("user", "Plan the trip.")
+QUESTION = ModelMessage("user", "Plan the trip.")
 LIST = "- [ ] pack\n  - [x] shoes\n  - [ ] coat"
 
 
@@ -29,7 +29,7 @@ READ = ("r", "manage-todo", {"operation": "read"})
 
 
 PLANNER = application(
-    read(
+    read_manifest(
         manifest(
             orchestrator=led_by(prompt="You plan."),
             tool_sets=[],
@@ -40,13 +40,13 @@ PLANNER = application(
 )
 
 
-async def events_of(model: ScriptedModel, *messages: Message, **rest: Any) -> list[Event]:
+async def events_of(model: ScriptedModel, *messages: ModelMessage, **rest: Any) -> list[Event]:
     return await runs.events_of(PLANNER, {"gpt": model}, *(messages or (QUESTION,)), **rest)
 
 
-def answered(events: list[Event], text: str = "Planned.") -> Message:
-    """The answer as the next request brings it back: its state went through JSON."""
-    return Message("assistant", text, state=json.loads(json.dumps(state_of(events))))
+def answered(events: list[Event], text: str = "Planned.") -> ModelMessage:
+    """Return the answer as the next request contains it, with its state as JSON."""
+    return ModelMessage("assistant", text, state=json.loads(json.dumps(state_of(events))))
 
 
 @proves("D-49")
@@ -70,7 +70,7 @@ async def test_every_prompt_has_the_list_as_it_stands_behind_everything_else():
     assert first[-1] == QUESTION
     assert second[-1] == todo_message(LIST)
     assert third[-1] == todo_message(later)
-    # What was sent before the list is sent again byte by byte: services keep it in their caches.
+    # Everything before the list is sent again byte by byte, because services cache it.
     assert second[:-1] == [*first, *second[2:-1]]
     assert third[: len(second) - 1] == second[:-1]
 
@@ -79,7 +79,7 @@ async def test_every_prompt_has_the_list_as_it_stands_behind_everything_else():
 async def test_the_list_survives_the_answer_and_the_next_prompt_holds_it():
     model = ScriptedModel(calling(write(LIST)), saying("Planned."), saying("Still planned."))
     before = await events_of(model)
-    again = Message("user", "And now?")
+    again = ModelMessage("user", "And now?")
 
     after = await events_of(model, QUESTION, answered(before), again)
 
@@ -139,7 +139,7 @@ async def test_a_call_that_cannot_be_understood_is_told(arguments, told):
 @pytest.mark.parametrize("stored", [7, ["- [ ] a"], None, "x" * 20_000], ids=type)
 async def test_a_state_that_a_client_made_up_does_no_harm(stored):
     model = ScriptedModel(saying("Ok."))
-    made_up = Message("assistant", "Hi", state={"todo_list": stored})
+    made_up = ModelMessage("assistant", "Hi", state={"todo_list": stored})
 
     await events_of(model, QUESTION, made_up, QUESTION)
 

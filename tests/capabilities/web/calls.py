@@ -1,4 +1,4 @@
-"""The tool as an application has it, short to use."""
+"""The tool as an application has it, with short calls."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -23,7 +23,7 @@ async def one_tool(
     features: Mapping[str, Any] | None = None,
     workspace: LocalWorkspace | DialWorkspace = WORKSPACE,
 ) -> AsyncIterator[Tool]:
-    """The only tool of a run, of `CALLER` where the workspace is nobody else's."""
+    """Return the only tool of a run. Its caller is `CALLER` unless the workspace has another one."""
     given = manifest(features={"web_fetch": {"enabled": True}} if features is None else features)
     opener = capability.prepare(given)
     assert opener is not None
@@ -38,7 +38,7 @@ def web_features(**wanted: Any) -> dict[str, Any]:
 
 
 async def refused(found: Tool, **arguments: Any) -> str:
-    """What the model is told."""
+    """Return the error for the model."""
     try:
         result = await use(found, **arguments)
     except InvalidParameter as error:

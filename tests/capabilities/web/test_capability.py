@@ -1,4 +1,4 @@
-"""The model reads the Web: what it is shown, what is kept, what is refused."""
+"""The model reads web pages: what it gets, what is stored, and what is refused."""
 
 import asyncio
 from typing import Any
@@ -102,7 +102,7 @@ async def test_of_a_long_text_the_beginning_is_shown_to_the_end_of_a_line():
     notice, _, block = result.content.partition("\n\n")
     assert notice == (
         "The content is too large to be shown as a whole: text/plain, 8,890 bytes. This is its "
-        "beginning; call again with save_path to keep all of it as a file."
+        "beginning; call again with save_path to save all of it as a file."
     )
     assert block == "```\n" + "\n".join(f"line {number}" for number in range(12)) + "\n```"
 
@@ -153,8 +153,8 @@ async def test_fifty_calls_at_the_same_time_are_one_request():
 LONG_TO_CONVERT = ok(b"<blockquote>" * 55 + b"<p>a<br>" * 30_000, content_type="text/html")
 
 
-async def test_a_page_that_takes_too_much_to_convert_is_shown_as_it_was_written(settings):
-    settings.DOCUMENTS_MEMORY_MB = 64
+async def test_a_page_that_takes_too_much_to_convert_is_shown_as_it_was_written(monkeypatch):
+    monkeypatch.setattr("apps.workspace.loading.files.DOCUMENT_BYTES", 64 * 1024 * 1024)
     async with internet({"/a": LONG_TO_CONVERT}), one_tool() as fetch:
         result = await use(fetch, url=f"{HOST}/a")
 
@@ -209,7 +209,7 @@ async def test_a_file_is_never_replaced():
         told = await refused(fetch, url=f"{HOST}/a", save_path="a.txt")
 
     assert told == (
-        "Parameter save_path is invalid: there is already a file 'a.txt'; choose another name."
+        "Parameter save_path is invalid: the file 'a.txt' already exists; choose another name."
     )
     assert (await WORKSPACE.files.read("files/user-7/a.txt")).content == b"mine"
 
@@ -262,8 +262,8 @@ async def test_what_is_not_text_is_not_shown(body, content_type):
         told = await refused(fetch, url=f"{HOST}/a?secret=1")
 
     assert told == (
-        f"Parameter url is invalid: the content ({content_type}, {len(body)} bytes) is not text, so "
-        "it cannot be shown. Set save_path to keep it as a file."
+        f"Parameter url is invalid: the content ({content_type}, {len(body)} bytes) is not text, "
+        "so it cannot be shown. Set save_path to save it as a file."
     )
 
 
@@ -293,7 +293,7 @@ async def test_what_is_no_web_address_is_not_fetched(url):
     async with internet() as net, one_tool() as fetch:
         told = await refused(fetch, url=url)
 
-    assert told.endswith("is nothing that can be fetched. Possible are http(s) URLs.")
+    assert told.endswith("cannot be fetched. Use an http(s) URL.")
     assert "secret" not in told
     assert net.looked_up == []
 

@@ -1,4 +1,4 @@
-"""§14.7 where the files are DIAL Core's: what is kept lies in the caller's own folder there."""
+"""§14.7 with DIAL Core's storage: files are stored in the caller's folder there."""
 
 import asyncio
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ from tests.workspace.dial.callers import APPLICATION, workspace
 
 URL = "http://files.example/a"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(50)
-TAKEN = "Parameter save_path is invalid: there is already a file 'a.txt'; choose another name."
+TAKEN = "Parameter save_path is invalid: the file 'a.txt' already exists; choose another name."
 
 
 @dataclass(frozen=True)
 class Place:
-    """A Core that calls an application, and what the application stands on."""
+    """A Core that calls an application, and the application's workspace."""
 
     core: Core
     key: RequestKey
@@ -38,11 +38,11 @@ class Place:
         return f"files/{self.key.appdata}/"
 
     def kept(self) -> dict[str, bytes]:
-        """Every file that Core has."""
+        """Return every file in Core."""
         return {url: item.content for url, item in self.core.storage.items.items()}
 
     def conditions(self) -> list[str | None]:
-        """Under which files were written."""
+        """Return the conditions with which files were written."""
         written = [hop for hop in self.core.requests if hop.method == "PUT"]
         return [hop.headers.get("if-none-match") for hop in written]
 
@@ -109,8 +109,8 @@ async def test_of_two_that_are_kept_under_one_name_the_second_is_refused(place):
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
-        ("gone", "DIAL Core broke off its answer."),
-        ("garbage", "DIAL Core answered with what is not JSON."),
+        ("gone", "DIAL Core disconnected before the end of its response."),
+        ("garbage", "DIAL Core sent a response that is not JSON."),
     ],
 )
 async def test_a_core_that_fails_meanwhile_is_told(kind, told, place):

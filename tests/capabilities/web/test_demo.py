@@ -1,19 +1,20 @@
-"""The demo model reads the Web and links to it, in a whole run."""
+"""The demo model reads a web page and links to it, in a whole run."""
 
 import asyncio
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 
 from apps.agent.events import AttachmentAdded, Event, StageClosed, StageOpened, TextDelta
-from apps.agent.messages import Attachment, Message
-from apps.catalog.models import Application
-from apps.catalog.resolve import resolve
-from apps.catalog.row_import import import_directories
+from apps.agent.messages import Attachment, ModelMessage
+from apps.catalog.application_files.row_import import import_directories
+from apps.catalog.resolve import resolve_application
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from tests.capabilities.manifests import CALLER
 from tests.capabilities.web.calls import WORKSPACE
+from tests.catalog.rows import store_application
 from tests.internet import Internet, internet, ok
 
 pytestmark = pytest.mark.django_db
@@ -27,11 +28,11 @@ FEATURES = {
 
 
 @pytest.fixture(autouse=True)
-def _switched_on(settings: Any, db: None) -> None:
+def _switched_on(settings: Any, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.ENABLE_PREVIEW_FEATURES = True
     settings.EXTERNAL_URL_FETCH_ENABLED = True
     settings.EXTERNAL_URL_FETCH_HOST_ALLOWLIST = ["*.example", "files.example"]
-    settings.DEMO_MODEL_DELAY_SECONDS = 0
+    monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 0)
     import_directories(settings.PREDEFINED_DIR)
 
 
@@ -45,13 +46,17 @@ async def ask(question: str) -> tuple[list[Event], Internet]:
         "tool_sets": [],
         "features": FEATURES,
     }
-    await Application.objects.acreate(slug="web", title="Web", manifest=manifest)
-    application = await resolve("web")
+    await sync_to_async(store_application)(slug="web", title="Web", manifest=manifest)
+    application = await resolve_application("web")
     events: list[Event] = []
     page = ok(b"<h1>News of today</h1>", content_type="text/html")
     async with internet({"/news": page}) as net, asyncio.timeout(30):
-        await run(
-            application, RunRequest((Message("user", question),)), WORKSPACE, CALLER, events.append
+        await run_application(
+            application,
+            RunRequest((ModelMessage("user", question),)),
+            WORKSPACE,
+            CALLER,
+            events.append,
         )
     return events, net
 

@@ -1,4 +1,4 @@
-"""Prepared tools for tests, that do what they are told."""
+"""Prepared tools for tests, with scripted behaviour."""
 
 from collections.abc import Callable
 from typing import Any

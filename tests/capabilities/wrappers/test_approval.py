@@ -1,14 +1,16 @@
-"""D-20…D-23: calls that wait until a person has approved them."""
+"""D-20…D-23: calls that wait until a user has approved them."""
 
 import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from apps.agent.ledger import NO_LEDGER, WAITING, Interaction, InteractionKind
+from apps.agent.ledger import NO_LEDGER, WAITING, InteractionKind, InteractionRequest
 from apps.agent.loop import AgentLoop
-from apps.agent.messages import Message
+from apps.agent.loop_options import LoopTools
+from apps.agent.messages import ModelMessage
 from apps.agent.progress import Progress
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Pending, ToolResult
@@ -18,14 +20,15 @@ from apps.capabilities.wrappers.approval import (
     TIMED_OUT,
     UNCHANGEABLE,
     Risk,
+    approval_card,
     with_approval,
 )
 from apps.capabilities.wrappers.approval_rules import ApprovalRules
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.internal import parameters, text_parameter
-from apps.manifest.approvals import Approval
-from apps.manifest.parameters import SimpleParameter
+from apps.manifest.toolsets.approvals import Approval
+from apps.manifest.toolsets.parameters import SimpleParameter
 from tests.capabilities.manifests import opening_for
 from tests.capabilities.wrappers.calls import answering
 from tests.contract import proves
@@ -38,9 +41,8 @@ SMALL = {"arguments": [{"properties": {"amount": {"maximum": 100}}}]}
 
 
 class Payments:
-    """A tool that pays, under these rules, in a conversation that has `read` something untrusted;
-    `made` has the arguments of the payments.
-    """
+    """A tool that pays, under these rules, in a conversation that has `read` something untrusted.
+    `made` has the arguments of the payments."""
 
     def __init__(self, risk: Risk = "changes", read: str = "", **rules: Any) -> None:
         self.made: list[Any] = []
@@ -58,8 +60,10 @@ class Payments:
     async def call(
         self, answer: dict[str, Any] | None = None, by: str = "alice", **arguments: Any
     ) -> ToolResult:
-        asked = Interaction("t:1:0:a", "approval", {}, answer=answer, answered_by=by)
-        answers: dict[InteractionKind, Interaction] = {} if answer is None else {"approval": asked}
+        asked = InteractionRequest("t:1:0:a", "approval", {}, answer=answer, answered_by=by)
+        answers: dict[InteractionKind, InteractionRequest] = (
+            {} if answer is None else {"approval": asked}
+        )
         return await self.tool.call(Invocation("a", arguments, answers=answers))
 
 
@@ -80,7 +84,9 @@ async def test_a_call_waits_with_a_card_until_somebody_has_approved_it():
         "always": ["conversation"],
         "four_eyes": False,
     }
-    assert pending.interactions == (Interaction("", "approval", card, None, is_time_set=True),)
+    assert pending.interactions == (
+        InteractionRequest("", "approval", card, None, is_time_set=True),
+    )
     assert json.loads(json.dumps(card)) == card
     assert approved == ToolResult("paid")
     assert payments.made == [{"to": "Bob", "amount": 5}]
@@ -92,7 +98,7 @@ async def test_a_call_waits_with_a_card_until_somebody_has_approved_it():
     [
         ({"outcome": "timeout"}, TIMED_OUT),
         ({"outcome": "denied"}, DENIED),
-        ({"outcome": "denied", "reason": "Too much."}, f"{DENIED} They said: Too much."),
+        ({"outcome": "denied", "reason": "Too much."}, f"{DENIED} Their reason: Too much."),
         ({"outcome": "approved", "arguments": {"to": "Eve"}}, UNCHANGEABLE),
         ({"outcome": "approved", "arguments": "all"}, UNCHANGEABLE),
         ({}, DENIED),
@@ -134,7 +140,7 @@ async def test_an_argument_that_is_left_out_is_judged_by_its_default():
     ("by", "made"), [("alice", 1), ("user-70", 1), ("user-7", 0), ("user-7-team-3", 0), ("", 0)]
 )
 async def test_four_eyes_want_the_answer_of_somebody_else(by, made):
-    payments = Payments(four_eyes=True)  # asked for user-7
+    payments = Payments(four_eyes=True)  # requested for user-7
 
     await payments.call({"outcome": "approved"}, by, to="Bob")
 
@@ -189,18 +195,18 @@ async def test_each_call_of_a_batch_is_judged_by_its_own_arguments():
     )
     model = ScriptedModel(list(calling(*calls)), list(saying("Done.")))
     tools = {"pay": payments.tool}
-    question = [Message("user", "Pay!")]
+    question = [ModelMessage("user", "Pay!")]
 
-    first = AgentLoop(model, "gpt", tools, ledger=ledger)
+    first = AgentLoop(model, "gpt", LoopTools(tools), ledger=ledger)
     assert await first.run(question, silent, Progress()) == WAITING
     assert [key for key, _ in ledger.interactions] == ["t:1:1:b"]
     assert payments.made == [{"to": "Bob", "amount": 1}]
 
     ledger.answer("t:1:1:b", "approval", outcome="approved")
-    again = AgentLoop(model, "gpt", tools, ledger=ledger, is_resumed=True)
+    again = AgentLoop(model, "gpt", LoopTools(tools), ledger=ledger, is_resumed=True)
     assert await again.run(question, silent, progress) == "stop"
 
-    results = [message.content for message in progress.added if message.role == "tool"]
+    results = [message.content for message in progress.conversation.added if message.role == "tool"]
     assert results == ["paid", "paid", FORBIDDEN]
     assert payments.made == [{"to": "Bob", "amount": 1}, {"to": "Bob", "amount": 900}]
 
@@ -209,10 +215,10 @@ async def test_where_nobody_can_be_asked_the_model_is_told():
     payments, progress = Payments(), Progress()
     model = ScriptedModel(list(calling(("a", "pay", {"to": "Bob"}))), list(saying("Done.")))
 
-    loop = AgentLoop(model, "gpt", {"pay": payments.tool}, ledger=NO_LEDGER)
-    assert await loop.run([Message("user", "Pay!")], silent, progress) == "stop"
+    loop = AgentLoop(model, "gpt", LoopTools({"pay": payments.tool}), ledger=NO_LEDGER)
+    assert await loop.run([ModelMessage("user", "Pay!")], silent, progress) == "stop"
 
-    assert progress.added[1].content == Pending().content
+    assert progress.conversation.added[1].content == Pending().content
     assert payments.made == []
 
 
@@ -225,23 +231,23 @@ ANY = {"patterns": ["."]}
 @each_row(
     ("rules", "consent", "read", "risk", "decision"),
     [
-        # Nothing untrusted was read: as if the setting were not there.
+        # Nothing untrusted was read, so the setting has no effect.
         (GUARDED, None, "", "changes", "allow"),
         ({**GUARDED, "mode": "confirm"}, None, "", "changes", "confirm"),
         ({**GUARDED, "mode": "confirm", "allow": ANY}, None, "", "changes", "allow"),
         ({**GUARDED, "deny": ANY}, None, "", "changes", "deny"),
-        # The setting is off unless it is written.
+        # The setting is off by default.
         ({"mode": "auto"}, None, PAGE, "destructive", "allow"),
         ({"mode": "auto", "after_untrusted": "auto"}, None, PAGE, "destructive", "allow"),
         ({"mode": "auto", "after_untrusted": None}, None, PAGE, "destructive", "allow"),
-        # Whatever may change anything waits, whoever allowed it.
+        # Calls that may change something wait, even if they are allowed.
         (GUARDED, None, PAGE, "changes", "confirm"),
         (GUARDED, None, PAGE, "destructive", "confirm"),
         ({**GUARDED, "allow": ANY}, None, PAGE, "changes", "confirm"),
         ({**GUARDED, "mode": "confirm", "always": ["application"]}, "always", PAGE, "changes",
          "confirm"),
         (GUARDED, "confirm", PAGE, "changes", "confirm"),
-        # What only reads does not, and what is denied stays denied.
+        # Read-only calls do not wait, and denied calls stay denied.
         (GUARDED, None, PAGE, "read-only", "allow"),
         ({**GUARDED, "deny": ANY}, None, PAGE, "changes", "deny"),
         ({**GUARDED, "deny": ANY}, None, PAGE, "read-only", "deny"),
@@ -253,10 +259,12 @@ async def test_after_untrusted_content_what_may_change_anything_waits(
     payments, ledger = Payments(risk, read, **rules), MemoryLedger()
     if consent is not None:
         ledger.consents["look_up"] = consent
-    answer = Interaction("", "approval", {}, answer={"outcome": answered}, answered_by="alice")
+    answer = InteractionRequest(
+        "", "approval", {}, answer={"outcome": answered}, answered_by="alice"
+    )
     invocation = Invocation("a", {"to": "Bob", "amount": 7}, ledger=ledger)
     if answered is not None:
-        invocation = replace(invocation, answers={"approval": answer})
+        invocation = structs.replace(invocation, answers={"approval": answer})
 
     result = await payments.tool.call(invocation)
 
@@ -304,3 +312,19 @@ def test_the_nearest_level_says_whether_untrusted_content_matters(
     levels = [Approval(after_untrusted=level) for level in (tool, toolset, application)]
 
     assert ApprovalRules.of(*levels).after_untrusted == expected
+
+
+def test_r_11_the_text_says_why_it_is_asked_where_nothing_of_it_is_markup():
+    asked = {
+        "title": "Shop · pay",
+        "name": "shop_pay",
+        "arguments": {"amount": 5},
+        "risk": "destructive",
+        "because": "This conversation has read untrusted content:\nfile [x](https://x).",
+    }
+
+    assert approval_card(asked).text == (
+        "**Do you approve this call?** It may destroy something.\n\n"
+        '```\nShop · pay\nshop_pay {\n "amount": 5\n}\n'
+        "This conversation has read untrusted content: file [x](https://x).\n```"
+    )

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from apps.capabilities.wrappers.approval_rules import ApprovalRules
-from apps.manifest.approvals import Approval, CallRules
+from apps.manifest.toolsets.approvals import Approval, CallRules
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -128,8 +128,8 @@ def test_a_stored_deny_pattern_that_is_broken_denies():
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ({"patterns": ["("]}, "the pattern is no regular expression"),
-        ({"patterns": ["(?:(?:(?:a{1000}){1000}){1000})"]}, "the pattern repeats so much"),
+        ({"patterns": ["("]}, "the pattern is not a regular expression"),
+        ({"patterns": ["(?:(?:(?:a{1000}){1000}){1000})"]}, "the pattern has too many repetitions"),
         ({"patterns": ["x" * 1_001]}, "at most 1000 characters"),
         (
             {"arguments": [{"type": "nothing"}]},
@@ -137,7 +137,7 @@ def test_a_stored_deny_pattern_that_is_broken_denies():
         ),
         (
             {"arguments": [{"properties": {"a": {"$ref": "file:///etc/passwd"}}}]},
-            "are not followed",
+            "references to other documents are not supported",
         ),
     ],
 )
@@ -161,7 +161,7 @@ def test_half_characters_of_a_model_are_judged_too():
     ],
 )
 def test_a_rule_finds_a_tool_whose_name_got_a_hash(rule, decision):
-    """What the name would be without it may be another tool's, so nothing is allowed by it."""
+    """The name without the hash may belong to another tool, so it allows nothing."""
     judged = rules(**rule).judge("desk_a_b_0123abcd", {}, full_name="desk_a.b")
 
     assert judged == decision

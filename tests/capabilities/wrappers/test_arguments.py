@@ -1,4 +1,4 @@
-"""What the model wrote is checked before a tool sees it."""
+"""The arguments from the model are validated before a tool gets them."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments, with_arguments
 from apps.errors import InvalidParameter
 from apps.json_schemas.checks import SchemaCheck
-from apps.manifest.parameters import FunctionParameters
+from apps.manifest.toolsets.parameters import FunctionParameters
 from tests.capabilities.wrappers.calls import answering, use
 from tests.contract import proves
 
@@ -164,7 +164,7 @@ VALUES = st.recursive(
 
 
 def checked_or_refused(arguments: Any, values: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """What the tool sees, and the path of the parameter that keeps it from seeing anything."""
+    """Return the tool's arguments, and the path of the parameter that prevents the call."""
     try:
         return arguments.check(values), ""
     except InvalidParameter as error:
@@ -214,8 +214,8 @@ def test_an_unknown_parameter_is_named_with_those_that_the_tool_takes():
         arguments.check({"z": 1, "y": {"b": 2}})
 
     assert str(refused.value) == (
-        "Parameter z is invalid: `z` is not a parameter of this tool; it takes `x`, `y`.\n"
-        "Parameter y.b is invalid: `b` is not a property of `y`; it takes `a`."
+        "Parameter z is invalid: `z` is not a parameter of this tool; the valid names are `x`, `y`.\n"
+        "Parameter y.b is invalid: `b` is not a property of `y`; the valid names are `a`."
     )
 
 
@@ -223,6 +223,6 @@ def test_a_tool_without_parameters_says_so():
     schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 
     with pytest.raises(
-        InvalidParameter, match=r"`z` is not a parameter of this tool; it takes none"
+        InvalidParameter, match=r"`z` is not a parameter of this tool; no names are valid"
     ):
         Arguments(schema, SchemaCheck.of(schema), {}, dict).check({"z": 1})

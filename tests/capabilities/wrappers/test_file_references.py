@@ -1,4 +1,4 @@
-"""Arguments that name files: what a tool gets instead, and what is refused."""
+"""Arguments that refer to files: their replacements, and refusals."""
 
 import asyncio
 import base64
@@ -16,14 +16,18 @@ from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers import file_references
 from apps.capabilities.wrappers.arguments import read_arguments
-from apps.capabilities.wrappers.composition import Wishes, wrapped
+from apps.capabilities.wrappers.composition import ToolOptions, wrap_tool
 from apps.capabilities.wrappers.display import Display
-from apps.capabilities.wrappers.file_references import Reference, read_reference, resolve
+from apps.capabilities.wrappers.file_references import (
+    FileReference,
+    load_references,
+    read_reference,
+)
 from apps.errors import FileRefused, InvalidParameter
-from apps.manifest.fallbacks import Fallback, HardStop
-from apps.manifest.parameters import FunctionParameters
+from apps.manifest.toolsets.fallback_strategies import Fallback, HardStop
+from apps.manifest.toolsets.parameters import FunctionParameters
 from apps.workspace.loading.loader import Loader
-from apps.workspace.loading.shared_loads import Loading, Rules
+from apps.workspace.loading.shared_loads import Loading, LoadingRules
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import stage_text
 from tests.capabilities.wrappers.calls import answering
@@ -38,20 +42,20 @@ HOME = "files/user-7"
 
 
 async def with_files(limit: int = 1000, **stored: bytes) -> Loader:
-    """By name, with `_` for the dot; the type of all is text/plain."""
+    """Return files by name, with `_` for the dot. All have the type text/plain."""
     files = LocalWorkspace(Caller("user-7")).files
     for name, content in stored.items():
         await files.keep(name.replace("_", "."), content, "text/plain; charset=utf-8")
-    return Loader(files, Loading(Rules(limit, 5.0)))
+    return Loader(files, Loading(LoadingRules(limit, 5.0)))
 
 
 async def resolved(loader: Loader, **given: Any) -> Mapping[str, Any]:
-    return (await resolve(given, loader)).arguments
+    return (await load_references(given, loader)).arguments
 
 
 async def refusal(loader: Loader, **given: Any) -> str:
     with pytest.raises(InvalidParameter) as refused:
-        await resolve(given, loader)
+        await load_references(given, loader)
     return str(refused.value)
 
 
@@ -133,7 +137,7 @@ async def test_a_byte_order_mark_is_no_part_of_a_text():
 async def test_arguments_that_take_addresses_get_them_bare():
     names = ["file:text::files/user-7/a b.txt", "file:base64::https://x.example/?q", "files/x"]
 
-    found = await resolve({"to": names, "x": "y"}, await with_files(), {"to"})
+    found = await load_references({"to": names, "x": "y"}, await with_files(), {"to"})
 
     assert found.arguments == {
         "to": ["files/user-7/a b.txt", "https://x.example/?q", "files/x"],
@@ -185,18 +189,16 @@ MISSING = "Missing required file prefix (base64::, url::, text::)"
         ("file:json::files/user-7/a.txt", MISSING),
         ("file:text:files/user-7/a.txt", MISSING),
         ("file::files/user-7/a.txt", MISSING),
-        ("file:text::", "The file reference 'file:text::' names no file."),
-        ("file:text::files/user-8/a.txt", "There is no file 'files/user-8/a.txt' that you may use."),
-        ("file:text::files/user-7/big.txt", "The file has 1,001 bytes; at most 1,000 are possible."),
+        ("file:text::", "The file reference 'file:text::' contains no path."),
+        ("file:text::files/user-8/a.txt", "The file 'files/user-8/a.txt' does not exist, or you have no access."),
+        ("file:text::files/user-7/big.txt", "The file has 1,001 bytes; the limit is 1,000."),
         (
             "file:text::ftp://u:pw@a.example/x?s3cret",
-            "'ftp://a.example/x' is no file that can be loaded. Possible are paths of files "
-            "(files/…) and http(s) URLs.",
+            ("'ftp://a.example/x' is not a file that can be loaded. Use the path of a file (files/…) or an http(s) URL."),
         ),
         (
             "file:data::data:text/plain,s3cret",
-            "'data:…' is no file that can be loaded. Possible are paths of files (files/…) and "
-            "http(s) URLs.",
+            ("'data:…' is not a file that can be loaded. Use the path of a file (files/…) or an http(s) URL."),
         ),
         (
             "file:base64::https://a.example/x?s3cret",
@@ -216,7 +218,7 @@ async def test_one_mistake_refuses_the_call_once_the_others_are_loaded():
 
     told = await refusal(loader, x="file:text::gone.txt", y=f"file:text::{HOME}/a.txt")
 
-    assert told.startswith("Parameter x is invalid: There is no file")
+    assert told.startswith("Parameter x is invalid: The file")
     assert loader.loading.loads.used == 1
 
 
@@ -228,12 +230,12 @@ async def test_one_call_has_so_many_files_and_bytes(monkeypatch):
 
     assert await resolved(loader, x=[reference] * 2) == {"x": ["12345"] * 2}
     assert await refusal(loader, x=[reference] * 3) == (
-        "Parameter x[2] is invalid: The files of one call have at most 12 bytes together. "
-        "Use fewer of them at once."
+        "Parameter x[2] is invalid: The files of one call are too large; the limit is 12 bytes "
+        "in total. Use fewer files at once."
     )
     monkeypatch.setattr(file_references, "MOST_FILES", 2)
     assert await refusal(loader, x=[reference] * 3) == (
-        "Parameter x[2] is invalid: One call refers to at most 2 files."
+        "Parameter x[2] is invalid: The call refers to too many files; the limit is 2."
     )
 
 
@@ -249,14 +251,14 @@ PARAMETERS = FunctionParameters.model_validate(
 
 
 class Called:
-    """A tool in all its wrappers, what it got, and what was shown of that."""
+    """A tool in all its wrappers, its arguments, and the stages."""
 
     def __init__(self, fallback: Fallback | None = None) -> None:
         self.got: list[Mapping[str, Any]] = []
         self.events: list[Event] = []
         arguments = read_arguments(PARAMETERS)
-        wishes = Wishes(arguments, Display("Look up"), 5, fallback=fallback or Fallback())
-        self.tool = wrapped(answering(self.note), wishes)
+        wishes = ToolOptions(arguments, Display("Look up"), 5, fallback=fallback or Fallback())
+        self.tool = wrap_tool(answering(self.note), wishes)
 
     def note(self, invocation: Invocation) -> ToolResult:
         self.got.append(invocation.arguments)
@@ -328,7 +330,7 @@ addresses = st.text(
 def test_a_reference_is_read_as_it_was_written(prefix, url, slashes, loud):
     text = f"{'/' * slashes}file:{prefix}::"
 
-    assert read_reference((text.upper() if loud else text) + url) == Reference(prefix, url)
+    assert read_reference((text.upper() if loud else text) + url) == FileReference(prefix, url)
 
 
 @given(st.text())
@@ -336,5 +338,5 @@ def test_no_text_is_too_strange_and_most_are_no_references(text):
     try:
         found = read_reference(text)
     except FileRefused:
-        found = Reference("url", "")
+        found = FileReference("url", "")
     assert found is None or text.lstrip("/").lower().startswith("file:")

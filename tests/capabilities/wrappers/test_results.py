@@ -13,8 +13,8 @@ from apps.capabilities.wrappers.limits import with_limit, with_timeout
 from apps.capabilities.wrappers.logs import with_log
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import ToolError, ToolTimedOut
-from apps.manifest.attachments import AttachmentFilter
-from apps.workspace.media_types import matches
+from apps.manifest.toolsets.attachments import AttachmentFilter
+from apps.workspace.media_types import matches_any
 from tests.capabilities.wrappers.calls import SPEC, answering, failing, saying, use
 from tests.contract import proves
 
@@ -48,8 +48,8 @@ async def test_other_failures_pass_the_time_out():
 
 
 @proves("6.2", "D-11")
-async def test_the_models_copy_is_cut_with_a_notice(settings):
-    settings.TOOL_RESULT_CHARACTERS = 32_000
+async def test_the_models_copy_is_cut_with_a_notice(monkeypatch):
+    monkeypatch.setattr("apps.capabilities.wrappers.limits.RESULT_CHARACTERS", 32_000)
     whole = "x" * 32_000
 
     assert await use(with_limit(saying(f"{whole}yz"))) == ToolResult(
@@ -118,7 +118,7 @@ async def test_what_a_tool_shows_itself_stays_shown_once():
     ],
 )
 def test_types_match_exactly_or_by_their_first_half(media_type, pattern, is_match):
-    assert matches(media_type, [pattern]) is is_match
+    assert matches_any(media_type, [pattern]) is is_match
 
 
 @proves("6.2")

@@ -1,4 +1,4 @@
-"""When a tool is called again by itself."""
+"""Automatic retries of a tool call."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.retries import with_retries
 from apps.errors import FileRefused, InvalidParameter, ToolError, ToolTimedOut
-from apps.manifest.fallbacks import Fallback
+from apps.manifest.toolsets.fallback_strategies import Fallback
 from tests.capabilities.manifests import opening_for
 from tests.capabilities.wrappers.calls import answering
 from tests.contract import proves
@@ -37,7 +37,7 @@ def on(value: str) -> dict[str, Any]:
 
 
 class Calls:
-    """What was done for one call that goes through these outcomes, the last one again and again."""
+    """Records one call that has these outcomes in turn, and repeats the last one."""
 
     def __init__(self, *outcomes: Exception | str) -> None:
         self.outcomes = outcomes
@@ -83,7 +83,7 @@ async def test_a_failing_call_is_made_again_after_a_pause_and_its_stage_counts(c
         StageDelta("call-1", "> Attempt 3 of 3\n\n"),
     ]
     assert [record.getMessage().partition(" pause")[0] for record in caplog.records] == [
-        f"Tool call failed and is tried again: name=look_up id='call-1' attempt={attempt} of 3 "
+        f"Tool call failed and is retried: name=look_up id='call-1' attempt={attempt} of 3 "
         "error=ToolError"
         for attempt in (1, 2)
     ]

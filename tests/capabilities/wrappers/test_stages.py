@@ -1,4 +1,4 @@
-"""What a person sees of a tool call."""
+"""Stages of tool calls."""
 
 import json
 from contextlib import suppress
@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from apps.agent.early_stages import EarlyStage, GrowingCall
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StageRenamed, TextDelta
 from apps.agent.loop import AgentLoop
-from apps.agent.messages import Message
+from apps.agent.loop_options import LoopLimits, LoopTools
+from apps.agent.messages import ModelMessage
 from apps.agent.progress import Progress
-from apps.agent.stages import Announcement, open_stage
+from apps.agent.stages import Announcement, EarlyStage, GrowingCall, open_stage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.wrappers.display import Display, display_of
-from apps.capabilities.wrappers.fallbacks import with_fallback
+from apps.capabilities.wrappers.failure_handling import with_fallback
 from apps.capabilities.wrappers.stages import with_stage
 from apps.errors import InvalidParameter, ModelFailed, StepLimitReached, Stopped, ToolError
-from apps.manifest.fallbacks import Fallback, HardStop
-from apps.manifest.parameters import ParameterStage
-from apps.manifest.tools import ToolDisplay, ToolStage
+from apps.manifest.toolsets.fallback_strategies import Fallback, HardStop
+from apps.manifest.toolsets.parameters import ParameterStage
+from apps.manifest.toolsets.tools import ToolDisplay, ToolStage
 from tests.capabilities.manifests import CALLER, manifest, opening_for, stage_text, timeless
 from tests.capabilities.wrappers.calls import SPEC, answering, failing, saying, use
 from tests.contract import proves
@@ -216,7 +216,7 @@ def test_the_installations_level_wins_over_the_applications(
 async def test_the_title_is_in_the_language_of_the_caller():
     seen: list[Event] = []
     tool = with_stage(saying("ok"), Display({"en": "Parcels", "de": "Pakete"}))
-    opening = opening_for(replace(CALLER, locale="de"))
+    opening = opening_for(CALLER.at(locale="de"))
 
     await tool.bind(opening).call(Invocation("call-1", {}, (), seen.append))
 
@@ -227,7 +227,7 @@ async def test_the_title_is_in_the_language_of_the_caller():
 async def streamed(
     display: Display, *pieces: str, streams: str = "code"
 ) -> tuple[list[Event], Announcement | None]:
-    """What is shown of a call whose arguments arrive in these pieces, and how it began."""
+    """Return the stages of a call whose arguments arrive in these pieces, and how it began."""
     seen: list[Event] = []
     tool = replace(answering(lambda invocation: ToolResult("ok")), streams=streams)
     bound = with_stage(tool, display).bind(opening_for())
@@ -301,13 +301,18 @@ async def test_only_what_is_sure_to_be_shown_begins_early(display, title, argume
 
 
 async def shown_in_a_run(visibility: Any, *answers: list[Any]) -> list[Event]:
-    """The events of a run whose tool keeps its stage open."""
+    """Return the events of a run whose tool keeps its stage open."""
     seen: list[Event] = []
     display = Display("T", visibility, ToolStage(defer_close=True))
     bound = with_stage(saying("ok"), display).bind(opening_for())
-    loop = AgentLoop(ScriptedModel(*answers), "gpt", {SPEC.name: bound}, max_iterations=2)
+    loop = AgentLoop(
+        ScriptedModel(*answers),
+        "gpt",
+        LoopTools({SPEC.name: bound}),
+        limits=LoopLimits(iterations=2),
+    )
     with suppress(ModelFailed, StepLimitReached):
-        await loop.run([Message("user", "Go")], seen.append, Progress())
+        await loop.run([ModelMessage("user", "Go")], seen.append, Progress())
     return timeless(seen)
 
 
@@ -345,7 +350,10 @@ async def test_a_stage_that_began_early_or_stays_open_is_excused_as_others_are()
 
     bound = with_stage(tool, Display("T", stage=ToolStage(defer_close=True))).bind(opening_for())
     loop = AgentLoop(
-        ScriptedModel(ASKED, answer("12")), "gpt", {SPEC.name: bound}, max_iterations=2
+        ScriptedModel(ASKED, answer("12")),
+        "gpt",
+        LoopTools({SPEC.name: bound}),
+        limits=LoopLimits(iterations=2),
     )
-    await loop.run([Message("user", "Go")], seen.append, Progress())
+    await loop.run([ModelMessage("user", "Go")], seen.append, Progress())
     assert timeless(seen) == [*CALL, ERROR, TextDelta("12"), EXCUSED]

@@ -1,4 +1,4 @@
-"""Files of strangers: each is refused with its name and place, and nothing of it is kept."""
+"""Hostile files are refused with their name and location, and nothing of them is stored."""
 
 import stat
 import zipfile
@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from apps.catalog.application_files.archives import applications_in, archive, unpacked
+from apps.catalog.application_files.archives import applications_in, archive, unpack_archive
 from apps.catalog.application_files.folders import MOST_BYTES, FilesRefused
 from apps.catalog.application_files.reader import read_application
+from apps.catalog.application_files.row_files import ContentInvalid
+from apps.catalog.application_files.row_import import import_directories
 from apps.catalog.models import Application, ApplicationSkill, ApplicationSource
-from apps.catalog.row_files import ContentInvalid
-from apps.catalog.row_import import import_directories
 from apps.workspace.local.models import Deployment
+from tests.documents.raw_names import raw_archive
 
 TRAVEL = b"""\
 title: Travel
@@ -40,7 +41,7 @@ def zipped(*entries: tuple[str, bytes], links: tuple[str, ...] = ()) -> bytes:
 
 
 def lying(content: bytes) -> bytes:
-    """A zip file whose directory says that its entry is small."""
+    """Return a zip file whose directory understates the size of its entry."""
     whole = zipped(("application.yaml", content))
     size = len(content).to_bytes(4, "little")
     return whole.replace(size, (10).to_bytes(4, "little"))
@@ -49,30 +50,55 @@ def lying(content: bytes) -> bytes:
 def test_an_archive_comes_back_and_is_the_same_for_the_same_files():
     files = {f"application/travel/{name}": content for name, content in WHOLE.items()}
 
-    assert unpacked(archive(files)) == files
+    assert unpack_archive(archive(files)) == files
     assert archive(files) == archive(dict(reversed(files.items())))
     assert applications_in(files) == {"travel": WHOLE}
     assert applications_in(WHOLE, "mine") == {"mine": WHOLE}
 
 
+def test_names_are_read_as_macos_writes_them_and_composed():
+    files = {"a/skills/Gro\u0308ße.md": b"x", "a/b\u202e.md": b"y"}
+
+    read = {"a/skills/Größe.md": b"x", "a/b.md": b"y"}
+    assert unpack_archive(zipped(*files.items())) == read
+    assert unpack_archive(raw_archive(files).read()) == read
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"PK nothing", "this is no zip file that can be read"),
-        (zipped(("../evil.yaml", b"")), "../evil.yaml: leads out of the zip file."),
-        (zipped(("/etc/passwd", b"")), "/etc/passwd: leads out of the zip file."),
-        (zipped(("C:/x.yaml", b"")), "C:/x.yaml: leads out of the zip file."),
-        (zipped(("a/b", b"x"), links=("a/b",)), "a/b: is a link; put the file itself"),
-        (zipped(("a.yaml", b"1"), ("A.yaml", b"2")), "A.yaml: is in the zip file twice."),
-        (zipped(("a.yaml", b"0" * 3_000_000)), "a.yaml: the file has 3,000,000 bytes; at most"),
-        (lying(b"0" * 3_000_000), "this is no zip file that can be read"),
-        (zipped(*((f"{n}.md", b"0" * 2_000_000) for n in range(9))), f"more than {MOST_BYTES:,} b"),
-        (zipped(*((f"{n}.md", b"") for n in range(501))), "the zip file has more than 500 files."),
+        (b"PK nothing", "this is not a readable ZIP file"),
+        (zipped(("../evil.yaml", b"")), "../evil.yaml: is outside of the ZIP file."),
+        (zipped(("/etc/passwd", b"")), "/etc/passwd: is outside of the ZIP file."),
+        (zipped(("C:/x.yaml", b"")), "C:/x.yaml: is outside of the ZIP file."),
+        (
+            zipped(("a/b", b"x"), links=("a/b",)),
+            "a/b: is a link; add the file itself to the ZIP file.",
+        ),
+        (zipped(("a.yaml", b"1"), ("A.yaml", b"2")), "A.yaml: is in the ZIP file twice."),
+        (zipped(("ö.md", b"1"), ("o\u0308.md", b"2")), "ö.md: is in the ZIP file twice."),
+        (zipped(("a.md", b"1"), ("a\u200b.md", b"2")), "a.md: is in the ZIP file twice."),
+        (zipped(("a\n.md", b"1")), r"'a\n.md': control characters are not allowed."),
+        (zipped(("a" * 60_000, b"1")), "the name has 60000 characters; the limit is 500"),
+        (raw_archive({"ÿþ¤¦.md": "x"}, "latin-1").read(), "create the ZIP file with UTF-8 names."),
+        (
+            zipped(("a.yaml", b"0" * 3_000_000)),
+            "a.yaml: the file has 3,000,000 bytes; the limit is",
+        ),
+        (lying(b"0" * 3_000_000), "this is not a readable ZIP file"),
+        (
+            zipped(*((f"{n}.md", b"0" * 2_000_000) for n in range(9))),
+            f"the limit is {MOST_BYTES:,} bytes in total",
+        ),
+        (
+            zipped(*((f"{n}.md", b"") for n in range(501))),
+            ("the ZIP file has too many files; the limit is 500."),
+        ),
     ],
 )
 def test_a_hostile_archive_is_refused(content, message):
     with pytest.raises(FilesRefused) as caught:
-        unpacked(content)
+        unpack_archive(content)
 
     assert message in str(caught.value)
 
@@ -83,46 +109,45 @@ def test_files_that_belong_to_no_application_are_refused():
             applications_in(files)
         return str(caught.value)
 
-    assert problem({"a.md": b""}) == "there is no application.yaml in the files."
+    assert problem({"a.md": b""}) == "the files contain no application.yaml."
     assert problem({"a/application.yaml": b"", "b.md": b""}) == (
-        "b.md: is not in the folder of one application.yaml."
+        "b.md: is not in a folder with a application.yaml."
     )
     assert problem({"x/a/application.yaml": b"", "y/a/application.yaml": b""}) == (
-        "y/a: an application 'a' is in the files already."
+        "y/a: the files contain the application 'a' twice."
     )
 
 
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"application.yaml": None}, "application.yaml: there is no such file."),
-        ({"application.yaml": b"title: \xff"}, "application.yaml: line 1: not UTF-8; save the file "
-         "in this encoding."),
-        ({"prompt.md": b"one\ntw\0o"}, "prompt.md: line 2: holds a NUL or half of a character pair, "
-         "which cannot be stored."),
+        ({"application.yaml": None}, "application.yaml: the file does not exist."),
+        ({"application.yaml": b"title: \xff"}, ("application.yaml: line 1: not UTF-8; save the "
+                                               "file as UTF-8.")),
+        ({"prompt.md": b"one\ntw\0o"}, "prompt.md: line 2: contains a NUL character or half of a surrogate pair, which cannot be stored."),
         ({"application.yaml": b"- a"}, "application.yaml: line 1: write keys and values, such as "
          "'title: Travel'."),
-        ({"application.yaml": b"#" * 1_100_000}, "application.yaml: the file has 1,100,000 bytes; at "
-         "most 1,048,576 are possible."),
+        ({"application.yaml": b"#" * 1_100_000}, ("application.yaml: the file has 1,100,000 "
+                                                 "bytes; the limit is 1,048,576.")),
         ({"application.yaml": TRAVEL + b"titel: x\n"}, "application.yaml: line 8: 'titel': there is "
          "no such key; did you mean 'title'?"),
-        ({"application.yaml": b"slug: other\n" + TRAVEL}, "application.yaml: line 1: slug: is "
-         "'other', its folder 'travel'."),
+        ({"application.yaml": b"slug: other\n" + TRAVEL}, ("application.yaml: line 1: slug is "
+                                                          "'other', but its folder is 'travel'.")),
         ({"application.yaml": TRAVEL.replace(b"{type: custom, variables: {}}", b"null")},
          "prompt.md: the orchestrator in application.yaml has no system_prompt of the type 'custom'; "
          "write system_prompt: {type: custom, variables: {}} there."),
-        ({"run.sh": b""}, "run.sh: is no part of an application; possible are application.yaml, "
-         "prompt.md, an icon.svg, icon.png or icon.webp, skills/<name>/SKILL.md with files beside it, "
+        ({"run.sh": b""}, "run.sh: is not part of an application; allowed are application.yaml, "
+         "prompt.md, an icon.svg, icon.png or icon.webp, skills/<name>/SKILL.md with files next to it, "
          "and cases/<name>.yaml."),
-        ({"icon.png": b"GIF89a"}, "icon.png: This is no SVG, PNG or WebP."),
-        ({"icon.png": b"<svg/>"}, "icon.png: its content is of another type; call it icon.svg."),
+        ({"icon.png": b"GIF89a"}, "icon.png: This is not an SVG, PNG or WebP image."),
+        ({"icon.png": b"<svg/>"}, "icon.png: the content has another type; rename it to icon.svg."),
         ({"icon.svg": b"<svg/>", "application.yaml": b"icon: \xf0\x9f\xa6\x8a\n" + TRAVEL},
-         "icon.svg: application.yaml has an icon, too; keep one of them."),
+         "icon.svg: application.yaml also has an icon; remove one of them."),
         ({"icon.svg": b"<svg>" + b" " * 65_536},
-         "icon.svg: The picture has 65,541 bytes; at most 65,536 are possible."),
-        ({"skills/tone/a.md": b""}, "skills/tone: there is no SKILL.md in the folder."),
+         "icon.svg: The image has 65,541 bytes; the limit is 65,536."),
+        ({"skills/tone/a.md": b""}, "skills/tone: the folder contains no SKILL.md."),
         ({"skills/tone/SKILL.md": b"---\nname: other\ndescription: x\n---\n\nText.\n"},
-         "skills/tone/SKILL.md: name: is 'other', its folder 'tone'."),
+         "skills/tone/SKILL.md: the name is 'other', but its folder is 'tone'."),
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_with_its_file_and_line(changes, problem):
@@ -178,6 +203,6 @@ def test_links_out_of_the_directory_and_circles_of_links_are_refused(tmp_path):
         import_directories(inside)
 
     assert caught.value.problems == (
-        "application/loop: skills: folders are nested deeper than 8 levels.",
-        "application/travel: prompt.md: is a link that leads out of the directory.",
+        "application/loop: skills: folders are nested too deeply; the limit is 8 levels.",
+        "application/travel: prompt.md: is a link to a target outside of the directory.",
     )

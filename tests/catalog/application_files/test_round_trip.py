@@ -11,14 +11,14 @@ from django.core.management import CommandError, call_command
 
 from apps.catalog.application_files import parts
 from apps.catalog.application_files.exporter import exported_files, write_files
-from apps.catalog.application_files.own_skills import skills_of
-from apps.catalog.application_files.parts import CaseFiles
+from apps.catalog.application_files.row_import import import_directories
 from apps.catalog.models import Application, ApplicationSource, empty_manifest
-from apps.catalog.review import review_manifest
-from apps.catalog.row_import import import_directories
-from apps.manifest.credentials import Place, credential_places
+from apps.catalog.own_skills import skills_of
+from apps.catalog.review.manifests import review_manifest
+from apps.manifest.credentials import CredentialPlace, credential_places
 from apps.workspace.local.models import Deployment, Secret
-from tests.console.admin.test_document_form import tracking
+from tests.catalog.credentials.documents import tracking
+from tests.catalog.rows import make_application
 
 pytestmark = pytest.mark.django_db
 
@@ -71,14 +71,15 @@ def printed(*arguments: object, command: str = "import_content") -> str:
 
 
 def examples(root: Path) -> list[dict[str, Any]]:
-    """The manifests of the documentation: parts of one stand in the smallest manifest."""
+    """Return the manifests in the documentation. Parts of a manifest are inserted into the smallest
+    one."""
     found = []
     for page in sorted(root.glob("*.md")):
         text = page.read_text()
         indented = re.findall(r"(?:^    .*\n|^\n)+", text, re.MULTILINE)
         fenced = [block.partition("```")[0] for block in text.split("```json\n")[1:]]
         for block in (*indented, *fenced):
-            with suppress(ValueError, TypeError):  # no JSON, or no object
+            with suppress(ValueError, TypeError):  # not JSON, or not an object
                 written = json.loads(block)
                 part = {"tool_sets": [written]} if "type" in written else written
                 manifest = {**empty_manifest(), **part}
@@ -87,7 +88,7 @@ def examples(root: Path) -> list[dict[str, Any]]:
     return [one for one in found if are_references(credential_places(one))]
 
 
-def are_references(places: Iterable[Place]) -> bool:
+def are_references(places: Iterable[CredentialPlace]) -> bool:
     return all(place.kind == "reference" for place in places)
 
 
@@ -97,7 +98,7 @@ def test_every_shipped_application_and_every_example_comes_back_byte_by_byte(set
     shipped = Application.objects.count()
     manifests = examples(settings.BASE_DIR / "docs")
     for number, manifest in enumerate(manifests):
-        Application.objects.create(slug=f"example-{number}", title="Example", manifest=manifest)
+        make_application(slug=f"example-{number}", title="Example", manifest=manifest)
     first = exported()
     before = list(Application.objects.order_by("slug").values("slug", "title", "manifest"))
     write_files(tmp_path, first)
@@ -188,14 +189,14 @@ def test_a_skill_alone_makes_a_new_version_of_its_application(directory):
 def test_secrets_are_exported_by_their_names_and_never_as_they_are(directory, tmp_path):
     Secret.objects.create(name="shop", value="s3cret")
     manifest = {**empty_manifest(), "tool_sets": [tracking({"$secret": "shop"})]}
-    row = Application.objects.create(slug="shop", title="Shop", manifest=manifest)
+    row = make_application(slug="shop", title="Shop", manifest=manifest)
     found = exported()
     row.manifest["tool_sets"] = [tracking("s3cret")]
     row.save()
 
     assert b"s3cret" not in b"".join(found.values())
     assert b"$secret: shop" in found["application/shop/application.yaml"]
-    with pytest.raises(CommandError, match="is a credential in plain text"):
+    with pytest.raises(CommandError, match="is a plain credential"):
         printed(tmp_path / "out", command="export_content")
     assert not (tmp_path / "out").exists()
 
@@ -213,7 +214,7 @@ def test_the_command_writes_what_is_asked_for_and_removes_what_is_gone(directory
     assert said == "exported  application travel\n"
     assert first == written
     assert set(tree(out)) == {*exported(), "application/travel/README.md"}
-    with pytest.raises(CommandError, match="There is no application 'nobody'"):
+    with pytest.raises(CommandError, match="Unknown application: 'nobody'"):
         printed(out, "nobody", command="export_content")
 
 
@@ -222,11 +223,13 @@ def test_cases_go_into_files_and_come_back(directory, monkeypatch):
 
     def save(application, document, overwrite):
         if "name" not in document:
-            raise ValueError("name: is missing; write a text")
+            raise ValueError("name: required; enter a text")
         kept[document["name"]] = dict(document)
 
-    room = CaseFiles(lambda application, with_real_runs: list(kept.values()), save)
-    monkeypatch.setattr(parts, "_connected", [room])
+    monkeypatch.setattr(
+        parts.case_documents, "connected", {"": lambda application, real: list(kept.values())}
+    )
+    monkeypatch.setattr(parts.case_savers, "connected", {"": save})
     put(
         directory,
         "cases/greeting.yaml",
@@ -240,4 +243,4 @@ def test_cases_go_into_files_and_come_back(directory, monkeypatch):
     put(directory, "cases/other.yaml", "title: x\n")
     with pytest.raises(CommandError) as caught:
         printed(directory)
-    assert "application/travel/cases/other.yaml: name: is missing" in str(caught.value)
+    assert "application/travel/cases/other.yaml: name: required; enter a text" in str(caught.value)

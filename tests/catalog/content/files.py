@@ -1,4 +1,4 @@
-"""Content written for a test, in a directory of its own."""
+"""Write content for a test into its own directory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from apps.catalog.content.layers import Content, read_layers
 
 
 def write(directory: Path, **files: Any) -> Path:
-    """`tool__shop={…}` writes `tool/shop.json`; text becomes Markdown, bytes are kept as they are."""
+    """Write `tool/shop.json` for `tool__shop={…}`. Text becomes Markdown, and bytes are written
+    unchanged."""
     for name, value in files.items():
         kind, _, stem = name.partition("__")
         suffix = ".md" if kind == "prompt" else ".json"

@@ -11,9 +11,8 @@ from apps.catalog.content.agents import agent_problems, installed_agents
 from apps.catalog.content.layers import read_layers
 from apps.catalog.content.previews import preview
 from apps.catalog.content.references import resolve_references
-from apps.manifest.agent_definition import AgentDefinition, AgentInvalid, read_agent
-from apps.manifest.toolsets import label_of
-from apps.manifest.validation import read
+from apps.manifest.markdown.agent_definition import AgentDefinition, AgentInvalid, read_agent
+from apps.manifest.validation.validation import read_manifest
 from tests.contract import proves
 from tests.manifest.documents import manifest
 
@@ -112,7 +111,7 @@ def test_an_agent_brings_predefined_toolsets_and_one_that_there_is_not_is_told(t
     content = read_layers([folder])
     found = installed_agents(content)
 
-    assert [label_of(one) for one in found["scout"].brought] == ["Shop"]
+    assert [one.label for one in found["scout"].brought] == ["Shop"]
     assert "judge" not in found
     assert list(agent_problems(content, content.items["agent"]["judge"])) == [
         "brings: There is no predefined toolset 'shopp'; did you mean 'shop'?"
@@ -126,9 +125,9 @@ def test_an_editor_sees_what_it_is_told_and_has(tmp_path: Path):
     blocks = preview(content, content.items["agent"]["scout"])
 
     assert [(block.title, block.text) for block in blocks] == [
-        ("What models are told of it", "scout: Looks ahead."),
-        ("What it is told", "You scout. Today is Monday."),
-        ("What it has of the application's toolsets", "None."),
+        ("Description for models", "scout: Looks ahead."),
+        ("Instructions", "You scout. Today is Monday."),
+        ("Toolsets of the application", "None."),
     ]
 
 
@@ -136,7 +135,7 @@ def test_an_editor_sees_what_it_is_told_and_has(tmp_path: Path):
 def test_an_application_that_offers_an_agent_that_there_is_not_is_told(tmp_path: Path):
     content = read_layers([write(tmp_path, "scout", TEXT)])
     wanted = {"spawn_agent": {"enabled": True, "agents": ["scout", "scot"]}}
-    document = read(manifest(features=wanted))
+    document = read_manifest(manifest(features=wanted))
 
     problems = resolve_references(document, content).problems
 

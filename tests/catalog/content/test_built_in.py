@@ -1,4 +1,4 @@
-"""What comes with the code: every item is complete, and its tools do what they are for."""
+"""Every built-in item is complete, and its tools do what they are for."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ import json
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
 from apps.agent.events import AttachmentAdded, Event, StageOpened, TextDelta
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.capabilities.wrappers.attachments import SEE_PICTURES
-from apps.catalog.content.installed import directories, installed
+from apps.catalog.content.installed import directories, installed_content
 from apps.catalog.content.layers import read_layers
 from apps.catalog.content.references import resolve_references
 from apps.catalog.models import Application
-from apps.catalog.resolve import resolve
-from apps.manifest.validation import read
+from apps.catalog.resolve import resolve_application
+from apps.manifest.validation.validation import read_manifest
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
-from tests.catalog.rows import manifest_with
+from apps.runs.run import run_application
+from tests.catalog.rows import manifest_with, store_application
 from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import manifest
@@ -74,7 +75,7 @@ def test_every_toolset_resolves_as_it_is(subtests: pytest.Subtests):
         with subtests.test(name=name):
             document = manifest(tool_sets=[{"type": "predefined", "template_name": name}])
 
-            assert resolve_references(read(document), CONTENT).problems == ()
+            assert resolve_references(read_manifest(document), CONTENT).problems == ()
 
 
 @proves("m4.5", "G-55")
@@ -85,7 +86,7 @@ def test_every_tool_resolves_in_a_toolset_of_its_kind(subtests: pytest.Subtests)
             kind = kinds.get(CONTENT.items["tool"][name].value["type"], "internal")
             toolset = {"type": kind, "name": "own", "tools": [{"template_name": name}]}
 
-            found = resolve_references(read(manifest(tool_sets=[toolset])), CONTENT)
+            found = resolve_references(read_manifest(manifest(tool_sets=[toolset])), CONTENT)
 
             assert found.problems == ()
             [tool] = found.manifest.model_dump()["tool_sets"][0]["tools"]
@@ -110,13 +111,15 @@ async def ask(
     reference = {"type": "predefined", "template_name": toolset}
     orchestrator = {"deployment": {"deployment_id": "gpt"}}
     document = manifest_with(orchestrator=orchestrator, tool_sets=[reference], features=None)
-    await Application.objects.acreate(slug="it", title="It", manifest=document)
+    await sync_to_async(store_application)(slug="it", title="It", manifest=document)
     workspace = FakeWorkspace(CALLER)
     workspace.models = models
     events = [] if events is None else events
-    request = RunRequest((Message("user", "Please."),))
+    request = RunRequest((ModelMessage("user", "Please."),))
     async with asyncio.timeout(60):
-        await run(await resolve("it"), request, workspace, CALLER, events.append)
+        await run_application(
+            await resolve_application("it"), request, workspace, CALLER, events.append
+        )
     return models["gpt"]
 
 
@@ -194,7 +197,7 @@ async def test_a_picture_of_the_built_in_tool_stands_in_the_answer_g_17():
     said = "".join(event.text for event in events if isinstance(event, TextDelta))
     assert said == "![Boat](files/b/boat.png)\n\nThere it is."
     assert not [event for event in events if isinstance(event, AttachmentAdded)]
-    assert list(painter.asked[0].messages) == [Message("user", "A red boat")]
+    assert list(painter.asked[0].messages) == [ModelMessage("user", "A red boat")]
     configuration = {"size": "1024x1024", "style": "natural", "quality": "standard"}
     assert painter.asked[0].parameters == {"custom_fields": {"configuration": configuration}}
     (spec,) = [s for s in orchestrator.asked[0].tools if s.name == "image_generation_tool"]
@@ -252,11 +255,11 @@ async def test_every_skill_is_read_when_a_model_asks_for_it(name):
     await ask("weather", {"gpt": model})
 
     listed = f"<name>{name}</name>" in model.asked[0].messages[0].text
-    assert listed is (name != "dial-memory")  # it requires the tools of a memory
+    assert listed is (name != "dial-memory")  # it requires the tools of memories
     assert model.asked[1].messages[-1].text == CONTENT.items["skill"][name].text
 
 
 @pytest.mark.django_db
 def test_the_installation_has_what_is_built_in():
     for kind, items in CONTENT.items.items():
-        assert items.keys() <= installed().items[kind].keys()
+        assert items.keys() <= installed_content().items[kind].keys()

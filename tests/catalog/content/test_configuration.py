@@ -34,10 +34,14 @@ def test_only_toolsets_are_written_out_and_what_cannot_be_is_left_out(tmp_path, 
     expanded = {**HARBOUR, "description": "Ships.", "tools": [SHIP]}
     assert found == {**PROMPT, "tool_sets": [expanded, rest_tools(SHIP, off, name="own")]}
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
-        "default_configuration.json: tool_sets[0].tools[1]: In the predefined toolset 'harbour': "
-        "There is no predefined tool 'gone'; there are 'ship'.",
-        "default_configuration.json: tool_sets[1]: There is no predefined toolset 'nowhere'; "
-        "there are 'harbour'.",
+        (
+            "default_configuration.json: tool_sets[0].tools[1]: In the predefined toolset "
+            "'harbour': There is no predefined tool 'gone'; there are 'ship'."
+        ),
+        (
+            "default_configuration.json: tool_sets[1]: There is no predefined toolset 'nowhere'; "
+            "there are 'harbour'."
+        ),
     ]
 
 

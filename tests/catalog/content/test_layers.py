@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.catalog.content.installed import installed
+from apps.catalog.content.installed import installed_content
 from apps.catalog.content.layers import Content, read_layers
 from apps.catalog.content.review import content_problems
 from tests.catalog.content.files import content, write
@@ -77,10 +77,10 @@ def test_the_configuration_of_layers_is_joined_key_by_key(tmp_path):
         (b"", "Line 1, column 1: not valid JSON: Expecting value."),
         (b"[]", "$: expected an object, found a list."),
         (b'"text"', "$: expected an object, found a string."),
-        (b"\xff\xfe", "Line 1: not UTF-8; save the file in this encoding."),
-        (b'{"a": NaN}', "NaN is not a JSON value; write a number or null."),
-        (b'{"a": 1, "a": 2}', "the key 'a' stands twice in one object; remove one."),
-        (b" " * 3_000_000, "the file has 3,000,000 bytes; at most 2,097,152 are possible."),
+        (b"\xff\xfe", "Line 1: not UTF-8; save the file as UTF-8."),
+        (b'{"a": NaN}', "NaN is not a JSON value; use a number or null."),
+        (b'{"a": 1, "a": 2}', "the key 'a' occurs twice in one object; remove one."),
+        (b" " * 3_000_000, "the file has 3,000,000 bytes; the limit is 2,097,152."),
     ],
 )
 def test_what_is_no_json_object_says_why(tmp_path, written, problem):
@@ -106,7 +106,7 @@ def test_an_empty_prompt_and_a_directory_like_a_file_are_problems(tmp_path):
 
 def test_a_directory_that_is_missing_is_a_problem(tmp_path):
     assert content_problems(read_layers([tmp_path / "nowhere"])) == [
-        f"{tmp_path}/nowhere: there is no such directory."
+        f"{tmp_path}/nowhere: the directory does not exist."
     ]
 
 
@@ -129,25 +129,25 @@ def test_without_any_items_there_are_none_to_name(tmp_path):
 
 
 def touch(path: Path) -> None:
-    """As an editor does that writes the same number of bytes."""
+    """Write like an editor that changes a file without changing its size."""
     found = path.stat()
     os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
 
 
 @proves("m4.2")
 @pytest.mark.django_db
-def test_content_is_read_again_when_a_file_has_changed(tmp_path, settings):
-    settings.CATALOG_MAX_AGE_SECONDS = 0.0
+def test_content_is_read_again_when_a_file_has_changed(tmp_path, settings, monkeypatch):
+    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0.0)
     settings.PREDEFINED_DIR = write(tmp_path, tool__a={"x": 1})
-    before = installed()
-    assert installed() is before
+    before = installed_content()
+    assert installed_content() is before
 
     write(tmp_path, tool__a={"x": 2})
     touch(tmp_path / "tool" / "a.json")
-    assert installed().items["tool"]["a"].value == {"x": 2}
+    assert installed_content().items["tool"]["a"].value == {"x": 2}
 
     write(tmp_path, tool__b={})
-    assert list(installed().items["tool"]) == ["a", "b"]
+    assert list(installed_content().items["tool"]) == ["a", "b"]
 
     (tmp_path / "tool" / "a.json").unlink()
-    assert list(installed().items["tool"]) == ["b"]
+    assert list(installed_content().items["tool"]) == ["b"]

@@ -1,4 +1,4 @@
-"""Whatever a patch says, a reference becomes something valid or a problem with its place."""
+"""Any patch either makes a reference valid or is a problem with a location."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.catalog.content.items import item_of
-from apps.catalog.content.layers import Content, Rows, read_layers
+from apps.catalog.content.layers import Content, ContentRows, read_layers
 from apps.catalog.content.references import resolve_references
-from apps.manifest.overrides import merge
-from apps.manifest.tools import PredefinedTool
-from apps.manifest.toolsets import PredefinedToolSet
-from apps.manifest.validation import read
+from apps.manifest.kinds.predefined import PredefinedToolSet
+from apps.manifest.toolsets.tools import PredefinedTool, apply_patch
+from apps.manifest.validation.validation import read_manifest
 from tests.contract import proves
 from tests.manifest.documents import manifest, rest_tool, rest_tools
 
@@ -45,7 +44,7 @@ def layer(tool: Any, toolset: Any) -> Content:
         item_of("tool", "ship", "database", "tool", json.dumps(tool)),
         item_of("toolset", "harbour", "database", "toolset", json.dumps(toolset)),
     )
-    return read_layers((), Rows({number: (1, item) for number, item in enumerate(items)}))
+    return read_layers((), ContentRows({number: (1, item) for number, item in enumerate(items)}))
 
 
 CONTENT = layer(SHIP, HARBOUR)
@@ -67,7 +66,7 @@ def test_every_patch_resolves_or_is_told_with_its_place(outer: Any, inner: Any):
         {"type": "predefined", "template_name": "harbour", "override": outer},
         rest_tools(tool, name="own"),
     ]
-    document = read(manifest(tool_sets=references))
+    document = read_manifest(manifest(tool_sets=references))
 
     found = resolve_references(document, CONTENT)
 
@@ -90,9 +89,9 @@ def test_every_patch_resolves_or_is_told_with_its_place(outer: Any, inner: Any):
 @proves("m4.4")
 @given(values, values)
 def test_a_patch_does_nothing_the_second_time(target: Any, patch: Any):
-    once = merge(target, patch)
+    once = apply_patch(target, patch)
 
-    assert merge(once, patch) == once
+    assert apply_patch(once, patch) == once
 
 
 @proves("m4.4")
@@ -100,7 +99,7 @@ def test_a_patch_does_nothing_the_second_time(target: Any, patch: Any):
 def test_a_patch_changes_neither_what_it_patches_nor_itself(target: Any, patch: Any):
     before = copy.deepcopy((target, patch))
 
-    merge(target, patch)
+    apply_patch(target, patch)
 
     assert (target, patch) == before
 
@@ -108,8 +107,8 @@ def test_a_patch_changes_neither_what_it_patches_nor_itself(target: Any, patch: 
 @proves("m4.4")
 @given(patches, patches)
 def test_no_null_of_a_patch_is_left_in_an_object(first: Any, second: Any):
-    """In lists they stay: the RFC takes those as they are."""
-    merged = merge(merge({}, first), second)
+    """Nulls in lists stay, because the RFC keeps lists unchanged."""
+    merged = apply_patch(apply_patch({}, first), second)
 
     assert not has_null(merged)
 
@@ -122,7 +121,7 @@ def has_null(value: Any) -> bool:
 
 @given(values)
 def test_an_empty_patch_keeps_an_object(target: Any):
-    assert merge(target, {}) == (target if isinstance(target, dict) else {})
+    assert apply_patch(target, {}) == (target if isinstance(target, dict) else {})
 
 
 def test_a_patch_may_bring_fallbacks_parameters_and_credentials():
@@ -142,7 +141,7 @@ def test_a_patch_may_bring_fallbacks_parameters_and_credentials():
         "override": {"tools": [tool], "authorization": authorization},
     }
 
-    found = resolve_references(read(manifest(tool_sets=[reference])), CONTENT)
+    found = resolve_references(read_manifest(manifest(tool_sets=[reference])), CONTENT)
 
     assert found.problems == ()
     written = found.manifest.model_dump(mode="json")["tool_sets"][0]

@@ -1,4 +1,4 @@
-"""Two processes that serve one database: what is saved in one is what the other answers with."""
+"""Two processes share a database: one answers with what the other has saved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.browser.serving import Site, migrated_database, serve
+from tests.browser.serving import Site, migrated_database, serve_process
 from tests.catalog.content.files import write
 from tests.load.processes import until
 
@@ -20,16 +20,17 @@ PREPARE = """
 from django.contrib.auth.models import User
 from apps.accounts.models import ApiKey
 from apps.catalog.models import Application
+from apps.catalog.versions.version_recorder import save_live
 from apps.workspace.local.models import Deployment
 User.objects.create_superuser("operator", "", "a-password-for-tests")
 Deployment.objects.create(deployment_id="demo-model", display_name="Demo", provider="demo")
-Application.objects.create(slug="it", title="It", manifest=manifest)
+save_live(Application(slug="it", title="It", manifest=manifest))
 result = ApiKey.objects.create_key(name="it")[1]
 """
 PUBLISH = """
 from apps.catalog.models import Application
-from apps.catalog.versions.publication import publish
-result = publish(Application.objects.get(slug="it"), "The predefined content of now").number
+from apps.catalog.actions import publish
+result = publish.execute(Application.objects.get(slug="it"), "The predefined content of now").number
 """
 MANIFEST = {
     "orchestrator": {"deployment": {"deployment_id": "demo-model"}},
@@ -40,7 +41,7 @@ PATIENCE = 60.0
 
 
 def answer_of(site: Site, key: str) -> str:
-    """What the demo model tells of its tools."""
+    """Return the demo model's list of its tools."""
     answer = httpx.post(
         f"{site.url}/openai/deployments/it/chat/completions",
         headers={"Api-Key": key},
@@ -82,14 +83,17 @@ def test_an_override_is_answered_with_by_another_process(tmp_path: Path):
     settings = {
         "DATABASE_URL": f"sqlite:///{tmp_path}/both.sqlite3",
         "SECRET_KEY": "x" * 50,
-        "DEMO_MODEL_DELAY_SECONDS": "0.0001",
         "PREDEFINED_EXTRA_PATHS": json.dumps([str(extra)]),
     }
     shutil.copy(migrated_database(), tmp_path / "both.sqlite3")
     folders = [tmp_path / "1", tmp_path / "2"]
     for folder in folders:
         folder.mkdir()
-    with serve(folders[0], **settings) as first, serve(folders[1], **settings) as second:
+    program = "tests.site.quick_demo_site"
+    with (
+        serve_process(folders[0], program, **settings) as (first, _),
+        serve_process(folders[1], program, **settings) as (second, _),
+    ):
         key = first.shell(PREPARE, manifest=MANIFEST)
         before = answer_of(second, key)
         with operator(first) as client:

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from apps.catalog.content.layers import Content
-from apps.catalog.content.references import ReferenceProblem, Resolved, resolve_references
+from apps.catalog.content.references import ReferenceProblem, ResolvedReferences, resolve_references
+from apps.manifest.kinds.internal import InternalToolSet
+from apps.manifest.kinds.rest import RestToolSet
 from apps.manifest.parts import parts_in_use
 from apps.manifest.prompts import PredefinedSystemPrompt
-from apps.manifest.toolsets import InternalToolSet, RestToolSet
-from apps.manifest.validation import read
+from apps.manifest.validation.validation import read_manifest
 from tests.catalog.content.files import content
 from tests.contract import proves
 from tests.manifest.documents import function, manifest, orchestrator, rest_tool, rest_tools
@@ -18,9 +19,11 @@ SHIP = rest_tool("ship", type="restapi-tool", attachment={"supported_types": ["t
 HARBOUR = rest_tools({"template_name": "ship"}, name="Harbour", description="Ships.")
 
 
-def resolved(content: Content, *tool_sets: Any, preview: bool = True, **members: Any) -> Resolved:
+def resolved(
+    content: Content, *tool_sets: Any, preview: bool = True, **members: Any
+) -> ResolvedReferences:
     document = manifest(tool_sets=list(tool_sets), **{"features": None, **members})
-    return resolve_references(read(document), content, preview=preview)
+    return resolve_references(read_manifest(document), content, preview=preview)
 
 
 def toolset(template: str, /, **override: Any) -> dict[str, Any]:
@@ -37,8 +40,8 @@ def test_a_toolset_and_the_tools_in_it_become_what_they_stand_for(tmp_path):
         content(tmp_path, tool__ship=SHIP, toolset__harbour=HARBOUR), toolset("harbour")
     )
 
-    expected = read(manifest(tool_sets=[{**HARBOUR, "tools": [SHIP]}], features=None))
-    assert found == Resolved(expected, ())
+    expected = read_manifest(manifest(tool_sets=[{**HARBOUR, "tools": [SHIP]}], features=None))
+    assert found == ResolvedReferences(expected, ())
     assert [part.name for part in parts_in_use(found.manifest)] == ["tool_sets.rest-api"]
 
 
@@ -129,7 +132,7 @@ def test_circles_are_found(tmp_path):
         rest_tools(tool("x"), name="own"),
     )
 
-    circle = "The references between {} templates are a circle: {}."
+    circle = "The references between {} templates form a circle: {}."
     assert found.problems == (
         ReferenceProblem("tool_sets[0]", circle.format("toolset", "me → me")),
         ReferenceProblem("tool_sets[1]", circle.format("toolset", "b → c → b")),
@@ -188,10 +191,7 @@ def test_a_patch_of_the_items_own_type_costs_the_item_alone(tmp_path):
         rest_tools(tool("ship", named, enabled=False), name="off"),
     )
 
-    said = (
-        "The patch of the predefined {} contains `type`, which says what the template is and "
-        "cannot be patched; remove it, or write the tool out."
-    )
+    said = "The patch of the predefined {} contains `type`, which cannot be patched because it identifies the template; remove it, or write the tool out."
     assert found.problems == (
         ReferenceProblem("tool_sets[0]", said.format("toolset 'harbour'")),
         ReferenceProblem("tool_sets[1].tools[0]", said.format("tool 'ship'")),
@@ -272,7 +272,7 @@ def test_files_that_cannot_be_read_and_templates_of_no_kind_are_told(tmp_path):
         "The predefined toolset 'alias' is not valid. template_name: is missing; write a string"
     )
     assert sentences[3] == (
-        "The tool 'odd' becomes a reference by its patch; refer to that template instead."
+        "The patch turns the tool 'odd' into a reference; refer to that template instead."
     )
 
 

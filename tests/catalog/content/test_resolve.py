@@ -1,4 +1,4 @@
-"""What an application makes of predefined content, from its row to its answer."""
+"""An application resolves predefined content, from its row to its answer."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.catalog import resolve as catalog
+from apps.catalog.actions import publish
 from apps.catalog.content.installed import look_again
 from apps.catalog.content.models import ContentItem
 from apps.catalog.models import Application
-from apps.catalog.resolve import resolve
-from apps.catalog.versions.publication import publish
+from apps.catalog.resolve import resolve_application
 from apps.errors import ApplicationBroken
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from tests.catalog.content.files import write
-from tests.catalog.rows import manifest_with
+from tests.catalog.rows import make_application, manifest_with
 from tests.contract import proves
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
 from tests.manifest.documents import orchestrator, rest_tool, rest_tools
@@ -36,7 +36,7 @@ PROMPT = {"type": "predefined", "template": "polite"}
 
 async def make(**members: object) -> Application:
     document = manifest_with(**{"orchestrator": {"deployment": MODEL}, "features": None, **members})
-    return await Application.objects.acreate(slug="harbour", title="Harbour", manifest=document)
+    return await sync_to_async(make_application)("harbour", manifest=document)
 
 
 def grow_old() -> None:
@@ -49,9 +49,11 @@ async def ask(model: ScriptedModel) -> list[Event]:
     workspace = FakeWorkspace(CALLER)
     workspace.models = {"gpt": model}
     events: list[Event] = []
-    request = RunRequest((Message("user", "How is Oslo?"),))
+    request = RunRequest((ModelMessage("user", "How is Oslo?"),))
     async with asyncio.timeout(30):
-        await run(await resolve("harbour"), request, workspace, CALLER, events.append)
+        await run_application(
+            await resolve_application("harbour"), request, workspace, CALLER, events.append
+        )
     return events
 
 
@@ -73,21 +75,21 @@ async def test_today_is_the_day_of_the_answer_and_not_of_the_first_one(tmp_path,
 async def test_a_changed_file_reaches_an_application_by_publishing(tmp_path, settings):
     settings.PREDEFINED_DIR = write(tmp_path, prompt__polite="Be polite.")
     row = await make(orchestrator={"deployment": MODEL, "system_prompt": PROMPT})
-    first = await resolve("harbour")
+    first = await resolve_application("harbour")
 
     write(tmp_path, prompt__polite="Be very polite.")
     grow_old()
-    before = await resolve("harbour")
-    await sync_to_async(publish)(row, "A politer prompt")
+    before = await resolve_application("harbour")
+    await sync_to_async(publish.execute)(row, "A politer prompt")
     grow_old()
-    after = await resolve("harbour")
+    after = await resolve_application("harbour")
 
     assert first.manifest.orchestrator.system_prompt.content == "Be polite."
     assert before.manifest.orchestrator.system_prompt.content == "Be polite."
     assert (before.number, after.number) == (1, 2)
     assert after.manifest.orchestrator.system_prompt.content == "Be very polite."
     grow_old()
-    assert await resolve("harbour") is after
+    assert await resolve_application("harbour") is after
 
 
 @proves("m4.3")
@@ -97,7 +99,7 @@ async def test_an_application_that_has_lost_its_prompt_does_not_answer(tmp_path,
     await make(orchestrator=orchestrator(system_prompt=PROMPT))
 
     with pytest.raises(ApplicationBroken) as broken:
-        await resolve("harbour")
+        await resolve_application("harbour")
 
     (problem,) = broken.value.problems
     assert problem.startswith("orchestrator.system_prompt.template: ")

@@ -5,7 +5,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from apps.catalog.checks import content_is_usable
-from apps.catalog.content.installed import installed
+from apps.catalog.content.installed import installed_content
 from apps.catalog.content.review import content_problems
 from tests.catalog.content.files import content, write
 from tests.contract import proves
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_what_comes_with_the_code_is_right():
-    assert content_problems(installed()) == []
+    assert content_problems(installed_content()) == []
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_command_lists_what_is_there(capsys, tmp_path, settings):
 
     call_command("check_content", str(write(tmp_path / "2", prompt__polite="Be polite.")))
 
-    assert capsys.readouterr().out == "prompt polite\ntool ship\n2 items, nothing is wrong.\n"
+    assert capsys.readouterr().out == "prompt polite\ntool ship\n2 items, no problems.\n"
 
 
 @proves("m4.2")
@@ -86,6 +86,6 @@ def test_the_command_fails_with_everything_that_is_wrong(tmp_path, settings):
         call_command("check_content", str(write(tmp_path / "2", prompt__empty="")))
 
     assert str(failed.value).splitlines() == [
-        f"{tmp_path}/nowhere: there is no such directory.",
+        f"{tmp_path}/nowhere: the directory does not exist.",
         f"{tmp_path}/2/prompt/empty.md: the file is empty.",
     ]

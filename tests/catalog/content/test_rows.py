@@ -1,4 +1,4 @@
-"""Content of the database: the layer above all directories."""
+"""Content in the database overrides all directories."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.checks import content_is_usable, rows_are_usable
-from apps.catalog.content.installed import installed, installed_now, look_again
-from apps.catalog.content.layers import Rows
+from apps.catalog.content.installed import installed_content, installed_now, look_again
+from apps.catalog.content.layers import ContentRows
 from apps.catalog.content.models import ContentItem, row_stamp
 from apps.catalog.management.commands import check_content
 from tests.catalog.content.files import write
@@ -31,8 +31,8 @@ def make(kind: str, name: str, text: str, **fields: Any) -> ContentItem:
 
 
 @pytest.fixture
-def layer(tmp_path: Path, settings: Any) -> Path:
-    settings.CATALOG_MAX_AGE_SECONDS = 0.0
+def layer(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0.0)
     settings.PREDEFINED_DIR = write(tmp_path / "built in", prompt__polite="Be polite.")
     settings.PREDEFINED_EXTRA_PATHS = []
     return tmp_path
@@ -45,7 +45,7 @@ def test_directories_lie_above_each_other_and_rows_above_them(layer, settings):
     settings.PREDEFINED_EXTRA_PATHS = [str(second), str(third)]
     make("prompt", "polite", "Be quick.\n")
 
-    found = installed()
+    found = installed_content()
 
     assert [item.value for item in found.stacks["prompt"]["polite"]] == [
         "Be polite.",
@@ -70,10 +70,10 @@ def test_skills_are_their_files_by_path(layer):
     (layer / "built in" / "skills" / "loose.md").write_text("ignored")
     make("skill", "row", "# Row", files={"a/b.md": "B"})
 
-    skills = installed().items["skill"]
+    skills = installed_content().items["skill"]
 
     assert {name: (item.value, item.problem) for name, item in skills.items()} == {
-        "empty": (None, "there is no SKILL.md in the directory."),
+        "empty": (None, "the directory contains no SKILL.md."),
         "row": ({"SKILL.md": "# Row", "a/b.md": "B"}, ""),
         "sail": ({"SKILL.md": "---\nname: sail\n---\nHoist.", "notes/knots.md": "Bowline."}, ""),
     }
@@ -83,32 +83,35 @@ def test_a_changed_file_of_a_skill_is_seen(layer):
     folder = layer / "built in" / "skills" / "sail"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text("Hoist.")
-    before = installed()
+    before = installed_content()
     (folder / "more.md").write_text("More.")
 
-    assert installed() is not before
-    assert installed().items["skill"]["sail"].value == {"SKILL.md": "Hoist.", "more.md": "More."}
+    assert installed_content() is not before
+    assert installed_content().items["skill"]["sail"].value == {
+        "SKILL.md": "Hoist.",
+        "more.md": "More.",
+    }
 
 
 @proves("m4.2")
 def test_every_change_of_a_row_is_seen_and_nothing_else_is_read_again(layer):
-    before = installed()
+    before = installed_content()
     polite = before.items["prompt"]["polite"]
     row = make("prompt", "row", "One.")
-    assert installed().items["prompt"]["row"].value == "One."
-    assert installed().items["prompt"]["polite"] is polite
+    assert installed_content().items["prompt"]["row"].value == "One."
+    assert installed_content().items["prompt"]["polite"] is polite
 
     row.text = "Two."
     row.save()
-    assert installed().items["prompt"]["row"].value == "Two."
+    assert installed_content().items["prompt"]["row"].value == "Two."
 
     ContentItem.objects.all().delete()
     make("prompt", "row", "Three.")
-    assert installed().items["prompt"]["row"].value == "Three."
+    assert installed_content().items["prompt"]["row"].value == "Three."
 
     ContentItem.objects.all().delete()
-    assert list(installed().items["prompt"]) == ["polite"]
-    assert installed() is installed()
+    assert list(installed_content().items["prompt"]) == ["polite"]
+    assert installed_content() is installed_content()
 
 
 def test_no_two_states_of_the_table_have_one_stamp():
@@ -127,17 +130,17 @@ def test_no_two_states_of_the_table_have_one_stamp():
     assert len(set(seen)) == len(seen)
 
 
-def test_a_look_costs_one_query_and_a_recent_one_none(layer, settings):
+def test_a_look_costs_one_query_and_a_recent_one_none(layer, monkeypatch):
     make("prompt", "row", "One.")
-    installed()
+    installed_content()
     with CaptureQueriesContext(connection) as looking:
-        installed()
-    settings.CATALOG_MAX_AGE_SECONDS = 600.0
+        installed_content()
+    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
     with CaptureQueriesContext(connection) as recent:
-        installed()
+        installed_content()
     look_again()
     with CaptureQueriesContext(connection) as again:
-        installed()
+        installed_content()
 
     assert [len(found) for found in (looking, recent, again)] == [1, 0, 1]
 
@@ -152,16 +155,18 @@ async def test_nothing_is_blocked_by_a_look(layer):
 REFUSED: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
     ({"text": ""}, {"text": ["This field cannot be blank."]}),
     ({"text": "  \n"}, {"text": ["the file is empty."]}),
-    ({"text": "a\0b"}, {"text": ["holds a NUL or half of a character pair, which cannot be stored."]}),
-    ({"name": "../x"}, {"name": [r"Write letters, digits, hyphens, underscores and dots: what a file could be named."]}),
-    ({"name": "x\n"}, {"name": [r"Write letters, digits, hyphens, underscores and dots: what a file could be named."]}),
+    ({"text": "a\0b"}, {"text": ["contains a NUL character or half of a surrogate pair, which cannot be stored."]}),
+    ({"name": "../x"}, {"name": [r"Use only letters, digits, hyphens, underscores and dots."]}),
+    ({"name": "x\n"}, {"name": [r"Use only letters, digits, hyphens, underscores and dots."]}),
     ({"kind": "tool"}, {"text": ["Line 1, column 1: not valid JSON: Expecting value."]}),
     ({"kind": "tool", "text": "[]"}, {"text": ["$: expected an object, found a list."]}),
     ({"files": {"a.md": "A"}}, {"files": ["Only skills have files."]}),
-    ({"kind": "skill", "files": {"../a": "A"}}, {"files": ["../a: is hidden; take the dot off the beginning of its name"]}),
-    ({"kind": "skill", "files": {"SKILL.md": "A"}}, {"files": ["SKILL.md: is the document itself; name a file beside SKILL.md otherwise"]}),
-    ({"kind": "skill", "files": {"a": 5}}, {"files": ["Write an object of texts by their paths."]}),
-    ({"kind": "skill", "files": {"a": "\0"}}, {"files": ["a: holds a NUL or half of a character pair, which cannot be stored."]}),
+    ({"kind": "skill", "files": {"../a": "A"}}, {"files": [("../a: is hidden; remove the dot at "
+                                                           "the beginning of its name")]}),
+    ({"kind": "skill", "files": {"SKILL.md": "A"}}, {"files": [("SKILL.md: is the name of the skill's document; rename the file")]}),
+    ({"kind": "skill", "files": {"a": 5}}, {"files": [("Enter an object with paths as keys and "
+                                                      "texts as values.")]}),
+    ({"kind": "skill", "files": {"a": "\0"}}, {"files": ["a: contains a NUL character or half of a surrogate pair, which cannot be stored."]}),
     ({"kind": "song"}, {"kind": ["Value 'song' is not a valid choice."]}),
 ]  # fmt: skip
 
@@ -186,7 +191,7 @@ def test_there_is_one_row_for_a_kind_and_name():
     with pytest.raises(ValidationError) as refused:
         ContentItem(kind="prompt", name="polite", text="Be brief.").full_clean()
 
-    assert refused.value.messages == ["There is a row for this kind and name already."]
+    assert refused.value.messages == ["An item of this kind and name already exists."]
 
 
 def test_broken_rows_are_named_by_the_command_and_by_the_check_of_the_database(layer):
@@ -204,7 +209,7 @@ def test_broken_rows_are_named_by_the_command_and_by_the_check_of_the_database(l
 
 
 def test_files_are_checked_without_a_database(layer, capsys, monkeypatch):
-    def fail() -> Rows:
+    def fail() -> ContentRows:
         raise OperationalError("no such table")
 
     monkeypatch.setattr(check_content, "read_rows", fail)
@@ -212,7 +217,7 @@ def test_files_are_checked_without_a_database(layer, capsys, monkeypatch):
     call_command("check_content", no_color=True)
 
     said = capsys.readouterr()
-    assert said.out == "prompt polite\n1 items, nothing is wrong.\n"
+    assert said.out == "prompt polite\n1 items, no problems.\n"
     assert said.err == "Warning: no rows were checked: no such table\n"
 
 
@@ -223,7 +228,7 @@ def test_a_layer_that_is_missing_stops_the_start(layer, settings):
     (found,) = content_is_usable()
 
     assert (found.id, found.is_serious()) == ("quickapps.E002", True)
-    assert found.msg == f"{layer}/gone: there is no such directory."
+    assert found.msg == f"{layer}/gone: the directory does not exist."
 
 
 def test_a_prompt_of_the_mapping_that_is_not_there_is_told(layer, settings):
@@ -244,7 +249,7 @@ def test_the_log_tells_what_each_layer_brings_and_replaces(layer, settings, capl
     make("tool", "ship", "{}")
     caplog.set_level("INFO", logger="apps.catalog.content.installed")
 
-    installed()
+    installed_content()
 
     first = layer / "built in"
     told = [record.getMessage() for record in caplog.records]

@@ -1,4 +1,4 @@
-"""Skills of all layers: those that applications are offered, and what is wrong with the others."""
+"""Skills of all layers: those that applications are offered, and the problems of the others."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from apps.catalog.checks import content_is_usable
-from apps.catalog.content.installed import directories, installed
+from apps.catalog.content.installed import directories, installed_content
 from apps.catalog.content.layers import read_layers
 from apps.catalog.content.review import content_problems
 from apps.catalog.content.skills import installed_skills
 from apps.catalog.models import ContentItem
-from apps.manifest.skill_document import SkillDocument
-from apps.manifest.skill_files import MOST_BYTES
+from apps.manifest.markdown.skill_document import SkillDocument
+from apps.manifest.markdown.skill_files import MOST_BYTES
 from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,7 @@ def text_of(name: str, body: str = "Do it.") -> str:
 
 
 def put(layer: Path, name: str, **files: str | bytes) -> None:
-    """`SKILL_md="…"` writes `SKILL.md`; a path's folders are made with two underscores."""
+    """Write `SKILL.md` for `SKILL_md="…"`. Two underscores separate the folders of a path."""
     for written, content in files.items():
         path = layer / "skills" / name / written.replace("__", "/").replace("_", ".")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,12 +65,14 @@ def test_what_is_wrong_is_told_with_file_and_key_and_the_skill_is_left_out(tmp_p
         "empty: the file is empty.",
         "free: SKILL.md: front matter: is missing; begin the text with a line '---', then "
         "'name: …' and 'description: …', then another line '---'",
-        "large: much.md: has 262,145 bytes; at most 262,144 are possible",
-        "long: SKILL.md: has 262,145 bytes; at most 262,144 are possible",
-        "odd: SKILL.md: name: cannot be 'Odd'; write lower-case letters a-z, digits and single "
-        "hyphens between them",
+        "large: much.md: has 262,145 bytes; the limit is 262,144",
+        "long: SKILL.md: has 262,145 bytes; the limit is 262,144",
+        (
+            "odd: SKILL.md: name: cannot be 'Odd'; use lower-case letters a-z, digits and single "
+            "hyphens between them"
+        ),
         "odd: SKILL.md: description: is missing; write 'description: …' in the front matter",
-        "odd: SKILL.md: metadata: has to be an object of texts by their keys, not a list",
+        "odd: SKILL.md: metadata: must be an object with texts as its values, not a list",
         "other: SKILL.md: name: is 'another', but its directory is named 'other'; give both the "
         "same name",
     ]
@@ -86,7 +88,7 @@ def test_a_row_replaces_the_skill_of_a_directory_with_all_its_files(tmp_path, se
         kind="skill", name="tone", text=text_of("tone", "Be bold."), files={"b.md": "B"}
     )
 
-    tone, zeal = installed_skills(installed())
+    tone, zeal = installed_skills(installed_content())
 
     assert (tone.document.body, tone.files) == ("Be bold.", {"b.md": "B"})
     assert zeal.document.name == "zeal"
@@ -98,8 +100,8 @@ def test_a_row_that_cannot_be_used_leaves_nothing_in_its_place(tmp_path, setting
     put(tmp_path, "tone", SKILL_md=text_of("tone"))
     ContentItem.objects.create(kind="skill", name="tone", text=text_of("other"))
 
-    assert installed_skills(installed()) == ()
-    assert content_problems(installed()) == [
+    assert installed_skills(installed_content()) == ()
+    assert content_problems(installed_content()) == [
         "database: skill/tone: SKILL.md: name: is 'other', but its row is named 'tone'; "
         "give both the same name"
     ]

@@ -13,7 +13,7 @@ from tests.catalog.corpora.library import Process
 @pytest.fixture
 def process(settings: Any, tmp_path: Path, db: None) -> Iterator[Process]:
     settings.MEDIA_ROOT = tmp_path
-    settings.ENABLE_PREVIEW_FEATURES = True  # folders are one
+    settings.ENABLE_PREVIEW_FEATURES = True  # folders are one too
     cache.clear()
     yield Process()
     cache.clear()

@@ -1,4 +1,4 @@
-"""Files that operators share, applications that they are attached to, and a process that indexes them."""
+"""Shared files, applications that they are attached to, and a process that indexes them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from django.core.files.base import ContentFile
 from apps.agent.meter import Meter
 from apps.catalog.corpora.indexer import Indexer
 from apps.catalog.models import Application
-from apps.insights.meter import Entry, server_meter
+from apps.insights.meter import CallEntry, server_meter
 from apps.workspace.embeddings.port import Embedder
-from apps.workspace.local import files
-from apps.workspace.local.corpus import CorpusDocument
+from apps.workspace.local.corpora.corpus import CorpusDocument
+from apps.workspace.local.files import files
 from tests.catalog.rows import make_application, manifest_with
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
@@ -33,13 +33,14 @@ def attach(*contexts: Any, slug: str = "travel", **fields: Any) -> Application:
 
 
 def share(name: str, content: bytes | str, kind: str = "text/plain") -> str:
-    """The path of a file that everybody may read."""
+    """Share a file. Return its path, which everyone can read."""
     content = content.encode() if isinstance(content, str) else content
     return files.share(f"guides/{name}", ContentFile(content), kind).path
 
 
 def documents() -> dict[str, tuple[str, int, int]]:
-    """State, and number of chunks and of vectors, by name without the folder."""
+    """Return the state and the numbers of chunks and vectors of each document, by name without the
+    folder."""
     rows = CorpusDocument.objects.all()
     return {
         row.name.removeprefix("guides/"): (row.state, row.chunk_count, row.vector_count)
@@ -53,12 +54,12 @@ def problem(name: str) -> str:
 
 @dataclass
 class Process:
-    """Finds the embedder for each deployment that an application names."""
+    """A process that finds the embedder of each deployment that an application names."""
 
     embedder: Embedder = field(default_factory=HashedEmbedder)
     asked: list[str | None] = field(default_factory=list)
-    calls: list[Entry] = field(default_factory=list)
-    """What was reported of calls of deployments."""
+    calls: list[CallEntry] = field(default_factory=list)
+    """Reported calls of deployments."""
 
     def __post_init__(self) -> None:
         self.indexer = Indexer(self.find_embedder, self.meter_of)
@@ -71,6 +72,6 @@ class Process:
         return server_meter(self.calls.append, slug, version)
 
     def look(self) -> dict[str, tuple[str, int, int]]:
-        """One look at everything; what became of the documents."""
+        """Check everything once. Return the documents."""
         async_to_sync(self.indexer.look)()
         return documents()

@@ -1,4 +1,4 @@
-"""Attached files become rows that can be searched, in the background and by one process at a time."""
+"""Attached files are indexed as searchable rows in the background, by one process at a time."""
 
 from __future__ import annotations
 
@@ -6,27 +6,33 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async
+from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from apps.agent.events import ModelUsage
 from apps.agent.meter import ModelCallReport
+from apps.catalog.application_uploads import store_upload
 from apps.catalog.corpora import documents as steps
+from apps.catalog.corpora.comparison import MISSING
+from apps.catalog.versions.version_recorder import save_live
 from apps.documents.structure import Page, PagedText
 from apps.errors import LeaseLost, ServiceFailed
-from apps.insights import rows
+from apps.insights import call_rows
 from apps.insights.models import ModelCall
 from apps.workspace.embeddings.port import Embeddings
-from apps.workspace.local import files
-from apps.workspace.local.corpus import (
+from apps.workspace.local.corpora.attached import LocalCorpus
+from apps.workspace.local.corpora.claims import CorpusClaim
+from apps.workspace.local.corpora.corpus import (
     Corpus,
     CorpusChunk,
     CorpusDocument,
     compare_soon,
     index_again,
 )
-from apps.workspace.local.corpus_claims import LEASE_SECONDS, Claim
-from apps.workspace.local.corpus_texts import storable
+from apps.workspace.local.corpora.document_texts import storable_pages
+from apps.workspace.local.files import files
 from apps.workspace.local.models import PUBLIC
 from tests.catalog.corpora.library import (
     GUIDES,
@@ -159,8 +165,8 @@ def test_what_cannot_be_read_says_why_and_is_not_tried_again_until_it_changes(
         "e.txt": ("failed", 0, 0),
     }
     assert problem("a.pdf") == "it is protected by a password."
-    assert problem("c.txt").startswith("it has 1 passages, and of the 2 that all files")
-    assert problem("d.txt") == "The file has 9,000 bytes; at most 5,000 are possible."
+    assert problem("c.txt").startswith("it has 1 passages, but only")
+    assert problem("d.txt") == "The file has 9,000 bytes; the limit is 5,000."
     assert not CorpusDocument.objects.exclude(due_at=None).exists()
     share("a.pdf", pdf("Open."), "application/pdf")
     share("b.txt", "short")
@@ -181,7 +187,9 @@ def test_files_above_the_limit_and_folders_that_cannot_be_listed_are_told_of(
 
     row = Corpus.objects.get()
     assert (list(documents()), row.left_out) == (["a.txt"], 1)
-    assert row.problem.startswith("contexts[1]: the folder cannot be listed: There is no file")
+    assert row.problem.startswith(
+        "contexts[1]: the folder cannot be listed: The file 'files/user-99/notes/' does not exist"
+    )
 
 
 def test_only_the_owner_s_files_are_read_beside_the_shared_ones(process: Process):
@@ -214,7 +222,7 @@ def test_without_a_model_the_text_is_there_and_vectors_are_tried_later(process: 
     later = process.look()
 
     assert (first.state, first.is_read, first.attempts) == ("failed", True, 1)
-    assert first.problem.endswith("is not possible at the moment: The service is away.")
+    assert first.problem.endswith("the semantic search is unavailable: The service is away.")
     assert first.due_at is not None
     assert first.due_at > timezone.now() + timedelta(seconds=20)
     assert between == {"a.txt": ("failed", 1, 0)}
@@ -226,7 +234,7 @@ def test_another_model_makes_all_vectors_anew(process: Process):
     application = attach()
     process.look()
     application.manifest = manifest(embedding_deployment_id="large")
-    application.save()
+    save_live(application)
     process.embedder = HashedEmbedder("large")
 
     process.look()
@@ -236,23 +244,16 @@ def test_another_model_makes_all_vectors_anew(process: Process):
     assert documents() == {"a.txt": ("ready", 1, 1)}
 
 
-def test_what_a_killed_process_left_is_taken_up_when_its_claim_is_stale(process: Process):
+def test_the_next_look_takes_up_what_a_killed_process_left(process: Process):
     share("a.txt", "Dogs stay free.")
     attach()
     (number, _), *_ = process.indexer.wanted()
-    dead = Claim(number, "dead")
-    assert dead.take()
+    CorpusClaim(number, "dead").take()
     CorpusDocument.objects.create(
         corpus_id=number, bucket=PUBLIC, name="guides/a.txt", state="reading", attempts=1
     )
 
-    early = process.look()
-    Corpus.objects.update(beat_at=timezone.now() - timedelta(seconds=LEASE_SECONDS + 1))
-    late = process.look()
-
-    assert (early, late) == ({"a.txt": ("reading", 0, 0)}, {"a.txt": ("ready", 1, 1)})
-    assert not dead.beat()
-    assert Corpus.objects.get().holder == ""
+    assert process.look() == {"a.txt": ("ready", 1, 1)}
 
 
 def test_a_document_that_ends_its_processes_is_given_up(process: Process):
@@ -267,20 +268,18 @@ def test_a_document_that_ends_its_processes_is_given_up(process: Process):
     assert problem("a.txt") == steps.GIVEN_UP
 
 
-def test_of_two_processes_one_has_the_claim_and_the_other_stores_nothing(process: Process):
+def test_a_paused_process_stores_nothing_after_another_one_took_over(process: Process):
     share("a.txt", "Dogs stay free.")
     attach()
     (number, _), *_ = process.indexer.wanted()
-    one, other = Claim(number, "one"), Claim(number, "other")
+    paused = CorpusClaim(number)
+    paused.take()
 
-    taken = one.take(), other.take()
+    found = process.look()
 
-    assert taken == (True, False)
-    with pytest.raises(LeaseLost), other.held():
+    with pytest.raises(LeaseLost), paused.held():
         raise AssertionError("it holds nothing")
-    assert process.look() == {}
-    one.release()
-    assert process.look() == {"a.txt": ("ready", 1, 1)}
+    assert found == {"a.txt": ("ready", 1, 1)}
 
 
 def test_indexing_again_while_it_is_read_reads_it_once_more(process: Process):
@@ -303,7 +302,7 @@ def test_indexing_again_while_it_is_read_reads_it_once_more(process: Process):
 
 
 def test_text_that_databases_refuse_is_stored_without_it():
-    found = storable(PagedText((Page("Dogs\0 stay\ud800", 1, "\0"),), "page"))
+    found = storable_pages(PagedText((Page("Dogs\0 stay\ud800", 1, "\0"),), "page"))
 
     assert found == PagedText((Page("Dogs  stay\ufffd", 1, " "),), "page")
 
@@ -350,7 +349,7 @@ def test_calls_of_a_deployment_count_as_those_of_the_application(process: Proces
     process.look()
     built_in = list(process.calls)
     application.manifest = manifest(embedding_deployment_id="large")
-    application.save()
+    save_live(application)
     process.embedder = HashedEmbedder("large")
 
     process.look()
@@ -361,7 +360,7 @@ def test_calls_of_a_deployment_count_as_those_of_the_application(process: Proces
     assert (call.of.version, call.of.door, call.of.bucket) == (2, "server", "server")
     assert isinstance(call.report, ModelCallReport)
     assert call.report.usage == (ModelUsage("large", 3, 0),)
-    rows.write([call])
+    call_rows.write([call])
     row = ModelCall.objects.get()
     assert (row.application, row.deployment, row.run, row.bucket_kind) == (
         "travel",
@@ -369,3 +368,21 @@ def test_calls_of_a_deployment_count_as_those_of_the_application(process: Proces
         None,
         "server",
     )
+
+
+def test_an_uploaded_file_is_indexed_for_its_application_and_for_no_other(process: Process):
+    row = make_application("desk")
+    path = store_upload(row, "rules.md", ContentFile(RULES.encode()), "text/markdown").path
+    folder = {"type": "folder", "url": "files/public/"}
+    row.manifest = manifest({"type": "file", "url": path})
+    save_live(row)
+    attach({"type": "file", "url": path}, slug="other")
+    attach({**folder, "max_depth": 5}, slug="folder")
+
+    process.look()
+
+    found = CorpusDocument.objects.values_list("corpus__application", "state", "problem")
+    assert sorted(found) == [("desk", "ready", ""), ("other", "failed", MISSING)]
+    own = LocalCorpus("desk", "")
+    assert [one.address for one in async_to_sync(own.documents)()] == [path]
+    assert not LocalCorpus("desk", "", with_own=False).rows().exists()

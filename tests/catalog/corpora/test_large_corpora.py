@@ -1,4 +1,4 @@
-"""Corpora that PostgreSQL searches, and everything that holds of a search in any corpus."""
+"""Corpora that PostgreSQL searches, and properties of a search in any corpus."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from apps.capabilities.documents.attached_files import OWNER
 from apps.capabilities.documents.cache import cache
-from apps.workspace.local import corpus_terms, files, large_corpora, pgvector
-from apps.workspace.local.attached import LocalCorpus
-from apps.workspace.local.corpus import (
+from apps.workspace.local import pgvector
+from apps.workspace.local.corpora import large_corpora, terms
+from apps.workspace.local.corpora.attached import LocalCorpus
+from apps.workspace.local.corpora.corpus import (
     ChunkTerms,
     Corpus,
     CorpusChunk,
     CorpusDocument,
     compare_soon,
 )
+from apps.workspace.local.files import files
 from apps.workspace.local.models import PUBLIC
 from tests.capabilities.documents.agents import Desk
 from tests.catalog.corpora.library import GUIDES, Process, attach, documents, share
@@ -34,7 +36,7 @@ from tests.pgvector import create_extension, default_database, served
 
 pytestmark = [pytest.mark.django_db, pytest.mark.full, pytest.mark.postgres]
 
-# It is about the memory of processes, where nothing of a large corpus is.
+# The setting limits the memory of processes, which hold nothing of a large corpus.
 del test_the_index_is_made_once_for_a_version  # noqa: F821 - imported by the star
 
 
@@ -51,7 +53,7 @@ def server(django_db_blocker: Any) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture
 def plain_database(server: dict[str, Any]) -> Iterator[DatabaseWrapper]:
-    """Without the extension. What a test writes is rolled back."""
+    """Use a database without the extension. The rows of a test are rolled back."""
     with default_database(server) as database, transaction.atomic():
         pgvector.was_prepared.cache_clear()
         yield database
@@ -63,7 +65,7 @@ def plain_database(server: dict[str, Any]) -> Iterator[DatabaseWrapper]:
 def process(
     plain_database: DatabaseWrapper, process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> Process:
-    """For which every corpus is a large one."""
+    """Return a process that treats every corpus as large."""
     create_extension(plain_database)
     monkeypatch.setattr(large_corpora, "LARGE_FROM", 0)
     monkeypatch.setattr(large_corpora, "SMALL_FROM", 0)
@@ -75,17 +77,17 @@ def is_large() -> bool:
 
 
 def copies(database: DatabaseWrapper) -> int:
-    """Chunks whose vector is as the database searches it."""
+    """Return chunks with their vectors in the form that the database searches."""
     with database.cursor() as cursor:
         cursor.execute("SELECT count(embedding) FROM workspace_corpuschunk")
         return int(cursor.fetchone()[0])
 
 
 def found(words: str) -> list[str]:
-    """The names of documents, the best first."""
+    """Return the names of documents, best first."""
     corpus = Corpus.objects.get()
     numbers = list(CorpusDocument.objects.values_list("pk", flat=True))
-    scores = corpus_terms.scores(corpus.pk, numbers, words, 10)
+    scores = terms.scores(corpus.pk, numbers, words, 10)
     names = dict(CorpusDocument.objects.values_list("pk", "name"))
     return [names[document].removeprefix("guides/") for document, _ in scores]
 
@@ -229,9 +231,9 @@ def test_words_that_very_many_passages_have_are_left_out_unless_there_are_no_oth
     share("c.txt", "The submarine")
     attach()
     process.look()
-    limited = corpus_terms.COUNTS.replace(str(corpus_terms.MOST_HAVING + 1), "2")
-    monkeypatch.setattr(corpus_terms, "MOST_HAVING", 1)
-    monkeypatch.setattr(corpus_terms, "COUNTS", limited)
+    limited = terms.COUNTS.replace(str(terms.MOST_HAVING + 1), "2")
+    monkeypatch.setattr(terms, "MOST_HAVING", 1)
+    monkeypatch.setattr(terms, "COUNTS", limited)
 
     assert found("the printer driver submarine") == ["c.txt"]
     assert found("printer driver") == ["b.txt", "a.txt"]
@@ -245,7 +247,7 @@ def test_corpora_with_the_same_words_do_not_meet(process: Process):
 
     one = Corpus.objects.get(application="hotel")
     numbers = list(CorpusDocument.objects.values_list("pk", flat=True))
-    scores = corpus_terms.scores(one.pk, numbers, "dogs", 10)
+    scores = terms.scores(one.pk, numbers, "dogs", 10)
 
     assert [document for document, _ in scores] == [one.documents.get().pk]
 
@@ -258,7 +260,7 @@ def test_copies_of_vectors_that_another_process_left_out_are_made_up_for(
     process.look()
     vector = bytes(CorpusChunk.objects.get().vector)
     changed = vector[4:] + vector[:4]
-    CorpusChunk.objects.update(vector=changed)  # as a process that knows of no copies
+    CorpusChunk.objects.update(vector=changed)  # like a process without copies
     dropped = copies(plain_database)
     query = np.frombuffer(changed, np.float32)
     corpus = LocalCorpus("travel", "")

@@ -1,4 +1,4 @@
-"""The tool of an application searches what is attached to it, with the rights of its caller."""
+"""An application's tool searches its attached files, with the rights of the caller."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from channels.db import database_sync_to_async
 
 from apps.accounts.caller import Caller
 from apps.agent.events import AttachmentAdded, Event
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.capabilities.documents.attached_files import OWNER
 from apps.capabilities.documents.cache import cache
-from apps.capabilities.documents.vectors import embedding_queue
-from apps.catalog.resolve import resolve
+from apps.capabilities.documents.document_vectors import embedding_queue
+from apps.catalog.resolve import resolve_application
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
+from apps.runs.run import run_application
 from apps.workspace.embeddings.port import Embeddings
-from apps.workspace.local import files
-from apps.workspace.local.corpus import CorpusDocument, compare_soon
+from apps.workspace.local.corpora.corpus import CorpusDocument, compare_soon
+from apps.workspace.local.files import files
 from apps.workspace.local.models import PUBLIC
 from tests.capabilities.documents.agents import Desk
 from tests.capabilities.manifests import stage_text
@@ -30,7 +30,7 @@ from tests.workspace.embeddings.hashed import HashedEmbedder
 
 
 class Synonyms(HashedEmbedder):
-    """Knows that a departure is a check-out."""
+    """An embedder for which "departure" and "check-out" are synonyms."""
 
     async def embed(self, texts: Any) -> Embeddings:
         return await super().embed([t.replace("departure", "check-out") for t in texts])
@@ -150,7 +150,7 @@ async def test_what_a_manifest_names_no_more_is_not_searched_before_anybody_has_
         problem = await run.refused(request="late")
 
     assert [one.title for one in named.propagated] == ["[1] dogs.txt"]
-    assert "name the file to answer from. Attached files: 1 being prepared." in problem
+    assert "pass the file to answer from. Attached files: 1 being prepared." in problem
 
 
 async def test_the_tool_is_another_one_only_where_something_is_attached(
@@ -170,8 +170,8 @@ async def test_the_tool_is_another_one_only_where_something_is_attached(
     attached, without, foreign = described.values()
     assert without == foreign
     assert attached == (
-        f"{without[0]} Without an address it answers from all files together that the operator of "
-        "this application made available: do that unless you know in which file the answer is.",
+        f"{without[0]} Without a URL it answers from all files that the operator of this "
+        "application made available. Do that unless you know which file has the answer.",
         ["query"],
     )
     assert without[1] == ["query", "file_urls"]
@@ -211,8 +211,10 @@ async def test_a_whole_run_answers_from_what_is_attached(process: Process):
     workspace.models = {"demo-model": model}
     events: list[Event] = []
 
-    asked = RunRequest((Message("user", "Do dogs pay?"),))
-    await run(await resolve("travel"), asked, workspace, Caller("user-7"), events.append)
+    asked = RunRequest((ModelMessage("user", "Do dogs pay?"),))
+    await run_application(
+        await resolve_application("travel"), asked, workspace, Caller("user-7"), events.append
+    )
 
     (source,) = (one.attachment for one in events if isinstance(one, AttachmentAdded))
     assert (source.title, source.data) == ("[1] hotel.pdf, page 1", "Dogs stay free.")

@@ -1,4 +1,4 @@
-"""Whoever comes through a door is known by the time that something changes."""
+"""The user behind every kind of request is recorded when something changes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from django.test import AsyncClient, Client
 from rest_framework.test import APIClient
 
+from apps.catalog.actions import archive
 from apps.catalog.models import Change, OperatorKey, empty_manifest
-from apps.catalog.versions.publication import archive
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -54,7 +54,7 @@ async def test_the_server_answers_asynchronously_and_knows_all_the_same():
 
     user = await sync_to_async(make_operator)("anna")
     row = await sync_to_async(make_application)()
-    await sync_to_async(archive)(row)
+    await sync_to_async(archive.execute)(row)
     client = AsyncClient()
     await client.aforce_login(user)
 

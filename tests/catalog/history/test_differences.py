@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.catalog.history.differences import MISSING, Difference, differences
+from apps.catalog.history.differences import MISSING, ValueDifference, differences
 
 
 def tool(name, **fields):
@@ -12,18 +12,18 @@ def tool(name, **fields):
 DIFFERENCES = [
     ({}, {}, []),
     ({"a": 1}, {"a": 1}, []),
-    ({"a": 1}, {"a": 2}, [Difference("a", "changed", 1, 2)]),
-    ({"a": 1}, {"a": True}, [Difference("a", "changed", 1, True)]),
-    ({"a": None}, {}, [Difference("a", "removed", None, MISSING)]),
-    ({}, {"a": None}, [Difference("a", "added", MISSING, None)]),
-    ({"a": []}, {"a": {}}, [Difference("a", "changed", [], {})]),
-    ({"a b": 1}, {"a b": 2}, [Difference('["a b"]', "changed", 1, 2)]),
-    ({"x": {"y": [1, 2]}}, {"x": {"y": [1, 3]}}, [Difference("x.y[1]", "changed", 2, 3)]),
-    (["a", "b"], ["new", "a", "b"], [Difference("[0]", "added", MISSING, "new")]),
-    (["a", "b"], ["b"], [Difference("[0]", "removed", "a", MISSING)]),
-    (["a", "b"], ["b", "a"], [Difference("", "moved", [0, 1], [1, 0])]),
-    (["a", "a"], ["a"], [Difference("[1]", "removed", "a", MISSING)]),
-    ([{"x": 1}], [{"x": 2}], [Difference("[0].x", "changed", 1, 2)]),
+    ({"a": 1}, {"a": 2}, [ValueDifference("a", "changed", 1, 2)]),
+    ({"a": 1}, {"a": True}, [ValueDifference("a", "changed", 1, True)]),
+    ({"a": None}, {}, [ValueDifference("a", "removed", None, MISSING)]),
+    ({}, {"a": None}, [ValueDifference("a", "added", MISSING, None)]),
+    ({"a": []}, {"a": {}}, [ValueDifference("a", "changed", [], {})]),
+    ({"a b": 1}, {"a b": 2}, [ValueDifference('["a b"]', "changed", 1, 2)]),
+    ({"x": {"y": [1, 2]}}, {"x": {"y": [1, 3]}}, [ValueDifference("x.y[1]", "changed", 2, 3)]),
+    (["a", "b"], ["new", "a", "b"], [ValueDifference("[0]", "added", MISSING, "new")]),
+    (["a", "b"], ["b"], [ValueDifference("[0]", "removed", "a", MISSING)]),
+    (["a", "b"], ["b", "a"], [ValueDifference("", "moved", [0, 1], [1, 0])]),
+    (["a", "a"], ["a"], [ValueDifference("[1]", "removed", "a", MISSING)]),
+    ([{"x": 1}], [{"x": 2}], [ValueDifference("[0].x", "changed", 1, 2)]),
 ]
 
 
@@ -38,8 +38,8 @@ def test_an_item_that_was_moved_and_changed_is_still_the_same_item():
     after = {"tools": [tool("second"), tool("first", url="b")]}
 
     assert list(differences(before, after)) == [
-        Difference("tools", "moved", [0, 1], [1, 0]),
-        Difference("tools[1].url", "changed", "a", "b"),
+        ValueDifference("tools", "moved", [0, 1], [1, 0]),
+        ValueDifference("tools[1].url", "changed", "a", "b"),
     ]
 
 
@@ -48,7 +48,7 @@ def test_an_item_that_got_another_name_is_a_changed_one():
     after = {"tool_sets": [{"type": "rest-api", "name": "Clima", "tools": []}, {"name": "B"}]}
 
     assert list(differences(before, after)) == [
-        Difference("tool_sets[0].name", "changed", "Weather", "Clima")
+        ValueDifference("tool_sets[0].name", "changed", "Weather", "Clima")
     ]
 
 
@@ -56,5 +56,5 @@ def test_what_stands_for_a_credential_is_one_value():
     before, after = {"key": {"$hidden": "1"}}, {"key": {"$hidden": "2"}}
 
     assert list(differences(before, after)) == [
-        Difference("key", "changed", {"$hidden": "1"}, {"$hidden": "2"})
+        ValueDifference("key", "changed", {"$hidden": "1"}, {"$hidden": "2"})
     ]

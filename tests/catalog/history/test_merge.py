@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.catalog.history.differences import MISSING, same
-from apps.catalog.history.merge import Clash, Merge
+from apps.catalog.history.merge import Clash, MergeResult, merge_documents
 
 
 def merged(base, mine, theirs, **choices):
-    merge = Merge(choices)
-    return merge.merged(base, mine, theirs), merge.clashes
+    found = merge_documents(base, mine, theirs, choices)
+    return found.value, found.clashes
 
 
 MERGED = [
@@ -49,6 +49,15 @@ def test_where_both_changed_one_place_somebody_chooses(chosen, value):
     result, clashes = merged({"a": {"x": 1}}, {"a": {"x": 2}}, {"a": {"x": 3}}, **chosen)
 
     assert (result, clashes) == ({"a": {"x": value}}, [Clash("a.x", 1, 2, 3)])
+
+
+def test_a_clash_without_one_of_the_sides_is_undecided_and_mine_for_now():
+    clashes = [Clash("a", 1, 2, 3), Clash("b", 1, 2, 3), Clash("c", 1, 2, 3)]
+    base, mine, theirs = (dict.fromkeys("abc", value) for value in (1, 2, 3))
+
+    found = merge_documents(base, mine, theirs, {"a": "theirs", "b": "neither"})
+
+    assert found == MergeResult({"a": 3, "b": 2, "c": 2}, clashes, clashes[1:])
 
 
 @pytest.mark.parametrize(("choice", "value"), [("mine", {}), ("theirs", {"a": 2})])

@@ -1,4 +1,4 @@
-"""Icons of applications: what they may be, how they are shown, served, exported and imported."""
+"""Icons of applications are validated, shown, served, exported and imported."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from apps.catalog.application_files.exporter import exported_files, write_files
+from apps.catalog.application_files.row_import import import_directories
 from apps.catalog.icons.images import keep_image
-from apps.catalog.icons.tiles import Tile, free_colour, tile_of
-from apps.catalog.icons.values import validate_icon
+from apps.catalog.icons.values import Tile, free_colour, tile_of, validate_icon
 from apps.catalog.models import Application
-from apps.catalog.row_import import import_directories
 from tests.catalog.rows import make_application, make_deployment
 
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"

@@ -14,7 +14,7 @@ from apps.catalog.models import (
 
 
 def make_many(applications: int, versions: int, **fields: Any) -> list[Application]:
-    """Every second one has a draft, and every fourth one a request to publish it."""
+    """Create applications. Every second one has a draft, and every fourth a request to publish it."""
     first = Application.objects.count()
     manifest = empty_manifest()
     rows = Application.objects.bulk_create(

@@ -1,4 +1,4 @@
-"""Whose conversations are imported, and what goes on with them."""
+"""The owner of imported conversations, and the application that continues them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
-from tests.chat.test_views import add_application
+from tests.chat.pages.test_views import add_application
 
 
 @pytest.fixture

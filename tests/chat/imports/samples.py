@@ -1,4 +1,4 @@
-"""Small files as other programs write them."""
+"""Small files as other programs export them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PNG = base64.b64decode(
 
 
 def pointer_to(key: str, scheme: str = "file-service") -> dict[str, str]:
-    """A picture among the parts of a message of ChatGPT."""
+    """Return a picture among the parts of a message of ChatGPT."""
     return {"content_type": "image_asset_pointer", "asset_pointer": f"{scheme}://{key}"}
 
 
@@ -39,7 +39,7 @@ def chatgpt_node(
     at: float | None = None,
     **more: Any,
 ) -> tuple[str, dict[str, Any]]:
-    """A node; `content` is a text, or the whole content."""
+    """Return a node. `content` is a text, or the whole content."""
     message = None
     if role is not None:
         if isinstance(content, str):

@@ -1,4 +1,4 @@
-"""Pictures and files come along from a ZIP, and from messages that hold them."""
+"""Pictures and files are imported from a ZIP, and from messages that contain them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, NoReturn
 
 import pytest
 
-from apps.chat.access import own
-from apps.chat.branches import path
-from apps.chat.export import markdown
-from apps.chat.folders import store_file
+from apps.chat.exports.conversation import markdown
 from apps.chat.imports import attached_files
 from apps.chat.imports.writer import import_file
-from apps.chat.models import Conversation
-from apps.chat.spoken import spoken
-from apps.live import journal
+from apps.conversations.access import own
+from apps.conversations.branches import path
+from apps.conversations.files.folder import store_file
+from apps.conversations.models import Conversation
+from apps.conversations.spoken import spoken_text
 from apps.live.events import QuestionAdded
-from apps.workspace.local import files
+from apps.live.journal import journal
+from apps.workspace.local.files import files
 from apps.workspace.local.models import StoredFile
 from tests.chat.imports.samples import (
     OPEN_WEBUI,
@@ -181,10 +181,10 @@ def test_a_missing_picture_is_a_notice_on_the_page_and_in_exports_and_no_word_of
 
     assert (question.text, found.title) == ("", "Picture")
     assert (added["text"], added["left_out"]) == ("", ["Picture"])
-    assert spoken(question).text == (
+    assert spoken_text(question).text == (
         "(This message had attachments that are not available: Picture.)"
     )
-    assert (spoken(question).state, spoken(answer).text) == ({}, "I cannot see it.")
+    assert (spoken_text(question).state, spoken_text(answer).text) == ({}, "I cannot see it.")
     assert "*Not imported: Picture*" in markdown(found)
 
 

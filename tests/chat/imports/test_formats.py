@@ -1,4 +1,4 @@
-"""What is read from files of other programs, down to hostile ones."""
+"""Files of other programs are parsed, including hostile ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from apps.chat.imports.tree import (
     SourceConversation,
     SourceFile,
     SourceNode,
-    Unreadable,
+    UnreadableConversation,
     moment,
     tree_of,
 )
@@ -44,7 +44,7 @@ def said(tree: MessageTree) -> list[tuple[int | None, str, str]]:
 
 
 def answer_to(*nodes: Any) -> str:
-    """The text of the answer to a question."""
+    """Return the text of the answer to a question."""
     found = read(chatgpt(chatgpt_node("q", None, "user", "Well?"), *nodes))
     return tree_of(found).messages[1].text
 
@@ -181,9 +181,9 @@ def test_a_single_document_and_a_mixed_list_are_read():
     ] == [
         "chatgpt",
         "open-webui",
-        "it is no JSON object",
-        "it is of no program that is known here",
-        "its `mapping` is no object",
+        "it isn’t a JSON object",
+        "unknown format",
+        "its `mapping` isn’t an object",
     ]
 
 
@@ -264,7 +264,7 @@ def test_a_long_chain_is_read_without_recursion():
     ],
 )
 def test_what_is_empty_or_too_much_is_refused(nodes, reason):
-    with pytest.raises(Unreadable, match=reason):
+    with pytest.raises(UnreadableConversation, match=reason):
         tree(*nodes)
 
 
@@ -273,14 +273,14 @@ REFUSED = {
     PNG: f"This is a file of the type image/png, not an export of conversations. {files.EXPECTED}",
     b"%PDF-1.7\n": "This is a file of the type application/pdf, not an export of conversations. "
     f"{files.EXPECTED}",
-    b'[{"mapping": {}}, {"map': "The JSON ends in the middle. Download the file again.",
-    b"[1, 2": "The JSON ends in the middle. Download the file again.",
-    b"[1 2]": "This is no valid JSON: line 1.",
-    b"{}\n[]": "This is no valid JSON: line 1.",
+    b'[{"mapping": {}}, {"map': "The JSON is incomplete. Download the file again.",
+    b"[1, 2": "The JSON is incomplete. Download the file again.",
+    b"[1 2]": "This isn’t valid JSON: line 1.",
+    b"{}\n[]": "This isn’t valid JSON: line 1.",
     b"[" * 100_000: "The JSON is nested too deeply.",
     b"\xff{}": "The text of the file is not UTF-8.",
-    b"[" + b"9" * 5000 + b"]": "This is no valid JSON: line 1.",
-    b"PK\x03\x04 and nothing": "The ZIP cannot be read: it is damaged, or has a password.",
+    b"[" + b"9" * 5000 + b"]": "This isn’t valid JSON: line 1.",
+    b"PK\x03\x04 and nothing": "The ZIP can’t be read: it is damaged or password-protected.",
     b"[]": files.NO_CONVERSATIONS,
     zip_of({"photo.png": b"x"}).read(): files.NO_CONVERSATIONS,
 }
@@ -291,7 +291,7 @@ def test_files_that_are_none_are_refused_with_the_reason():
 
 
 def refusal(content: bytes) -> str:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableConversation) as refused:
         list(conversations_in(io.BytesIO(content)))
     return str(refused.value)
 
@@ -300,7 +300,10 @@ def test_a_zip_that_grows_is_read_no_further_than_the_limit(monkeypatch):
     monkeypatch.setattr(files, "LARGEST_FILE", 4 * 1024 * 1024)
     bomb = zip_of({"conversations.json": b"[" + b" " * 20_000_000 + b"]"})
 
-    with pytest.raises(Unreadable, match="It has more than 4 MB of conversations"):
+    with pytest.raises(
+        UnreadableConversation,
+        match="The conversations in the file are too large; the limit is 4 MB",
+    ):
         list(conversations_in(bomb))
 
 

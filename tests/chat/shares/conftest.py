@@ -1,4 +1,4 @@
-"""Ada, whose conversation it is, Grace, who is given a link, and an application that both may use."""
+"""Ada, who owns the conversation, Grace, who gets a link, and an application that both may use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 
 from apps.catalog.models import Application
-from apps.chat.models import Conversation
+from apps.conversations.models import Conversation
 from tests.catalog.rows import make_application
 from tests.chat.shares.talks import OPEN, add_turn, begin, person
 

@@ -1,4 +1,4 @@
-"""A conversation that has everything of which a link shows a part."""
+"""A conversation with everything that a link can show or hide."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from apps.agent.events import (
 )
 from apps.agent.messages import attachment_from_dict
 from apps.catalog.models import Application
-from apps.chat.folders import folder_of
-from apps.chat.models import Conversation, Message
-from apps.chat.questions import question_added
-from apps.live import journal
+from apps.conversations.asking.questions import question_added
+from apps.conversations.files.folder import folder_of
+from apps.conversations.models import Conversation, Message
 from apps.live.events import AnswerStored, StatusChanged, StreamEvent
+from apps.live.journal import journal
 from apps.live.models import Run
-from apps.workspace.local import files
+from apps.workspace.local.files import files
 from tests.catalog.rows import manifest_with
-from tests.chat.test_views import run_in
+from tests.chat.pages.test_views import run_in
 
 OPEN = manifest_with(features={"sharing": {"with_anyone": True}})
 """The manifest of an application whose conversations may be shared with anyone."""
@@ -69,7 +69,7 @@ def begin(user: User, application: Application, title: str = "A trip") -> Conver
 
 
 def add_file(conversation: Conversation, name: str, content: bytes = b"stored") -> str:
-    """The path of a new file in the folder of the conversation."""
+    """Return the path of a new file in the folder of the conversation."""
     name = folder_of(conversation.pk) + name
     return files.keep(conversation.owner, name, content, "text/plain").path
 
@@ -82,7 +82,7 @@ def add_turn(
     file: str = "",
     status: str = "done",
 ) -> Run:
-    """A question and its answer, with steps, figures and a line of memory; both have the file."""
+    """Add a question and its answer, with steps, metrics and memories; both have the file."""
     number = conversation.messages.count()
     run = run_in(conversation, status, finished_at=timezone.now())
     attached = [{"type": "text/plain", "title": "notes.txt", "url": file}] if file else []
@@ -139,7 +139,7 @@ def address_of(conversation: Conversation) -> str:
 
 
 def share(client: Client, conversation: Conversation, **fields: str) -> dict[str, Any]:
-    """The new link, as the dialog is told of it."""
+    """Create a link. Return it as the dialog gets it."""
     answer = client.post(f"{address_of(conversation)}shares/", fields)
     assert answer.status_code == 201, answer.content
     found: dict[str, Any] = answer.json()["share"]

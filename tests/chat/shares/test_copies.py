@@ -1,4 +1,4 @@
-"""A reader goes on from what was shared, in a conversation of their own."""
+"""A reader continues a shared conversation in a copy of their own."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import Client
 
-from apps.chat.branches import path
-from apps.chat.models import Conversation
-from apps.chat.shares import pages
 from apps.chat.window import last_turns
+from apps.conversations.branches import path
+from apps.conversations.models import Conversation
 from apps.live.models import JournalEntry, Run, RunSummary
 from apps.workspace.local.models import StoredFile
 from tests.chat.shares.talks import CITATION, add_file, add_turn, begin, path_of, share, signed_in
-from tests.chat.test_files import joined
+from tests.conversations.files.test_files import joined
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
@@ -49,7 +48,7 @@ def test_a_reader_gets_a_conversation_of_their_own(ada, grace, travel):
     assert rows[0].created_at == trip.messages.all()[0].created_at
     assert rows[1].state == {"untrusted": ["the shared conversation “A trip”"]}
     assert async_to_sync(joined)(reader.get(f"/{own}")) == b"by the sea"
-    assert RunSummary.objects.count() == 0  # nothing was asked of a model
+    assert RunSummary.objects.count() == 0  # no model was called
 
 
 def test_the_page_shows_the_copy(ada, grace, trip):
@@ -98,7 +97,7 @@ def test_only_who_may_use_the_application_goes_on(ada, grace, travel, trip):
     assert "Continue from here" not in reader.get(path_of(made)).text
     assert (answer.status_code, answer.json()["error"]["message"]) == (
         403,
-        "You may not use this application.",
+        "You can’t use this app.",
     )
     assert Client().post(f"{path_of(made)}continue/").status_code == 404
     assert Conversation.objects.count() == 1
@@ -134,8 +133,8 @@ def test_a_file_without_room_stops_the_copy_and_leaves_nothing(ada, grace, trave
     assert StoredFile.objects.filter(bucket=f"user-{grace.pk}").count() == 0
 
 
-def test_copies_are_made_at_a_limited_rate(ada, grace, monkeypatch, trip):
-    monkeypatch.setitem(pages.RATES, "continue", "1/5m/ip")
+def test_copies_are_made_at_a_limited_rate(ada, grace, settings, trip):
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "continue": "1/5m/ip"}
     made = share(signed_in(ada), trip)
     reader = signed_in(grace)
     go_on(reader, made)

@@ -1,4 +1,4 @@
-"""Links are made by the owner of a conversation, listed, revoked, and stop by themselves."""
+"""The owner of a conversation creates, lists and revokes links, and links expire."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.accounts.models import AuditEntry
-from apps.chat.access import bucket_of
-from apps.chat.models import Conversation, Share
+from apps.chat.models import Share
 from apps.chat.shares import links
+from apps.conversations.models import Conversation
+from apps.doors.sessions import session_bucket
 from tests.accounts.teams import make_team, working_in
 from tests.chat.shares.talks import OPEN, add_turn, address_of, begin, path_of, share, signed_in
 
@@ -56,7 +57,7 @@ def test_a_temporary_conversation_is_shared_once_it_is_kept(ada, trip):
         400,
         {
             "error": {
-                "message": "A temporary conversation is not shared. Keep it first.",
+                "message": "A temporary chat can’t be shared. Save it first.",
                 "code": "bad_request",
             }
         },
@@ -88,7 +89,7 @@ def test_a_visitor_has_to_sign_in_to_share(travel):
     travel.save()
     client.get("/chat/travel/")
     mine = Conversation.objects.create(
-        application=travel, owner=bucket_of(client.session.session_key or ""), title="Mine"
+        application=travel, owner=session_bucket(client.session.session_key or ""), title="Mine"
     )
     add_turn(mine)
 
@@ -107,7 +108,7 @@ def test_a_revoked_link_is_gone(ada, grace, trip):
     from_settings = client.post(f"/shares/{second['id']}/revoke/", {"back": ""}, follow=True)
 
     assert from_dialog.status_code == 204
-    assert "The link is revoked." in from_settings.text
+    assert "The link was revoked" in from_settings.text
     assert [reader.get(path_of(one)).status_code for one in (first, second)] == [404, 404]
     assert client.post(f"/shares/{first['id']}/revoke/").status_code == 404
     assert Share.objects.count() == 0
@@ -173,10 +174,10 @@ def test_wrong_wishes_are_named_and_keep_nothing(ada, trip):
     answers = [client.post(f"{address_of(trip)}shares/", one) for one in wrong]
 
     assert [(one.status_code, one.json()["error"]["message"]) for one in answers] == [
-        (400, "audience: write people or anyone."),
-        (400, "audience: write people or anyone."),
-        (400, "expires: write 1, 7, 30, never."),
-        (400, "audience: only people who are signed in may read this one."),
+        (400, "audience: use people or anyone."),
+        (400, "audience: use people or anyone."),
+        (400, "expires: use one of 1, 7, 30, never."),
+        (400, "audience: only signed-in users can read this conversation; use people."),
     ]
     assert Share.objects.count() == 0
 
@@ -198,7 +199,10 @@ def test_a_person_has_a_hundred_links(ada, trip, monkeypatch):
     refused = client.post(f"{address_of(trip)}shares/")
     client.post(f"/shares/{first['id']}/revoke/")
 
-    assert refused.json()["error"]["message"] == "You have 2 links; revoke one first."
+    assert (
+        refused.json()["error"]["message"]
+        == "You have 2 links, which is the limit. Revoke one first."
+    )
     assert share(client, trip)["title"] == "A trip"
 
 
@@ -219,16 +223,16 @@ def test_what_is_too_long_is_refused_with_advice(ada, trip, monkeypatch):
 
     told = "This conversation is too long for a link."
     assert [one.json()["error"]["message"] for one in answers] == [
-        f"{told} Share it without steps.",
-        f"{told} Share it without files.",
-        f"{told} Download it instead.",
+        f"{told} Share the conversation without steps.",
+        f"{told} Share the conversation without files.",
+        f"{told} Download the conversation instead.",
     ]
     assert [one.status_code for one in answers] == [413] * 3
 
 
-def test_strangers_read_only_where_the_operator_allows_it(ada, grace, trip, settings):
+def test_strangers_read_only_where_the_operator_allows_it(ada, grace, trip, settings, monkeypatch):
     settings.SHARES_FOR_ANYONE = True
-    settings.CATALOG_MAX_AGE_SECONDS = 0
+    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0)
     client, stranger = signed_in(ada), Client()
     assert client.get(f"{address_of(trip)}shares/").json()["anyone"] is True
     people, anyone = share(client, trip), share(client, trip, audience="anyone")
@@ -250,7 +254,7 @@ def test_strangers_read_only_where_the_operator_allows_it(ada, grace, trip, sett
 
     assert (allowed, installation, switched_off) == ([404, 200], [404, 404], [404, 404])
     assert signed == [200, 200]
-    assert "sessionid" not in stranger.cookies  # reading alone begins no session
+    assert "sessionid" not in stranger.cookies  # reading alone starts no session
 
 
 def test_links_and_readings_are_in_the_audit(ada, grace, trip):
@@ -278,5 +282,5 @@ def test_the_settings_list_all_links(ada, trip, travel):
 
     assert all(one["address"] in shown for one in made)
     assert "&lt;b&gt;Other&lt;/b&gt;" in shown
-    assert "does not expire" in shown
+    assert "never expires" in shown
     assert "with steps" in shown

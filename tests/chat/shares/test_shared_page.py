@@ -1,4 +1,4 @@
-"""What is read under a link: the conversation as it was, without what stays private."""
+"""The shared page shows the conversation as it was, without private parts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import Client
 
-from apps.chat.models import Conversation
-from apps.workspace.local import files
+from apps.conversations.models import Conversation
+from apps.workspace.local.files import files
 from tests.chat.shares.talks import (
     CITATION,
     add_file,
@@ -22,7 +22,7 @@ from tests.chat.shares.talks import (
     share,
     signed_in,
 )
-from tests.chat.test_files import joined
+from tests.conversations.files.test_files import joined
 
 pytestmark = pytest.mark.django_db
 
@@ -201,7 +201,7 @@ def test_unknown_revoked_and_foreign_links_are_told_the_same(ada, grace, trip):
         return re.sub(r"shared/[\w-]+/|shared%2F[\w-]+%2F", "", text)
 
     assert without_path(foreign) == without_path(unknown)
-    assert "It was revoked, its time is over, or a part of the address is missing." in revoked
+    assert "It was revoked or has expired, or part of the address is" in revoked
     assert Client().post("/shared/unknown/").status_code in (403, 405)
 
 
@@ -248,7 +248,7 @@ def test_files_of_others_are_not_shared_by_naming_them(ada, grace, travel):
     add_turn(mine, f"Show {foreign}", file=foreign)
     made = share(signed_in(ada), mine, files="true")
 
-    # The model of whoever goes on would read a file of theirs that stands among the attachments.
+    # The reader's model would read a file of theirs that is among the attachments.
     [turn] = turns_of(signed_in(ada), path_of(made))
     said = [one["message"] for one in turn["events"] if "message" in one]
     assert [one["attachments"] for one in said] == [[], [CITATION]]

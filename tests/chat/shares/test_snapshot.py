@@ -1,4 +1,4 @@
-"""Answers that failed, began anew or went on, as a link and a copy have them."""
+"""Failed, regenerated and resumed answers in a link and a copy."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import pytest
 from apps.accounts.buckets import caller_in
 from apps.agent.events import TextDelta, TurnRestarted
 from apps.agent.messages import attachment_from_dict
-from apps.chat.branches import path
-from apps.chat.models import Conversation, Message, Share
-from apps.chat.questions import question_added
-from apps.chat.senders import CONTINUATION
+from apps.chat.models import Share
 from apps.chat.shares.copies import begin_copy
 from apps.chat.shares.snapshot import is_file
-from apps.live import journal
+from apps.conversations.asking.questions import question_added
+from apps.conversations.branches import path
+from apps.conversations.models import Conversation, Message
+from apps.conversations.senders import CONTINUATION
 from apps.live.events import AnswerStored, RunFailed, StatusChanged, StreamEvent
+from apps.live.journal import journal
+from tests.chat.pages.test_views import run_in
 from tests.chat.shares.talks import begin, share, signed_in
-from tests.chat.test_views import run_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 

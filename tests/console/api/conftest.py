@@ -1,4 +1,4 @@
-"""A client of `/api/` that may do everything."""
+"""A client of `/api/` with all permissions."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def api() -> APIClient:
 
 @pytest.fixture
 def demo_model() -> None:
-    """The deployment that manifests of tests name."""
+    """The deployment in the manifests of tests."""
     make_deployment("demo-model")

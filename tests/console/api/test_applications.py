@@ -6,8 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
+from apps.catalog.actions import save_draft
 from apps.catalog.models import Application, Grant, OperatorKey, Role, empty_manifest
-from apps.catalog.versions.drafts import digest_of_draft, save_draft
+from apps.catalog.versions.definitions import definition_of
 from tests.catalog.rows import make_application, make_operator, manifest_with
 from tests.console.pages import permit, script_of, staff_account
 from tests.contract import proves
@@ -144,6 +145,10 @@ def test_a_refused_change_tells_what_others_did(api):
     row.refresh_from_db()
     assert row.title == "Travel"
 
+    current = api.patch(f"{URL}travel/", {"title": "Mine", "version": 2})
+
+    assert (current.status_code, current.data["title"]) == (200, "Mine")
+
 
 @pytest.mark.parametrize("version", [9, "1", -1, True, [1]])
 def test_a_version_that_never_was_is_refused_with_nothing_to_tell(api, version):
@@ -168,7 +173,7 @@ def test_the_list_leaves_the_manifests_out_and_takes_few_queries(
 ):
     for number in range(150):
         make_application(f"app-{number:03}")
-    api.get(URL)  # notes where the session is used
+    api.get(URL)  # records where the session is used
 
     with django_assert_max_num_queries(6):
         answer = api.get(URL)
@@ -257,8 +262,8 @@ def test_nobody_but_the_owner_attaches_the_owner_s_files(api):
     by_owner = api.patch(f"{URL}travel/", {"manifest": attached})
 
     message = (
-        f"files/user-{owner.pk}/notes.txt belongs to the owner of the application. Only they can "
-        "attach those; use shared files, which begin with files/public/."
+        f"files/user-{owner.pk}/notes.txt belongs to the owner of the application. Only the "
+        "owner can attach it. Use a shared file, whose address begins with files/public/."
     )
     assert (by_another.status_code, by_owner.status_code) == (400, 200)
     assert by_another.data["errors"] == [{"path": "manifest.contexts[1].url", "message": message}]
@@ -311,7 +316,7 @@ def test_access_is_saved_at_once_and_publishes_nothing():
     row = make_application("travel", description="Two lines\n")
     api = script_of(staff_account("olga", "view_application", "change_application"))
     Grant.objects.create(application=row, user=User.objects.get(username="olga"), role=Role.OWNER)
-    draft = save_draft(row, {"title": "Tours"}, 0, None)
+    draft = save_draft.execute(row, {"title": "Tours"}, 0, None)
     whole = api.get(f"{URL}travel/").data
 
     answers = [
@@ -326,7 +331,7 @@ def test_access_is_saved_at_once_and_publishes_nothing():
     assert [answer.status_code for answer in answers] == [200, 200, 200]
     assert (row.is_public, row.is_shared, row.is_enabled) == (True, False, True)
     assert (renamed.status_code, row.title, row.live_number) == (403, "Travel", 1)
-    assert digest_of_draft(row.draft) == digest_of_draft(draft)
+    assert definition_of(row.draft).digest == definition_of(draft).digest
 
 
 def test_what_was_never_published_has_its_access_saved_and_is_not_enabled(api):

@@ -63,7 +63,7 @@ def test_a_budget_of_a_team_is_made_by_its_name(api):
     assert (made.status_code, made.data["subject"]) == (201, "Docs")
     assert Budget.objects.get().team == docs
     assert wrong.status_code == 400
-    assert "There is no team 'Sales'." in wrong.text
+    assert "Unknown team: 'Sales'." in wrong.text
 
 
 @proves("budgets")
@@ -73,9 +73,9 @@ def test_it_tells_what_is_spent_and_reserved_and_when_it_renews(api, operator):
     from django.utils import timezone
 
     from apps.insights.budgets.reservations import window_of
-    from apps.insights.budgets.rules import Claim, Rule
+    from apps.insights.budgets.rules import BudgetClaim, Rule
 
-    window = window_of(Claim(Rule.of(budget), ""), timezone.now())
+    window = window_of(BudgetClaim(Rule.of(budget), ""), timezone.now())
     BudgetWindow.objects.filter(pk=window).update(spent=120)
 
     read = api.get(f"{URL}{budget.pk}/").data
@@ -122,7 +122,7 @@ def test_a_second_budget_of_the_same_kind_is_refused(api):
     answer = api.post(URL, {**FIELDS, "subject_kind": "key", "subject": ""}, format="json")
 
     assert answer.data["errors"] == [
-        {"path": "window", "message": "There is a budget of this kind already. Change that one."}
+        {"path": "window", "message": "A budget of this kind already exists. Change that one."}
     ]
 
 
@@ -174,7 +174,7 @@ def test_a_page_of_budgets_takes_the_same_number_of_queries(
     api, operator, django_assert_num_queries
 ):
     make_budget("user", 1000, user=operator)
-    api.get(URL)  # notes where the session is used
+    api.get(URL)  # records where the session is used
     with django_assert_num_queries(5):
         api.get(URL)
     make_budget("user", 1000, user=operator, window="hour")

@@ -1,4 +1,4 @@
-"""Manifests under `/api/`: credentials go in, and come out as names of secrets."""
+"""Manifests under `/api/` accept credentials and return names of secrets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rest_framework.test import APIClient
 from apps.catalog.extraction import FORBIDDEN
 from apps.catalog.models import Application, Change
 from apps.workspace.local.models import Secret
+from tests.catalog.credentials.documents import MARK, PATH, manifest, tracking
 from tests.catalog.rows import secrets
-from tests.console.admin.test_document_form import MARK, PATH, manifest, tracking
 from tests.console.pages import staff_account
 
 URL = "/api/applications/"
@@ -99,7 +99,7 @@ def test_a_mark_is_not_sent_back_for_another_server(api):
     assert answer.data["errors"] == [
         {
             "path": f"manifest.{PATH}",
-            "message": "is a hidden credential that was stored for other servers; type it again, "
+            "message": "is a hidden credential that was stored for other servers; enter it again, "
             "or name a secret",
         }
     ]
@@ -126,6 +126,6 @@ def test_a_secret_is_named_as_it_is_and_an_unknown_one_is_a_mistake(api):
     assert unknown.data["errors"] == [
         {
             "path": f"manifest.{PATH}",
-            "message": "there is no secret 'trekking'; did you mean 'tracking'?",
+            "message": "the secret 'trekking' does not exist; did you mean 'tracking'?",
         }
     ]

@@ -91,7 +91,7 @@ def test_fallbacks_are_read_and_written_in_their_order(api):
 
     assert api.get(f"{URL}a/").data["fallbacks"] == ["c", "b"]
     assert refused.status_code == 400
-    assert "'a' leads back here: c → a → c. Take it out, here or there." in str(refused.data)
+    assert "'a' is circular: c → a → c. Remove one of these fallbacks." in str(refused.data)
 
 
 def test_what_a_model_can_do_is_said_or_left_open(api):

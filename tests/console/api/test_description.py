@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from drf_spectacular.generators import SchemaGenerator
 
-from apps.console.api.reference import DescribedField, described
+from apps.console.api.reference import DescribedField, describe_api
 
 pytestmark = pytest.mark.django_db
 
@@ -29,23 +29,26 @@ def test_the_page_shows_every_operation_and_object_of_the_description(client):
     assert {*operations, *named} <= anchors
     assert set(re.findall(r'href="#([\w-]+)"', page)) <= anchors
     assert re.findall(r'(?:src|href)="https?:', page) == []
-    assert [page.count(f">{word}.</p>") for word in ("Adds one", "Deletes one")] == [10, 11]
+    assert [page.count(f">{word}.</p>") for word in ("Creates an object", "Deletes an object")] == [
+        10,
+        11,
+    ]
 
 
 def test_fields_are_told_in_words():
-    application = {field.name: field for field in described()["objects"]["ApplicationRequest"]}
-    deployment = {field.name: field for field in described()["objects"]["DeploymentRequest"]}
+    application = {field.name: field for field in describe_api()["objects"]["ApplicationRequest"]}
+    deployment = {field.name: field for field in describe_api()["objects"]["DeploymentRequest"]}
 
     assert application["title"] == DescribedField(
-        "title", "string of at most 200 characters", "", is_required=True
+        "title", "string with up to 200 characters", "", is_required=True
     )
     assert application["owner"].type == "string or null"
     assert (
         deployment["provider"].type == "string of openai, anthropic, openai_responses, demo, minilm"
     )
-    answered = {field.name: field for field in described()["objects"]["Application"]}
+    answered = {field.name: field for field in describe_api()["objects"]["Application"]}
     assert (answered["warnings"].type, answered["warnings"].object) == (
-        "list of (only told)",
+        "list of (read-only)",
         "Warning",
     )
 

@@ -12,14 +12,14 @@ from rest_framework.test import APIClient
 from apps.accounts.models import ApiKey, AuditEntry
 from apps.catalog.content.installed import look_again
 from apps.catalog.content.models import ContentItem
-from apps.console.admin.secret_form import TYPE_AGAIN
+from apps.console.admin.connect.secret_form import NO_VAULT, TYPE_AGAIN, TYPE_PLACE
 from apps.console.api.secrets import FIXED, NO_ANYWHERE
 from apps.live.models import Run
 from apps.live.run_summary import RunSummary
 from apps.workspace.local.models import McpServer, Secret
 from tests.catalog.content.files import write
 from tests.catalog.rows import make_application
-from tests.console.admin.test_feedback import SAID, add_feedback
+from tests.console.admin.evaluate.test_feedback import SAID, add_feedback
 from tests.console.pages import script_of, staff_account
 from tests.insights.calls import model_call, store, tool_use
 
@@ -37,6 +37,13 @@ def paths(answer: Any) -> list[str]:
 
 
 # --- Predefined content ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["polite", "missing"])
+def test_options_of_an_item_describe_its_address(api, name):
+    ContentItem.objects.create(kind="prompt", name="polite", text="Be polite.")
+
+    assert api.options(f"/api/content/prompt/{name}/").status_code == 200
 
 
 def test_an_item_of_files_is_replaced_by_a_row_and_comes_back(api, settings, tmp_path):
@@ -104,6 +111,27 @@ def test_a_secret_is_written_rotated_and_never_told(api):
     assert (row.value, row.created_by, row.rotated_at is not None) == (VALUE, row.changed_by, True)
 
 
+def test_a_path_in_vault_takes_a_permission_and_its_value_again(api, settings):
+    settings.VAULT_URL = "https://vault.example.org"
+    client = staff("add_secret", "view_secret", "change_secret")
+    body = {
+        "name": "shop",
+        "value": "secret/data/shop#token",
+        "is_in_vault": True,
+        "servers": ["a.example.com"],
+    }
+
+    refused = client.post("/api/secrets/", body)
+    wrong = api.post("/api/secrets/", {**body, "value": "shop"})
+    made = api.post("/api/secrets/", body)
+    switched = api.patch("/api/secrets/shop/", {"is_in_vault": False})
+
+    assert refused.json()["errors"] == [{"path": "is_in_vault", "message": NO_VAULT}]
+    assert paths(wrong) == ["value"]
+    assert (made.status_code, made.json()["is_in_vault"]) == (201, True)
+    assert switched.json()["errors"] == [{"path": "value", "message": TYPE_PLACE}]
+
+
 def test_a_secret_goes_anywhere_with_a_permission_only_and_stays_while_it_is_named(api):
     client = staff("add_secret", "view_secret", "change_secret")
     body = {"name": "any", "value": VALUE, "is_for_any_server": True}
@@ -125,7 +153,7 @@ def test_a_secret_goes_anywhere_with_a_permission_only_and_stays_while_it_is_nam
     used = api.delete("/api/secrets/any/")
     assert (used.status_code, used.json()["detail"]) == (
         409,
-        "1 of the applications and predefined items name it.",
+        "It is in use by 1 applications and predefined items.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Teams for scripts: with the rights of the admin, and in the audit."""
+"""Teams in the API for scripts have the admin's permission checks and audit events."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_team_is_made_read_changed_and_deleted_with_its_group(api, people):
     assert not Group.objects.filter(name="Sales").exists()
     assert subjects() == [
         *("Docs: created", "Docs: shown to members", "Docs: added ada", "Docs: added grace"),
-        *("Docs: ada is administrator", "Sales: renamed from Docs", "Sales: removed grace"),
+        *("Docs: ada is now an administrator", "Sales: renamed from Docs", "Sales: removed grace"),
         "Sales: deleted",
     ]
 
@@ -77,9 +77,34 @@ def test_members_are_added_and_removed_one_by_one_and_closed_accounts_stay(api, 
     assert api.delete(f"{url}nobody/").status_code == 404
     assert {user.username for user in team.group.user_set.all()} == {"closed", "grace"}
     assert subjects() == [
-        *("Docs: added grace", "Docs: grace is administrator", "Docs: ada is no administrator"),
+        *(
+            "Docs: added grace",
+            "Docs: grace is now an administrator",
+            "Docs: ada is no longer an administrator",
+        ),
         "Docs: removed ada",
     ]
+
+
+def test_the_last_administrator_stays_one(api, people):
+    ada, grace = people
+    team = make_team("Docs", grace, by=ada)
+    url = f"{LIST}{team.pk}/"
+
+    refused = [
+        api.delete(f"{url}members/ada/"),
+        api.put(f"{url}members/ada/", {"is_administrator": False}, format="json"),
+        api.patch(url, {"administrators": []}, format="json"),
+    ]
+
+    message = "The team needs an administrator. Make another member an administrator first."
+    assert [(one.status_code, one.json()["errors"]) for one in refused] == [
+        (400, [{"path": path, "message": message}])
+        for path in ("administrators", "is_administrator", "administrators")
+    ]
+    told = api.get(url).json()
+    assert (told["administrators"], told["members"]) == (["ada"], ["ada", "grace"])
+    assert subjects() == []
 
 
 @pytest.mark.parametrize(

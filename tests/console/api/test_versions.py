@@ -4,6 +4,7 @@ import pytest
 
 from apps.accounts.models import AuditEntry
 from apps.catalog.models import Application, ApplicationDraft, empty_manifest
+from apps.catalog.versions.version_recorder import save_live
 from tests.catalog.rows import make_application, make_operator, manifest_with
 from tests.console.pages import script_of, staff_account
 
@@ -21,7 +22,12 @@ def test_a_draft_is_saved_with_mistakes_and_published_without_them(api):
     late = api.put(f"{URL}draft/", {"title": "Tours"}, HTTP_IF_MATCH='"0"')
     refused = api.post(f"{URL}publish/", {"note": "Tools"})
     api.put(f"{URL}draft/", {"manifest": empty_manifest()}, HTTP_IF_MATCH=saved["ETag"])
-    published = api.post(f"{URL}publish/", {"note": "A better title"})
+    note = {"note": "A better title"}
+    stale = [
+        api.post(f"{URL}publish/", note, HTTP_IF_MATCH=tag)
+        for tag in (saved["ETag"], '"something else"')
+    ]
+    published = api.post(f"{URL}publish/", note, HTTP_IF_MATCH='W/"1", "2"')
 
     assert (empty["ETag"], empty.data["problems"], empty.data["based_on"]) == ('"0"', [], 1)
     assert [found["path"] for found in saved.data["problems"]] == [
@@ -32,6 +38,7 @@ def test_a_draft_is_saved_with_mistakes_and_published_without_them(api):
         400,
         ["manifest.tool_sets[0].mcp_server_info"],
     )
+    assert [(one.status_code, one.data["version"]) for one in stale] == [(412, 2)] * 2
     assert (published.status_code, published.data["number"], published.data["is_live"]) == (
         200,
         2,
@@ -43,7 +50,7 @@ def test_a_draft_is_saved_with_mistakes_and_published_without_them(api):
 def test_versions_are_listed_restored_and_withdrawn(api):
     row = make_application("travel")
     row.title = "Journeys"
-    row.save()
+    save_live(row)
 
     restored = api.post(f"{URL}versions/1/restore/", {"note": "The old name"})
     withdrawn = api.post(f"{URL}versions/2/withdraw/")
@@ -66,7 +73,7 @@ def test_a_draft_behind_what_is_live_is_published_only_over_it(api):
     row = make_application("travel")
     api.put(f"{URL}draft/", {"title": "Mine"})
     row.title = "Theirs"
-    row.save()
+    save_live(row)
 
     refused = api.post(f"{URL}publish/", {"note": "Mine"})
     published = api.post(f"{URL}publish/", {"note": "Mine", "over": True})
@@ -124,8 +131,10 @@ def test_where_two_people_publish_one_asks_and_another_publishes_or_sends_back(a
     assert (asked.data["request"]["by"], asked.data["request"]["note"]) == ("anna", "Trips")
     assert (own.status_code, own.data["detail"]) == (
         403,
-        "Two people publish this application. You changed this draft or requested its publishing, "
-        "so somebody else has to publish it.",
+        (
+            "This application needs a second publisher. You changed this draft or requested its "
+            "publishing, so another user must publish it."
+        ),
     )
     assert returned.data["request"]["returned_words"] == "Where to?"
     assert (published.status_code, published.data["number"]) == (200, 2)
@@ -148,8 +157,8 @@ def test_what_would_publish_at_once_says_what_to_do_where_two_people_publish(api
 
     assert [one.status_code for one in (*refused, new)] == [403] * 4
     assert refused[0].data["detail"] == (
-        "Two people publish this application. Save your change as a draft and request publishing; "
-        "somebody else publishes it."
+        "This application needs a second publisher. Save your change as a draft and request "
+        "publishing; another user then publishes it."
     )
     assert (other.status_code, same.status_code) == (200, 200)
     assert (drafted.status_code, drafted.data["state"]) == (201, "draft")
@@ -177,7 +186,7 @@ def test_a_draft_takes_over_what_went_live_with_a_choice_for_each_conflict(api):
     row = make_application("travel")
     api.put(f"{URL}draft/", {"title": "Mine"})
     row.title, row.description = "Theirs", "By bus"
-    row.save()
+    save_live(row)
 
     open_ones = api.post(f"{URL}draft/rebase/")
     wrong = api.post(f"{URL}draft/rebase/", {"choices": {"title": "both"}}, format="json")

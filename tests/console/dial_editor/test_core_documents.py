@@ -9,7 +9,7 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.test import Client
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, Credentials
 from apps.console.dial_editor.edits import CONFLICT
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import configured_core
@@ -42,7 +42,7 @@ def core() -> Iterator[Core]:
 
 @pytest.fixture
 def name(core: Core) -> str:
-    """An application of the project whose key the editor has."""
+    """Return the name of an application of the project whose key the editor has."""
     caller = core.keys.holder(KEY)
     assert caller is not None
     found = f"applications/{caller.identity.bucket}/My%20App__1.0"
@@ -110,7 +110,7 @@ def test_what_is_kept_of_the_application_is_dropped_when_it_is_saved(operator, c
         place = configured_core()
         assert place is not None
         with core.keys.minted(name, caller, "trace") as key:
-            asking = Caller("", "dial", api_key=key.value)
+            asking = Caller("", "dial", credentials=Credentials(api_key=key.value))
             told = await find_caller(Calls(place, asking))
             found = await find_own_application(Calls(place, told))
         return found and found["application_properties"]
@@ -171,7 +171,7 @@ def test_a_manifest_with_mistakes_is_not_sent(operator, core, name):
     answer = operator.post(address(name), edit(core, name, {"contexts": 3}))
 
     assert answer.status_code == 422
-    assert answer.json()["error"].endswith("listed with it. Nothing was saved.")
+    assert answer.json()["error"].endswith("listed next to it. Nothing was saved.")
     assert core.requests == []
 
 
@@ -196,15 +196,18 @@ def test_an_application_of_another_type_is_left_alone(operator, core, name):
 
     answer = operator.get(address(name))
 
-    assert "This application is of another type" in answer.text
+    assert "This application has another type, with its own editor." in answer.text
 
 
 @pytest.mark.parametrize(
     ("id", "why"),
     [
-        ("applications/nobody/none", "no such application that the editor&#x27;s key may read"),
-        ("applications/../secrets", "The address names no application."),
-        ("applications/", "The address names no application."),
+        (
+            "applications/nobody/none",
+            "The application does not exist in DIAL Core, or the editor&#x27;s key cannot read it.",
+        ),
+        ("applications/../secrets", "The address contains no application."),
+        ("applications/", "The address contains no application."),
     ],
 )
 def test_an_application_that_cannot_be_read_is_told(operator, id, why):
@@ -218,7 +221,7 @@ def test_without_a_key_the_page_says_what_to_set(operator, name, settings):
 
     answer = operator.get(address(name))
 
-    assert "An administrator sets DIAL_EDITOR_API_KEY." in answer.text
+    assert "Ask an administrator to set DIAL_EDITOR_API_KEY." in answer.text
 
 
 def test_a_wrong_key_is_told_and_not_shown(operator, name, settings):
@@ -226,7 +229,7 @@ def test_a_wrong_key_is_told_and_not_shown(operator, name, settings):
 
     page = operator.get(address(name)).text
 
-    assert "DIAL Core does not know the key in DIAL_EDITOR_API_KEY." in page
+    assert "DIAL Core rejected the key in DIAL_EDITOR_API_KEY." in page
     assert "wrong-key" not in page
 
 
@@ -237,5 +240,5 @@ def test_a_core_that_is_gone_loses_nothing_typed(operator, name, settings, core)
 
     assert (answer.status_code, answer.json()) == (
         422,
-        {"error": "The application cannot be read. DIAL Core cannot be reached.", "version": ""},
+        {"error": "The application cannot be loaded. DIAL Core cannot be reached.", "version": ""},
     )

@@ -6,11 +6,15 @@ from typing import Any
 import pytest
 from django.contrib.admin.models import LogEntry
 
+from apps.catalog.actions import save_draft
 from apps.catalog.extraction import FORBIDDEN
 from apps.catalog.models import Application, Change, empty_manifest
+from apps.catalog.versions.definitions import definition_of
+from apps.catalog.versions.publishing_requests import AT_ONCE
+from apps.console.dial_editor.local_applications import MAY_NOT_PUBLISH
 from apps.workspace.local.models import Secret
+from tests.catalog.credentials.documents import MARK, PATH, tracking
 from tests.catalog.rows import make_application, make_deployment, manifest_with
-from tests.console.admin.test_document_form import MARK, PATH, tracking
 from tests.console.pages import browser_of, staff, staff_account
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -80,7 +84,10 @@ def test_a_manifest_with_mistakes_is_not_saved(admin_client, application):
     application.refresh_from_db()
     assert (answer.status_code, answer.json()) == (
         422,
-        {"error": "The manifest has 1 mistake, listed with it. Nothing was saved.", "version": ""},
+        {
+            "error": "The manifest has 1 error, listed next to it. Nothing was saved.",
+            "version": "",
+        },
     )
     assert application.manifest == empty_manifest()
 
@@ -101,7 +108,7 @@ def test_the_second_of_two_operators_is_told_and_may_overwrite(admin_client, app
 
     assert (told.status_code, told.json()["version"]) == (409, "2")
     error = told.json()["error"]
-    assert error.startswith("Somebody saved this application while you were editing it.")
+    assert error.startswith("Another user saved this application while you were editing it.")
     assert error.endswith(": changed manifest.orchestrator.system_prompt.")
     assert again.json() == {"version": "3", "has_changes": True}
 
@@ -120,7 +127,7 @@ def test_who_may_not_change_applications_is_told_so(application):
     shown, saved = client.get(EDITOR), client.post(EDITOR, edit())
 
     application.refresh_from_db()
-    assert "Your account may not change applications." in shown.text
+    assert "Your account can’t change applications." in shown.text
     assert (saved.status_code, application.version) == (422, 1)
     assert client.post("/dial/editor/check/", {"manifest": "{}"}).status_code == 403
 
@@ -128,17 +135,49 @@ def test_who_may_not_change_applications_is_told_so(application):
 @pytest.mark.parametrize(
     ("address", "why"),
     [
-        ("/dial/editor/", "The address names no application"),
-        ("/dial/editor/?id=nowhere", "There is no application &#x27;nowhere&#x27;"),
-        ("/dial/editor/?id=%00", "There is no application"),
+        ("/dial/editor/", "The address contains no application"),
+        ("/dial/editor/?id=nowhere", "Unknown application: &#x27;nowhere&#x27;"),
+        ("/dial/editor/?id=%00", "Unknown application: &#x27;\\x00&#x27;"),
         ("/dial/editor/?id=%3Cb%3E", "&lt;b&gt;"),
-        ("/dial/editor/?id=applications/b/a", "This installation knows no DIAL Core."),
+        (
+            "/dial/editor/?id=applications/b/a",
+            "This installation is not connected to DIAL Core. Ask an administrator to set DIAL_URL.",
+        ),
     ],
 )
 def test_what_cannot_be_edited_is_told(admin_client, address, why):
     answer = admin_client.get(address)
 
     assert (answer.status_code, why in answer.text) == (200, True)
+
+
+def test_saving_takes_the_right_to_publish_and_one_person(application):
+    editor, publisher = (
+        browser_of(staff_account(name, "access_all_applications", "change_application", *more))
+        for name, more in (("anna", ()), ("ben", ("publish_application",)))
+    )
+    refused = editor.post(EDITOR, edit())
+    unchanged = editor.post(EDITOR, edit(empty_manifest()))
+    Application.objects.update(needs_second_publisher=True)
+    both = publisher.post(EDITOR, edit())
+
+    assert (refused.status_code, refused.json()["error"]) == (422, MAY_NOT_PUBLISH)
+    assert unchanged.json() == {"version": "1", "has_changes": False}
+    assert (both.status_code, both.json()["error"]) == (422, AT_ONCE)
+    application.refresh_from_db()
+    assert (application.manifest, application.live_number) == (empty_manifest(), 1)
+
+
+def test_a_draft_stays_as_it_is(admin_client, application):
+    draft = save_draft.execute(application, {"title": "Tours"}, 0, None)
+
+    shown = admin_client.get(EDITOR).context["form"]
+    admin_client.post(EDITOR, edit())
+
+    application.refresh_from_db()
+    assert json.loads(shown["manifest"].value()) == empty_manifest()
+    assert (application.manifest, application.live_number) == (BRIEF, 2)
+    assert definition_of(application.draft).digest == definition_of(draft).digest
 
 
 # --- Credentials --------------------------------------------------------------------------------

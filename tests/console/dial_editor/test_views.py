@@ -25,7 +25,7 @@ def operator() -> Client:
 
 @pytest.fixture
 def chat(settings: Any) -> str:
-    """Its pages may frame the editor."""
+    """Serve a host whose pages may frame the editor."""
     own = {**settings.CONTENT_SECURITY_POLICIES["dial-editor"], "frame-ancestors": [CHAT]}
     settings.CONTENT_SECURITY_POLICIES = {**settings.CONTENT_SECURITY_POLICIES, "dial-editor": own}
     settings.ALLOWED_FRAME_ANCESTORS = settings.ALLOWED_ORIGIN = [CHAT]
@@ -89,7 +89,7 @@ def test_the_window_for_signing_in_says_whether_it_helped(operator):
     address = "/dial/editor/signed-in/"
 
     assert "You are signed in" in operator.get(address).text
-    assert "This account edits nothing" in guest.get(address).text
+    assert "This account cannot edit applications" in guest.get(address).text
 
 
 def test_a_save_without_the_token_of_the_page_is_refused(operator):

@@ -1,4 +1,4 @@
-"""What the studio's scripts send, and what they are answered."""
+"""Requests of the studio's scripts, and their responses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.test import AsyncClient, Client
 
 from apps.catalog.models import Application
 
-WRITTEN = ("title", "description", "document", "icon", "skills")
+WRITTEN = ("title", "description", "manifest", "icon", "skills")
 Events = list[tuple[str, dict[str, Any]]]
 
 
@@ -32,9 +32,10 @@ def written(data: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {name: data[name] for name in WRITTEN} | changes
 
 
-async def ask(client: AsyncClient, row: Application, body: Any) -> Events:
+async def ask(client: AsyncClient, row: Application, body: Any, language: str = "en") -> Events:
     url = address(row, "answer")
-    answer: Any = await client.post(url, json.dumps(body), content_type="application/json")
+    headers = {"accept-language": language}
+    answer: Any = await client.post(url, json.dumps(body), "application/json", headers=headers)
     assert answer.status_code == 200
     parts = b"".join([part async for part in answer.streaming_content]).decode()
     return [event_of(one) for one in parts.strip().split("\n\n")]

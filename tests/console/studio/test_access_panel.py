@@ -1,4 +1,4 @@
-"""The studio's panel of who may use an application: it saves at once, and publishes nothing."""
+"""The studio's access panel saves at once and publishes nothing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from apps.accounts.models import AuditEntry, Team
+from apps.catalog.actions import create, save_draft
 from apps.catalog.grants import grants_of
 from apps.catalog.models import Application, Grant, Role
-from apps.catalog.versions.drafts import digest_of_draft, new_application, save_draft
+from apps.catalog.versions.definitions import definition_of
 from tests.catalog.rows import make_application, manifest_with
 from tests.console.pages import browser_of, permit, staff_account
 from tests.console.studio.asking import page_data, send
@@ -52,7 +53,7 @@ def audited() -> list[tuple[str, str]]:
 @proves("access")
 def test_access_is_saved_at_once_and_publishes_nothing(row, owner):
     Application.objects.update(manifest=BROKEN)
-    draft = save_draft(row, {"title": "Tours"}, 0, None)
+    draft = save_draft.execute(row, {"title": "Tours"}, 0, None)
     Group.objects.create(name="Sales")
 
     for name, body in (
@@ -84,7 +85,7 @@ def test_access_is_saved_at_once_and_publishes_nothing(row, owner):
         "finds_all": False,
     }
     assert (answer["state"]["takes_two"], row.live_number, row.manifest) == (True, 1, BROKEN)
-    assert digest_of_draft(row.draft) == digest_of_draft(draft)
+    assert definition_of(row.draft).digest == definition_of(draft).digest
     assert audited() == [
         ("publishing.rule_changed", "two people"),
         ("access.granted", "editor: group Sales"),
@@ -124,10 +125,23 @@ def test_an_editor_enables_an_application_and_changes_nothing_else(row):
     }
     status, answer = told(editor, row, "access", {"is_enabled": False})
 
-    words = {"message": "Only owners of the application may decide who else may use it."}
+    words = {"message": "Only owners of the application can change who can use it."}
     assert refused == dict.fromkeys(refused, (403, words))
     assert (status, answer["access"]["is_enabled"]) == (200, False)
     assert (answer["access"]["may_grant"], answer["access"]["may_rule"]) == (False, False)
+
+
+@proves("access")
+def test_only_a_superuser_lets_one_person_publish_again(row, owner, admin_client):
+    Application.objects.update(needs_second_publisher=True)
+
+    by_owner = told(owner, row, "access", {"takes_two": False})
+    by_superuser, answer = told(admin_client, row, "access", {"takes_two": False})
+
+    words = {"message": "Only a superuser can turn off two-person publishing."}
+    assert (by_owner, by_superuser) == ((403, words), 200)
+    assert answer["access"]["takes_two"] is False
+    assert audited() == [("publishing.rule_changed", "one person")]
 
 
 def found(client: Client, row: Application, text: str) -> list[tuple[str, str]]:
@@ -176,16 +190,50 @@ def test_an_owner_is_chosen_among_known_people_and_nobody_is_guessed(row, owner)
     assert (hidden[0][0], known, row.owner) == (422, 200, anna)
 
 
+def test_nobody_becomes_the_owner_whose_own_files_another_person_attached(row, admin_client):
+    anna = User.objects.create_user("anna")
+    own = {"type": "file", "url": f"files/user-{anna.pk}/notes.txt"}
+    Application.objects.update(manifest=manifest_with(contexts=[own]))
+
+    status, answer = told(admin_client, row, "access", {"owner": "anna"})
+
+    row.refresh_from_db()
+    assert (status, row.owner) == (422, None)
+    assert "Only the owner can attach it" in answer["message"]
+
+
+def test_an_application_may_have_no_owner(row, owner):
+    Application.objects.update(owner=User.objects.get(username="olga"))
+
+    status, answer = told(owner, row, "access", {"owner": ""})
+
+    row.refresh_from_db()
+    assert (status, answer["access"]["owner"], row.owner) == (200, None, None)
+
+
+def test_an_editor_changes_the_name_in_addresses(row):
+    editor = browser_of(with_role(row, "emil", Role.EDITOR))
+    make_application("taken")
+
+    status, answer = told(editor, row, "access", {"slug": " journeys "})
+    refused = told(editor, row, "access", {"slug": "taken"})
+
+    row.refresh_from_db()
+    assert (status, answer["slug"], answer["chat"]) == (200, "journeys", "/chat/journeys/")
+    assert refused == (422, {"message": "Application with this Slug already exists."})
+    assert (row.slug, row.live_number) == ("journeys", 1)
+
+
 def test_what_was_never_published_is_not_enabled(owner):
     row = Application(slug="tours", title="Tours", manifest=manifest_with())
-    new_application(row, User.objects.get(username="olga"))
+    create.execute(row, User.objects.get(username="olga"))
     Grant.objects.create(application=row, user=User.objects.get(username="olga"), role=Role.OWNER)
 
     refused = told(owner, row, "access", {"is_enabled": True})
     shared, _ = told(owner, row, "access", {"audience": "shared"})
 
     row.refresh_from_db()
-    assert refused == (422, {"message": "Publish it first: it has no version to answer."})
+    assert refused == (422, {"message": "It has no published version. Publish it first."})
     assert (shared, row.is_enabled, row.is_shared, row.live_number) == (200, False, True, 0)
 
 
@@ -193,6 +241,7 @@ UNREADABLE: dict[str, tuple[str, Any]] = {
     "a number as a switch": ("access", {"is_enabled": 1}),
     "an audience of nobody": ("access", {"audience": "nobody"}),
     "a list of audiences": ("access", {"audience": ["public"]}),
+    "a name in addresses by number": ("access", {"slug": 3}),
     "an owner by number": ("access", {"owner": 3}),
     "an owner with NUL": ("access", {"owner": "a\0"}),
     "a long name": ("grant", {"kind": "user", "name": "a" * 200, "role": "user"}),

@@ -1,4 +1,4 @@
-"""The draft answers in the studio, and nothing of it is kept as a conversation."""
+"""The draft answers in the studio, and no conversation is stored."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
 from apps.catalog.models import Application
-from apps.chat.models import Conversation
+from apps.conversations.models import Conversation
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 from tests.console.studio.asking import Events, ask
+from tests.console.studio.trials.services import service, shop
 from tests.workspace.openai import service as openai
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _quick(settings: Any) -> None:
-    settings.DEMO_MODEL_DELAY_SECONDS = 0
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 0)
 
 
 async def client_of() -> AsyncClient:
@@ -38,7 +39,7 @@ def asked(document: Any, *messages: Any, **more: Any) -> dict[str, Any]:
     return {
         "title": "Travel",
         "description": "",
-        "document": document,
+        "manifest": document,
         "messages": messages,
         **more,
     }
@@ -90,6 +91,20 @@ async def test_a_call_that_waits_for_approval_is_asked_there_and_answered_with_t
     assert [name for name, _ in second if name in ("ask", "problem")] == []
     assert last(second, "tool")["failed"] is True
     assert last(second, "end")["tool_calls"] == 1
+
+
+@pytest.mark.usefixtures("loopback")
+async def test_the_draft_answers_in_the_language_of_the_browser():
+    client, row = await client_of(), await saved()
+
+    with service() as (url, _):
+        named = {**shop(url), "name": {"en": "Shop", "de": "Laden"}}
+        document = manifest_with(tool_sets=[named])
+        events = await ask(
+            client, row, asked(document, said("Please look up an item.")), language="de"
+        )
+
+    assert [data["title"] for name, data in events if name == "stage"] == ["Laden · look_up"]
 
 
 async def test_a_draft_that_cannot_run_and_a_conversation_that_is_none_are_told_so():

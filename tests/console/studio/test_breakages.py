@@ -1,4 +1,4 @@
-"""What breaks while an application is made is told at its place, with what to do about it."""
+"""Errors in an application are shown at their location, with what to do."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ MISTAKES = {
     ("warning", "tool_sets[0].mcp_server_info.url"): (server("http://10.1.2.3/mcp"), PRIVATE),
     ("warning", f"{TOOL}.rest_api_method_info.method_url"): (
         rest(tool("/items?api_key=S3CR3T")),
-        "the query of an address is written into logs by many servers; keep the credential "
+        "many servers log the query of an address; store the credential "
         "'api_key' as a secret in `authorization`.",
     ),
     ("error", "tool_sets[0].authorization.token"): (
         rest(tool(), authorization={"type": "bearer", "token": {"$secret": "s"}}),
-        "there is no secret 's'.",
+        "the secret 's' does not exist.",
     ),
     ("error", f"tool_sets[0].tools[1].{FUNCTION}.name"): (
         rest(tool(), tool()),
@@ -91,14 +91,14 @@ MISTAKES = {
     ),
     ("warning", "conversation_starters.starters[0].text"): (
         asking("x" * 100_001),
-        "has 100,001 characters; a question has at most 100,000.",
+        "has 100,001 characters; the limit of a question is 100,000.",
     ),
     ("error", f"{TOOL}.deployment_id"): (
         calling("travel"),
         "an application cannot call itself: travel → travel.",
     ),
 }
-"""Manifests by the severity and the place of their only finding, with its text."""
+"""Manifests by the severity and the location of their only finding, with its text."""
 
 
 BEYOND = [
@@ -116,10 +116,10 @@ BEYOND = [
     (
         {"icon": "AB"},
         "(icon)",
-        "Write one emoji, or a colour from colour:0 to colour:11, or upload a picture.",
+        "Enter one emoji or a colour from colour:0 to colour:11, or upload an image.",
     ),
 ]
-"""Mistakes outside of the manifest, with the place and the text of the error."""
+"""Errors outside of the manifest, with their location and text."""
 
 
 def findings(client: Client, row: Application, **changes: Any) -> list[tuple[str, str, str]]:
@@ -131,7 +131,7 @@ def findings(client: Client, row: Application, **changes: Any) -> list[tuple[str
 def test_a_mistake_of_the_draft_is_told_at_its_place(admin_client, row, subtests):
     for place, (document, text) in MISTAKES.items():
         with subtests.test(text):
-            assert findings(admin_client, row, document=document) == [(*place, text)]
+            assert findings(admin_client, row, manifest=document) == [(*place, text)]
     for changes, path, text in BEYOND:
         with subtests.test(text):
             assert findings(admin_client, row, **changes) == [("error", path, text)]
@@ -154,12 +154,12 @@ def test_a_source_that_gives_no_tools_says_why_and_what_to_do(admin_client, row)
     forbidden = {"url": "http://10.1.2.3/mcp"}
 
     assert message(admin_client, row, "mcp", server=down) == (
-        f"Toolset {down['url']}: the server cannot be reached. Check the address, and that the "
+        f"Toolset {down['url']}: the server cannot be reached. Check the address and whether the "
         "server is running."
     )
     assert message(admin_client, row, "mcp", server=forbidden).endswith(PRIVATE)
     assert message(admin_client, row, "openapi", text="<html>") == (
-        "This is a web page, not an OpenAPI document. Give the address of its JSON or YAML."
+        "This is a web page, not an OpenAPI document. Enter the address of its JSON or YAML."
     )
     assert message(admin_client, row, "openapi", text='{"openapi"') == (
         "This is not valid JSON: Expecting ':' delimiter, line 1, column 11."
@@ -168,7 +168,7 @@ def test_a_source_that_gives_no_tools_says_why_and_what_to_do(admin_client, row)
     [operation] = send(admin_client, row, "tools/openapi", {"text": dead}).json()["operations"]
     assert (operation["tool"], operation["problem"]) == (
         None,
-        "paths./a.get.parameters[0]: there is no '#/components/parameters/gone' in the document.",
+        "paths./a.get.parameters[0]: the document contains no '#/components/parameters/gone'.",
     )
 
 
@@ -182,6 +182,6 @@ def test_skills_and_an_icon_that_two_have_changed_meanwhile_are_both_kept(admin_
 
     assert (first.status_code, second.status_code) == (200, 200)
     assert second.json()["message"] == (
-        "Saved. You saved this draft just now, in another tab or program. Both edits are kept."
+        "Saved. You saved this draft just now, in another tab or program. Both edits were merged."
     )
     assert (second.json()["icon"], second.json()["skills"]) == ("🦊", skill(text)["skills"])

@@ -1,4 +1,4 @@
-"""Drafts in the studio: saved, merged, discarded, published."""
+"""Drafts in the studio are saved, merged, discarded and published."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from apps.catalog.application_files.own_skills import skills_of
 from apps.catalog.models import Application, ApplicationDraft
+from apps.catalog.own_skills import skills_of
 from apps.catalog.resolved_application import prepare_version
 from apps.catalog.versions.content_changes import content_changes, live_content
 from apps.workspace.local.models import Secret
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.console.pages import signed_in, staff
 from tests.console.studio.asking import page_data, send, written
+from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +36,7 @@ def prompted(content: str, **rest: Any) -> dict[str, Any]:
 
 
 def save(client: Client, row: Application, data: Any, document: Any, **more: Any) -> Any:
-    body = written(data, document=document, version=data["version"], base=written(data), **more)
+    body = written(data, manifest=document, version=data["version"], base=written(data), **more)
     return send(client, row, "save", body)
 
 
@@ -55,7 +56,7 @@ def test_a_draft_is_saved_shown_again_and_answers_nobody(admin_client, row):
     answer = save(admin_client, row, data, prompted("You sell."))
     assert (answer.status_code, answer.json()["message"]) == (200, "Saved.")
     assert answer.json()["state"]["name"] == "changed"
-    assert page_data(admin_client, row)["document"] == prompted("You sell.")
+    assert page_data(admin_client, row)["manifest"] == prompted("You sell.")
     row.refresh_from_db()
     assert row.manifest == prompted("You help.", max_iterations=3)
 
@@ -65,8 +66,10 @@ def test_edits_of_two_at_different_places_are_both_kept(row):
     seen = page_data(anna, row)
     assert save(ben, row, seen, prompted("You help.", max_iterations=9)).status_code == 200
     answer = save(anna, row, seen, prompted("You sell.", max_iterations=3))
-    assert answer.json()["message"] == "Saved. ben saved this draft just now. Both edits are kept."
-    assert answer.json()["document"] == prompted("You sell.", max_iterations=9)
+    assert (
+        answer.json()["message"] == "Saved. ben saved this draft just now. Both edits were merged."
+    )
+    assert answer.json()["manifest"] == prompted("You sell.", max_iterations=9)
 
 
 def test_for_places_that_two_changed_the_second_chooses(row):
@@ -77,36 +80,53 @@ def test_for_places_that_two_changed_the_second_chooses(row):
     ApplicationDraft.objects.update(updated_at=timezone.now() - timedelta(minutes=2))
     mine = prompted("You sell.", max_iterations=3)
     refused = save(anna, row, seen, mine)
-    path = "document.orchestrator.system_prompt.content"
+    path = "manifest.orchestrator.system_prompt.content"
     assert refused.status_code == 409
     assert refused.json() == {
-        "message": "Ben Berg saved this draft 2 minutes ago. You changed the same places. Choose "
-        "whose value stays.",
+        "message": "Ben Berg saved this draft 2 minutes ago. You changed the same fields. Choose "
+        "one value for each.",
         "clashes": [{"path": path, "mine": '"You sell."', "theirs": '"You trade."'}],
     }
     assert save(anna, row, seen, mine, choices={path: "theirs"}).status_code == 200
-    assert page_data(ben, row)["document"] == prompted("You trade.")
+    assert page_data(ben, row)["manifest"] == prompted("You trade.")
 
 
 def test_a_field_that_no_draft_can_have_keeps_its_value_and_all_others_are_saved(admin_client, row):
     data = page_data(admin_client, row)
-    changed = {"title": " ", "description": "New", "icon": "no icon", "document": prompted("A")}
+    changed = {"title": " ", "description": "New", "icon": "no icon", "manifest": prompted("A")}
     body = written(data, **changed) | {"version": 0, "base": written(data)}
     answer = send(admin_client, row, "save", body)
     found = answer.json()
     assert (answer.status_code, sorted(found["refused"])) == (200, ["icon", "title"])
-    assert found["message"].startswith("Could not be saved: ")
+    assert found["message"].startswith("Not saved: ")
     assert {one["path"] for one in found["findings"]} == {"(title)", "(icon)"}
     assert (found["title"], found["icon"]) == (data["title"], data["icon"])
-    assert (found["description"], found["document"]) == ("New", prompted("A"))
+    assert (found["description"], found["manifest"]) == ("New", prompted("A"))
 
 
 def test_a_bad_value_in_the_manifest_is_saved_as_it_was_typed(admin_client, row):
     document = prompted("You help.", max_iterations="many")
     answer = save(admin_client, row, page_data(admin_client, row), document)
     found = send(admin_client, row, "check", written(page_data(admin_client, row))).json()
-    assert (answer.json()["message"], answer.json()["document"]) == ("Saved.", document)
+    assert (answer.json()["message"], answer.json()["manifest"]) == ("Saved.", document)
     assert [one["path"] for one in found["findings"]] == ["orchestrator.max_iterations"]
+
+
+@proves("R-01")
+@pytest.mark.parametrize(("limit", "published"), [(7, 7), (0, 3)])
+def test_r_01_the_limit_of_other_systems_is_stored_as_ours_and_is_not_zero(
+    admin_client, row, limit, published
+):
+    document = prompted("You help.", maxIterations=limit)
+
+    saved = save(admin_client, row, page_data(admin_client, row), document)
+    answer = send(admin_client, row, "publish", {"note": "The limit"}).json()
+
+    row.refresh_from_db()
+    assert saved.json()["manifest"] == prompted("You help.", max_iterations=limit)
+    assert row.manifest["orchestrator"]["max_iterations"] == published
+    found = [one["path"] for one in answer.get("findings", ())]
+    assert found == ([] if limit else ["orchestrator.max_iterations"])
 
 
 def test_a_credential_that_is_being_typed_does_not_become_a_secret(admin_client, row):
@@ -118,7 +138,7 @@ def test_a_credential_that_is_being_typed_does_not_become_a_secret(admin_client,
     data = page_data(admin_client, row)
     held = save(admin_client, row, data, document, is_automatic=True)
     without = save(admin_client, row, data, prompted("You sell."), is_automatic=True)
-    assert (held.status_code, held.json()["message"][:14]) == (202, "Not saved yet:")
+    assert (held.status_code, held.json()["message"][:14]) == (202, "Not saved yet.")
     assert (without.status_code, Secret.objects.count()) == (200, 0)
 
 
@@ -140,14 +160,21 @@ def test_credentials_are_masked_kept_and_become_secrets(admin_client, row):
     saved = save(admin_client, row, data, document)
     assert saved.status_code == 200
     (secret,) = Secret.objects.all()
-    shown = saved.json()["document"]["tool_sets"][0]["mcp_server_info"]["authorization"]
+    shown = saved.json()["manifest"]["tool_sets"][0]["mcp_server_info"]["authorization"]
     assert (secret.value, shown["token"]) == ("sk-very-secret", {"$secret": secret.name})
+    assert saved.json()["message"] == (
+        f"Saved. A credential is stored as the secret {secret.name!r}, for https://desk.example.com."
+    )
+    for again in (saved.json()["manifest"], document):
+        said = save(admin_client, row, page_data(admin_client, row), again).json()["message"]
+        assert (said, Secret.objects.count()) == ("Saved.", 1)
 
 
 def test_publishing_shows_what_changes_asks_for_a_note_and_makes_a_version(admin_client, row):
     number = row.live_number
     save(admin_client, row, page_data(admin_client, row), prompted("You sell.", max_iterations=3))
-    (change,) = send(admin_client, row, "difference", {}).json()["differences"]
+    shown = send(admin_client, row, "difference", {}).json()
+    (change,) = shown["differences"]
     assert (change["path"], change["before"], change["after"]) == (
         "orchestrator.system_prompt.content",
         '"You help."',
@@ -156,9 +183,12 @@ def test_publishing_shows_what_changes_asks_for_a_note_and_makes_a_version(admin
     refused = send(admin_client, row, "publish", {"note": " "})
     assert (refused.status_code, refused.json()["message"]) == (
         422,
-        "Say what is new, for those who look for it later.",
+        "Enter a note that says what is new.",
     )
-    answer = send(admin_client, row, "publish", {"note": "It sells."})
+    unseen = send(admin_client, row, "publish", {"note": "It sells.", "version": 0})
+    assert (unseen.status_code, unseen.json()["message"][-20:]) == (409, "Load the page again.")
+    body = {"note": "It sells.", "version": shown["version"]}
+    answer = send(admin_client, row, "publish", body)
     assert answer.json()["message"] == f"Published as version {number + 1}."
     assert answer.json()["state"]["name"] == "live"
     assert not ApplicationDraft.objects.exists()
@@ -177,7 +207,7 @@ def test_a_draft_with_mistakes_is_saved_and_not_published(admin_client, row):
 def test_what_is_discarded_is_gone_and_the_live_version_stays(admin_client, row):
     save(admin_client, row, page_data(admin_client, row), prompted("You sell."))
     answer = send(admin_client, row, "discard", {})
-    assert answer.json()["document"] == prompted("You help.", max_iterations=3)
+    assert answer.json()["manifest"] == prompted("You help.", max_iterations=3)
     assert answer.json()["state"]["name"] == "live"
 
 
@@ -197,7 +227,7 @@ def test_publishing_has_a_permission_of_its_own(row):
 
 
 def test_what_is_no_request_of_the_studio_is_told_so(admin_client, row):
-    bodies: tuple[Any, ...] = ([], {"document": []}, {"document": {}, "base": 3})
+    bodies: tuple[Any, ...] = ([], {"manifest": []}, {"manifest": {}, "base": 3})
     for body in bodies:
         assert send(admin_client, row, "save", body).status_code == 400
 
@@ -240,7 +270,8 @@ def test_a_skill_and_an_icon_are_part_of_the_draft_and_of_what_is_published(admi
     changes = send(admin_client, row, "difference", {}).json()["differences"]
     assert [(one["path"], one["kind"]) for one in changes] == [
         ("icon", "changed"),
-        ("skills.tone", "added"),
+        ("skill tone", "added"),
+        ('skill tone["words.md"]', "added"),
     ]
     assert (
         "Be kind."
@@ -249,7 +280,11 @@ def test_a_skill_and_an_icon_are_part_of_the_draft_and_of_what_is_published(admi
 
     row = Application.objects.get()
     assert (row.icon, skills_of(row.pk)) == ("🦊", skills)
-    assert [skill.document.name for skill in prepare_version(row, 2).skills if skill.text == text]
+    assert [
+        skill.document.name
+        for skill in prepare_version(row, 2).predefined.skills
+        if skill.text == text
+    ]
     assert content_changes(row.manifest, *live_content(row)) == []
 
 

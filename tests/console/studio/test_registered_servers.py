@@ -1,4 +1,4 @@
-"""MCP servers at an address that are registered once and chosen in the studio."""
+"""Remote MCP servers are registered once and selected in the studio."""
 
 from __future__ import annotations
 
@@ -94,5 +94,5 @@ async def test_a_registered_server_is_offered_and_its_tools_are_listed_without_i
     assert (asked.status_code, found["server"], bool(found["tools"])) == (200, {}, True)
     assert (missing.status_code, missing.json()) == (
         422,
-        {"message": "There is no registered server 'none'."},
+        {"message": "Unknown registered server: 'none'."},
     )

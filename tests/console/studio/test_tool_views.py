@@ -1,4 +1,4 @@
-"""What the studio's section of tools is answered."""
+"""Responses to the studio's section of tools."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from channels.db import database_sync_to_async
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
-from apps.capabilities.mcp.pool import Pool, current_pool
+from apps.capabilities.mcp.sessions.pool import SessionPool, current_pool
 from apps.catalog.models import Application
+from apps.console.studio.tool_sources.source_texts import MOST_CHARACTERS
 from apps.insights.models import ToolUse
-from apps.workspace.egress.per_loop import forget
+from apps.workspace.egress.per_loop import forget_object
 from tests.capabilities.mcp.servers import serving_apart
 from tests.catalog.rows import make_application, make_operator, manifest_with
-from tests.console.pages import staff, words
-from tests.console.workbench.test_views import service, shop
+from tests.console.pages import staff
+from tests.console.studio.trials.services import service, shop
 from tests.insights.calls import tool_use
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
@@ -38,7 +39,7 @@ def asked(client: Client, row: Application, page: str, /, **body: Any) -> Any:
 
 
 def draft(*tool_sets: Any) -> dict[str, Any]:
-    return {"title": "Draft", "description": "", "document": manifest_with(tool_sets=[*tool_sets])}
+    return {"title": "Draft", "description": "", "manifest": manifest_with(tool_sets=[*tool_sets])}
 
 
 def test_a_document_is_fetched_from_an_address_that_manifests_may_call(admin_client, settings):
@@ -67,11 +68,11 @@ def test_a_text_is_read_and_what_is_wrong_with_it_told(admin_client):
     command = asked(admin_client, row, "curl", text="curl -u tom:S3CR3T http://a.example/b").json()
 
     assert pasted["notes"] == [
-        "The document names no address that can be called: write the service's own."
+        "The document contains no usable address. Enter the address of the service."
     ]
     assert (broken.status_code, broken.json()["message"]) == (
         422,
-        "openapi: versions 2.0, 3.0 and 3.1 are read; this is another.",
+        "openapi: unsupported version; use 2.0, 3.0 or 3.1.",
     )
     assert (command["authorization"]["secret"], command["credential"]) == (
         "a-example-password",
@@ -95,7 +96,7 @@ async def test_a_server_tells_its_tools_and_whether_it_wants_a_sign_in():
             nowhere = await answer(protocol="stdio", server="none")
         finally:
             await current_pool().aclose()
-            forget(Pool)
+            forget_object(SessionPool)
 
     assert found["server"] == {"url": url, "protocol": "streamable_http"}
     assert found["tools"][:2] == [
@@ -115,7 +116,7 @@ async def test_a_server_tells_its_tools_and_whether_it_wants_a_sign_in():
         },
     ]
     assert (wanted["tools"], wanted["needs_sign_in"]) == ([], True)
-    assert wanted["message"].startswith("The server asks for a sign-in.")
+    assert wanted["message"].startswith("The server requires a sign-in.")
     assert nowhere.status_code == 422
     assert "none" in nowhere.json()["message"]
 
@@ -172,56 +173,21 @@ def test_predefined_toolsets_are_told_in_words(admin_client):
     }
 
 
-def test_a_toolset_of_a_draft_is_tried_without_being_saved(admin_client):
-    row = make_application()
-    before = row.manifest
-
-    with service() as (url, paths):
-        tried = draft(shop(url))
-        listed = asked(admin_client, row, "trial", **tried, place="0")
-        form = asked(admin_client, row, "trial", **tried, place="0", name="shop_look_up")
-        typed = {"mode": "form", "argument-item": "tea", "argument-count": "3"}
-        called = asked(
-            admin_client, row, "trial", **tried, place="0", name="shop_look_up", arguments=typed
-        )
-        wrong = {**typed, "argument-count": "many"}
-        mistaken = asked(
-            admin_client, row, "trial", **tried, place="0", name="shop_look_up", arguments=wrong
-        )
-
-    row.refresh_from_db()
-    assert 'data-name="shop_look_up"' in listed.text
-    assert 'name="argument-item"' in form.text
-    assert "It worked" in words(called)
-    assert paths == ["/items?item=tea&count=3&version=v1"]
-    assert "Not called: correct these arguments first" in words(mistaken)
-    assert row.manifest == before
-
-
-def test_a_draft_that_cannot_be_opened_says_why(admin_client):
-    broken = draft({**shop(), "tools": 7})
-
-    answer = asked(admin_client, make_application(), "trial", **broken, place="0")
-
-    assert "The draft cannot be opened as it is" in words(answer)
-    assert "tool_sets[0].tools" in words(answer)
-
-
-@pytest.mark.parametrize("name", ["openapi", "curl", "mcp", "cards", "trial"])
+@pytest.mark.parametrize("name", ["openapi", "curl", "mcp", "cards"])
 def test_only_those_ask_who_may_change_the_application(name):
     row = make_application()
 
-    answer = asked(staff("view_application"), row, name, **draft(), text="", server={}, place="0")
+    answer = asked(staff("view_application"), row, name, **draft(), text="", server={})
 
     assert answer.status_code == 403
 
 
-def test_a_pasted_document_may_be_larger_than_other_requests(admin_client, settings):
+def test_a_pasted_document_may_be_larger_than_other_requests(admin_client):
     row = make_application()
-    described = 'It says "so".\n' * 500
+    described = 'Description "so".\n' * 500
     paths = {f"/items/{number}": {"get": {"description": described}} for number in range(1_200)}
     text = json.dumps({**SERVICE, "paths": paths})
-    assert 10_000_000 < len(text) < settings.OPENAPI_DOCUMENT_MB * 1_000_000
+    assert 10_000_000 < len(text) < MOST_CHARACTERS
 
     found = asked(admin_client, row, "openapi", text=text)
     too_large = asked(admin_client, row, "curl", text=text)

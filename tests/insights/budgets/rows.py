@@ -1,4 +1,4 @@
-"""Budgets for tests, and the standing of their windows."""
+"""Budgets for tests, and the state of their windows."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def make_budget(kind: str = "application", amount: int = 100, **fields: Any) -> 
 
 
 def standings() -> list[tuple[str, int, int]]:
-    """Holder, spent and reserved of all windows."""
+    """Return holder, spent and reserved amounts of all windows."""
     rows = BudgetWindow.objects.order_by("budget", "holder")
     return list(rows.values_list("holder", "spent", "reserved"))

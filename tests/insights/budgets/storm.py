@@ -1,7 +1,9 @@
-"""`python -m tests.insights.budgets.storm RUNS AT_ONCE`: runs of one process that all ask at once.
+"""Many runs of one process that call the model at the same time.
 
-Prints how many calls were made and refused; with no runs, it reserves once, says so and waits to be
-killed.
+    python -m tests.insights.budgets.storm RUNS AT_ONCE
+
+It prints the numbers of completed and refused calls. With no runs, it makes one reservation, prints
+this and waits to be killed.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ import django
 
 
 async def storm(runs: int, at_once: int) -> dict[str, int]:
-    """Each run asks its model until it is refused, at most three times."""
+    """Let each run call its model until it is refused, at most three times."""
     from apps.agent.events import ModelUsage
-    from apps.agent.messages import Message
+    from apps.agent.messages import ModelMessage
     from apps.agent.meter import ModelCallReport
     from apps.agent.model import ModelRequest
     from apps.errors import BudgetSpent
@@ -29,7 +31,7 @@ async def storm(runs: int, at_once: int) -> dict[str, int]:
 
     budgets, places = ProcessBudgets(OwnThread("budgets")), asyncio.Semaphore(at_once)
     counts, pauses = {"made": 0, "refused": 0}, random.Random(1)
-    request = ModelRequest([Message("user", "x" * 40)])
+    request = ModelRequest([ModelMessage("user", "x" * 40)])
 
     def meter() -> RunMeter:
         made = RunMeter(lambda entry: None, "gateway", "user-1", uuid4(), budgets=budgets)

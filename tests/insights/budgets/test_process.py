@@ -1,4 +1,4 @@
-"""What a process reserves before calls and settles after them."""
+"""Reservations of a process before calls, and settlements after them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from django.utils import timezone
 
 from apps.agent.events import Event, ModelUsage, Noticed, Usage
 from apps.agent.loop import AgentLoop
-from apps.agent.messages import Message
+from apps.agent.loop_options import LoopTools
+from apps.agent.messages import ModelMessage
 from apps.agent.meter import ModelCallReport, Reservation
 from apps.agent.model import Finish, ModelRequest
 from apps.agent.progress import Progress
@@ -42,8 +43,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 RUN = UUID("7f0c8a52-0000-4000-8000-000000000001")
 CONVERSATION = UUID("7f0c8a52-0000-4000-8000-000000000002")
-QUESTION = Message("user", "x" * 40)
-"""Ten tokens by the estimate."""
+QUESTION = ModelMessage("user", "x" * 40)
+"""Ten tokens according to the estimate."""
 
 make = sync_to_async(make_budget)
 look = sync_to_async(standings)
@@ -64,7 +65,7 @@ async def run(
 ) -> list[Event]:
     events: list[Event] = []
     found = {name: tool(name, lambda arguments: "done") for name in tools}
-    loop = AgentLoop(ScriptedModel(*scripts), "gpt", found)
+    loop = AgentLoop(ScriptedModel(*scripts), "gpt", LoopTools(found))
     await loop.run([QUESTION], events.append, Progress(meter=meter))
     return events
 
@@ -75,7 +76,7 @@ async def settled(budgets: ProcessBudgets) -> None:
 
 
 def looking(spent: int) -> list[object]:
-    """An answer that calls a tool."""
+    """Return an answer that calls a tool."""
     call = call_delta(0, f"call-{uuid4().hex}", "look", "{}")
     return [call, Finish("tool_calls"), Usage(spent, 0)]
 
@@ -91,7 +92,7 @@ async def test_a_call_is_reserved_before_it_is_made_and_settled_after_it(budgets
             async for batch in super().stream(request):
                 yield batch
 
-    loop = AgentLoop(Looking(saying("Yes.", prompt=12, completion=3)), "gpt", {})
+    loop = AgentLoop(Looking(saying("Yes.", prompt=12, completion=3)), "gpt", LoopTools())
     await loop.run([QUESTION], lambda event: None, Progress(meter=meter_of(budgets)))
     await settled(budgets)
 
@@ -143,7 +144,7 @@ async def test_a_run_ends_when_its_own_budget_does_and_keeps_what_was_answered(b
     loop = AgentLoop(
         ScriptedModel([text("Looking."), *looking(290)], looking(290), looking(290)),
         "gpt",
-        {"look": tool("look", lambda arguments: "done")},
+        LoopTools({"look": tool("look", lambda arguments: "done")}),
     )
     progress = Progress(meter=meter_of(budgets))
 
@@ -151,11 +152,11 @@ async def test_a_run_ends_when_its_own_budget_does_and_keeps_what_was_answered(b
         await loop.run([QUESTION], events.append, progress)
 
     assert str(refused.value) == (
-        "The budget of this answer is used up: 0 of 300 tokens left. "
-        "The next question has a new one."
+        "The budget of this answer is used up: 0 of 300 tokens left. Your next question "
+        "gets a new one."
     )
     assert refused.value.retry_after is None
-    assert (progress.text, progress.iterations) == ("Looking.", 3)
+    assert (progress.answer.text, progress.counts.iterations) == ("Looking.", 3)
     await run(meter_of(budgets, run=uuid4()), saying("Another run has its own."))
 
 
@@ -378,7 +379,7 @@ async def test_a_failed_call_gives_back_what_was_reserved(budgets):
 async def test_an_answer_that_is_cut_off_counts_as_it_was_estimated(budgets):
     await make(amount=1000)
     model = ScriptedModel([text("Well"), ScriptedModel.never])
-    loop = AgentLoop(model, "gpt", {})
+    loop = AgentLoop(model, "gpt", LoopTools())
     going = asyncio.ensure_future(
         loop.run([QUESTION], lambda event: None, Progress(meter=meter_of(budgets)))
     )

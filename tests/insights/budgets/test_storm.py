@@ -1,4 +1,4 @@
-"""Budgets that several processes spend at the same time, and what a killed one leaves."""
+"""Several processes spend budgets at the same time, and one that is killed leaves a reservation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.postgresql import address_of, database
 pytestmark = [pytest.mark.full, pytest.mark.timeout(300)]
 
 COST = 1000
-"""Tokens that a call of the storm really takes; it reserves 266 of them."""
+"""The tokens of a call, for which 266 are reserved."""
 MAKE = """
     from decimal import Decimal
     from apps.insights.budgets.models import Budget

@@ -1,4 +1,4 @@
-"""Budgets of teams: what all members use there counts, and people take theirs along."""
+"""Budgets of teams count the use of all members, and users' own budgets apply in every team."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from apps.agent.meter import ModelCallReport, ToolCallReport
-from apps.insights import rows
+from apps.insights import call_rows
 from apps.insights.budgets.models import Budget
 from apps.insights.budgets.rules import Holder, holders_of, read_rules
-from apps.insights.meter import Entry, RunMeter
+from apps.insights.meter import CallEntry, RunMeter
 from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import calls_between, sum_up_rows
 from tests.accounts.teams import make_team
@@ -44,7 +44,7 @@ def test_the_rows_of_calls_name_the_team():
     used = ToolCallReport("search", 1, 1.0)
     for team in (3, None):
         meter = RunMeter(lambda entry: None, "page", "user-7", team=team)
-        rows.write([Entry(meter, report, 1.0) for report in (made, used)])
+        call_rows.write([CallEntry(meter, report, 1.0) for report in (made, used)])
 
     for model in (ModelCall, ToolUse):
         assert list(model.objects.order_by("pk").values_list("team", flat=True)) == [3, None]

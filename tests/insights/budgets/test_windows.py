@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.insights.budgets.windows import ALWAYS, Window, window_at
+from apps.insights.budgets.windows import ALWAYS, WindowSpan, window_at
 from tests.contract import proves
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -32,17 +32,17 @@ def utc(*parts: int) -> datetime:
     ],
 )
 def test_days_and_months_begin_in_the_time_zone(kind, now, start, end):
-    assert window_at(kind, BERLIN, now) == Window(start, end)
+    assert window_at(kind, BERLIN, now) == WindowSpan(start, end)
 
 
 def test_an_hour_begins_with_the_clock_where_it_is_off_by_half_an_hour():
     found = window_at("hour", ZoneInfo("Asia/Kolkata"), utc(2026, 1, 1, 12, 10))
 
-    assert found == Window(utc(2026, 1, 1, 11, 30), utc(2026, 1, 1, 12, 30))
+    assert found == WindowSpan(utc(2026, 1, 1, 11, 30), utc(2026, 1, 1, 12, 30))
 
 
 def test_a_run_has_one_window_for_ever():
-    assert window_at("", BERLIN, utc(2026, 1, 1)) == Window(ALWAYS, None)
+    assert window_at("", BERLIN, utc(2026, 1, 1)) == WindowSpan(ALWAYS, None)
 
 
 @proves("budgets")

@@ -16,7 +16,7 @@ export function isOwn(address) {
   return folder === "static" && name in FOLDERS;
 }
 
-/** The source of a static file. @param {string} address such as `/static/chat/scripts/page.js` */
+/** The source of a static file. @param {string} address such as `/static/chat/scripts/page/page.js` */
 export function sourceOf(address) {
   const name = address.replace(/^\/static\//, "");
   return readFileSync(join(ROOT, FOLDERS[name.split("/")[0]], name), "utf8");

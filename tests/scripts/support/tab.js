@@ -21,8 +21,8 @@ const SETTINGS = {
 const STORES = ["localStorage", "sessionStorage"];
 const KEYS = { Ctrl: "ctrlKey", Control: "ctrlKey", Shift: "shiftKey", Alt: "altKey", Meta: "metaKey" };
 
-/** The document of a page. @param {string} name as in `tests/scripts/pages.py` */
-function documentOf(name) {
+/** The document of a page, or a part that its scripts fetch. @param {string} name as in `tests/scripts/pages.py` */
+export function documentOf(name) {
   const file = join(PAGES, `${name}.html`);
   if (!existsSync(file)) throw new Error(`${file} is missing. Run: python -m tests.scripts.pages`);
   return readFileSync(file, "utf8");

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from apps.agent.events import RefusalDelta, TextDelta, Usage
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.model import (
     Delta,
     Finish,
@@ -20,7 +20,7 @@ from apps.agent.model import (
 from apps.workspace.anthropic import events
 from apps.workspace.anthropic.events import MessageEvents
 from apps.workspace.anthropic.kept_blocks import PART
-from apps.workspace.anthropic.model import make_model
+from apps.workspace.anthropic.model import make_anthropic_model
 from apps.workspace.services.event_stream import EventDecoder
 from tests.contract import proves
 from tests.workspace.anthropic import wire
@@ -210,8 +210,8 @@ def test_blocks_that_begin_without_what_belongs_to_them_are_read(block):
 async def ask(settings: Any, *answers: bytes) -> tuple[list[Delta], list[dict[str, Any]]]:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
     async with service(*(chunked(one) for one in answers)) as running:
-        model = make_model(base_url=running.url, api_key="k", model="m")
-        request = ModelRequest((Message("user", "Hi"),))
+        model = make_anthropic_model(base_url=running.url, api_key="k", model="m")
+        request = ModelRequest((ModelMessage("user", "Hi"),))
         deltas = [delta async for batch in model.stream(request) for delta in batch]
     return deltas, [body for _, body in running.requests]
 

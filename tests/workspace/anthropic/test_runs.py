@@ -1,4 +1,4 @@
-"""Runs whose model is behind a service that speaks the Messages API."""
+"""Runs whose model's service speaks the Messages API."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, Finished, Reasoning, StateSaved, TextDelta
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
-from apps.workspace.local.deployments import read_row
+from apps.runs.run import run_application
+from apps.workspace.local.deployments.lookup import read_row
+from apps.workspace.local.deployments.providers import make_model
 from apps.workspace.local.models import Deployment
-from apps.workspace.local.providers import make_model
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.fakes import FakeWorkspace, timeless, tool
 from tests.runs.test_run import with_tools
@@ -24,12 +24,12 @@ from tests.workspace.openai.service import Service, answer, chunked, service
 pytestmark = pytest.mark.usefixtures("loopback")
 
 CALLER = Caller("user-7")
-QUESTION = Message("user", "How is Riga?")
+QUESTION = ModelMessage("user", "How is Riga?")
 WEATHER = tool("weather", lambda arguments: f"{arguments['city']}: 12")
 REDACTED = {"type": "redacted_thinking", "data": "ZW5j"}
 
 
-async def events_of(running: Service, *messages: Message) -> list[Event]:
+async def events_of(running: Service, *messages: ModelMessage) -> list[Event]:
     row = Deployment(
         deployment_id="gpt",
         provider="anthropic",
@@ -43,7 +43,9 @@ async def events_of(running: Service, *messages: Message) -> list[Event]:
     workspace.models = {"gpt": make_model(found, LocalWorkspace(CALLER).files)}
     workspace.infos = {"gpt": found.info}
     events: list[Event] = []
-    await run(with_tools(WEATHER), RunRequest(messages), workspace, CALLER, events.append)
+    await run_application(
+        with_tools(WEATHER), RunRequest(messages), workspace, CALLER, events.append
+    )
     return timeless(events)
 
 
@@ -97,8 +99,8 @@ async def test_thoughts_go_back_before_their_calls_in_later_rounds_and_in_later_
         events = await events_of(running, QUESTION)
         state = next(event.state for event in events if isinstance(event, StateSaved))
         text = "".join(event.text for event in events if isinstance(event, TextDelta))
-        answered = Message("assistant", text, state=json.loads(json.dumps(state)))
-        await events_of(running, QUESTION, answered, Message("user", "Thanks"))
+        answered = ModelMessage("assistant", text, state=json.loads(json.dumps(state)))
+        await events_of(running, QUESTION, answered, ModelMessage("user", "Thanks"))
 
     bodies = [body for _, body in running.requests]
     asked = {"role": "user", "content": [said("How is Riga?")]}
@@ -138,7 +140,7 @@ async def test_thoughts_go_back_before_their_calls_in_later_rounds_and_in_later_
 
 
 async def test_a_service_that_refuses_thoughts_is_asked_without_them_and_without_a_budget():
-    """They may have been signed for another model."""
+    """The reasoning may have been signed for another model."""
     called = streamed(thinking("Look."), calling("c1", "Riga", 1), reason="tool_use")
     refused = answer(
         "400 Bad Request", b'{"type":"error","error":{"type":"invalid_request_error"}}'

@@ -1,4 +1,4 @@
-"""The vendor's own SDK as an oracle: what it sends is what we send, and it reads what we read."""
+"""The vendor's own SDK as an oracle: it sends what QuickApps sends, and reads what it reads."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from apps.agent.events import TextDelta, Usage
-from apps.agent.messages import Message, Thoughts, ToolCall
+from apps.agent.messages import ModelMessage, Thoughts, ToolCall
 from apps.agent.model import ModelRequest, ReasoningDelta, ToolCallDelta
 from apps.agent.tools import ToolSpec
 from apps.errors import ModelFailed
 from apps.workspace.anthropic.kept_blocks import PART
-from apps.workspace.anthropic.model import make_model
+from apps.workspace.anthropic.model import make_anthropic_model
 from tests.contract import proves
 from tests.workspace.anthropic import wire
 from tests.workspace.openai.service import Service, answer, chunked, service
@@ -47,8 +47,8 @@ def client_of(running: Service) -> Any:
 
 OURS = ModelRequest(
     (
-        Message("system", "Be kind."),
-        Message(
+        ModelMessage("system", "Be kind."),
+        ModelMessage(
             "user",
             (
                 {"type": "text", "text": "What is this?"},
@@ -58,7 +58,7 @@ OURS = ModelRequest(
                 },
             ),
         ),
-        Message(
+        ModelMessage(
             "assistant",
             "I look.",
             tool_calls=(ToolCall("toolu_1", "weather", '{"city":"Riga"}'),),
@@ -66,8 +66,8 @@ OURS = ModelRequest(
                 {PART: json.dumps([THOUGHT, {"type": "text", "length": 7}, {"type": "tool_use"}])}
             ),
         ),
-        Message("tool", "12", tool_call_id="toolu_1"),
-        Message("user", "And now?"),
+        ModelMessage("tool", "12", tool_call_id="toolu_1"),
+        ModelMessage("user", "And now?"),
     ),
     [ToolSpec("weather", "Tells the weather.", SCHEMA)],
     {
@@ -146,13 +146,13 @@ OTHER_HEADERS = {
     "user-agent": "Of the program.",
     "quickapps-request": "The service of the test is on a host of the site.",
 }
-"""The headers in which we differ, with the reasons."""
+"""Headers that differ from the SDK's, with the reasons."""
 
 
 @proves("T-52")
 async def test_what_is_sent_is_what_the_sdk_sends():
     async with service(chunked(ANSWER), chunked(ANSWER)) as running:
-        own = make_model(base_url=running.url, api_key="key-1", model="claude-opus-5")
+        own = make_anthropic_model(base_url=running.url, api_key="key-1", model="claude-opus-5")
         async for _ in own.stream(OURS):
             pass
         async with client_of(running) as client:
@@ -165,7 +165,7 @@ async def test_what_is_sent_is_what_the_sdk_sends():
 
 
 def other_headers(ours: dict[str, str], theirs: dict[str, str]) -> set[str]:
-    """Without what the SDK tells of the machine, and the length of the same JSON."""
+    """Return the headers without those about the machine and the content length."""
     names = ours.keys() | theirs.keys()
     different = {name for name in names if ours.get(name) != theirs.get(name)}
     return {n for n in different if not n.startswith("x-stainless-") and n != "content-length"}
@@ -174,7 +174,7 @@ def other_headers(ours: dict[str, str], theirs: dict[str, str]) -> set[str]:
 @proves("T-52")
 async def test_the_sdk_reads_in_the_answer_what_we_read():
     async with service(chunked(ANSWER), chunked(ANSWER)) as running:
-        own = make_model(base_url=running.url, api_key="key-1", model="m")
+        own = make_anthropic_model(base_url=running.url, api_key="key-1", model="m")
         deltas = [delta async for batch in own.stream(OURS) for delta in batch]
         async with client_of(running) as client:
             question = {k: v for k, v in THEIRS.items() if k not in ("stream", "output_config")}
@@ -203,7 +203,7 @@ async def test_the_sdk_finds_the_same_status_in_a_refusal(status):
     refused = answer(f"{status} No", body)
 
     async with service(refused, refused) as running, asyncio.timeout(30):
-        own = make_model(base_url=running.url, api_key="key-1", model="m")
+        own = make_anthropic_model(base_url=running.url, api_key="key-1", model="m")
         with pytest.raises(ModelFailed) as ours:
             await anext(own.stream(OURS))
         async with client_of(running) as client:

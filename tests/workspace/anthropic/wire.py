@@ -1,4 +1,4 @@
-"""The published wire of the Messages API, for scripted services."""
+"""The published wire format of the Messages API, for scripted services."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who stands on a workspace in the tests."""
+"""Callers of a workspace in tests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, ClientInfo, Credentials
 from apps.workspace.dial.core import Core
 from apps.workspace.dial.kept_applications import find_caller
 from apps.workspace.dial.workspace import DialWorkspace
@@ -18,20 +18,25 @@ from tests.dial_core.urls import canonical
 APPLICATION = "travel"
 
 
-def workspace(url: str, *, key: str = KEY, **fields: Any) -> DialWorkspace:
-    core = Core(
-        url,
-        metadata_seconds=fields.pop("metadata_seconds", 60.0),
-        sign_in_seconds=fields.pop("sign_in_seconds", 20.0),
-    )
-    return DialWorkspace(Caller("", api_key=key, **fields), core)
+def workspace(
+    url: str,
+    *,
+    key: str = KEY,
+    bearer: str = "",
+    metadata_seconds: float = 60.0,
+    sign_in_seconds: float = 20.0,
+    **client: Any,
+) -> DialWorkspace:
+    core = Core(url, metadata_seconds=metadata_seconds, sign_in_seconds=sign_in_seconds)
+    caller = Caller("", client=ClientInfo(**client), credentials=Credentials(bearer, key))
+    return DialWorkspace(caller, core)
 
 
 @contextmanager
 def called(
     fake: FakeCore, application: str = APPLICATION, *, key: str = KEY, **fields: Any
 ) -> Iterator[DialWorkspace]:
-    """While Core calls that application for the project with that key."""
+    """Return the caller while Core calls that application for the project with that key."""
     user = fake.keys.holder(key)
     assert user is not None
     with fake.keys.minted(canonical(application), user, "trace") as made:
@@ -42,7 +47,8 @@ def called(
 async def vouched(
     fake: FakeCore, application: str = APPLICATION, key: str = KEY, **fields: Any
 ) -> AsyncIterator[DialWorkspace]:
-    """While Core calls that application for the project with that key, and told us so."""
+    """Return the caller while Core calls that application for the project with that key, and
+    confirmed this."""
     with called(fake, application, key=key, **fields) as own:
         yield DialWorkspace(await find_caller(own.calls), own.core)
 
@@ -51,7 +57,7 @@ async def vouched(
 async def scripted(
     settings: Any, *replies: Reply, answer: Answer | None = None, **fields: Any
 ) -> AsyncIterator[tuple[Service, DialWorkspace]]:
-    """A Core that answers what the test wrote."""
+    """A Core with the responses of the test."""
     async with serving(*replies, answer=answer) as service:
         settings.DIAL_URL = service.url
         yield service, workspace(service.url, **fields)

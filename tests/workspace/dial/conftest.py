@@ -19,7 +19,7 @@ def core_is_asked_again_at_once(monkeypatch) -> None:
 
 @pytest.fixture
 def fake(settings) -> Iterator[Core]:
-    """A Core that the settings name. It is on this machine, and on no allowlist."""
+    """Serve a Core that the settings name. It is on this machine, and on no allowlist."""
     with serve_core() as served:
         settings.DIAL_URL = served.url
         settings.PRIVATE_NETWORK_ALLOWLIST = []
@@ -28,7 +28,7 @@ def fake(settings) -> Iterator[Core]:
 
 @pytest.fixture
 def wait(monkeypatch) -> Callable[[float], None]:
-    """Let what is kept get older by some seconds."""
+    """Let cached data age by some seconds."""
     waited = 0.0
 
     def wait(seconds: float) -> None:
@@ -42,7 +42,7 @@ def wait(monkeypatch) -> Callable[[float], None]:
 
 @pytest.fixture
 def unused_port() -> int:
-    """A port on this machine at which nothing listens."""
+    """Return a port on this machine on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port: int = listening.getsockname()[1]
     return port

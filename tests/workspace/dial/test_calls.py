@@ -68,7 +68,7 @@ async def test_a_silent_core_times_out(settings):
         await asyncio.Event().wait()
 
     async with scripted(settings, answer=never) as (_, own):
-        with pytest.raises(ServiceFailed, match=r"did not answer within 0\.2 seconds") as caught:
+        with pytest.raises(ServiceFailed, match=r"did not respond within 0\.2 seconds") as caught:
             await own.calls.get("/v1/bucket", seconds=0.2)
 
     assert "A request to a required service timed out." in failure(caught.value).text
@@ -86,14 +86,14 @@ async def test_a_core_that_is_not_there_is_a_failure_of_the_network(settings, un
 @each_row(
     ("answer", "text"),
     [
-        (Reply(200, b"<html>"), "what is not JSON"),
-        (Reply(200, b"\xff\xfe"), "what is not JSON"),
-        (json_reply("[1]"), "what is not understood"),
-        (json_reply("{}"), "names no bucket"),
-        (json_reply('{"bucket": "../x"}'), "names no bucket"),
-        (Reply(200), "what is not understood"),
-        (Reply(200, b"{", {"Content-Length": "9"}), "broke off"),
-        (Reply(200, b"xxxx", {"Content-Encoding": "gzip"}), "sent a packed answer"),
+        (Reply(200, b"<html>"), "sent a response that is not JSON"),
+        (Reply(200, b"\xff\xfe"), "sent a response that is not JSON"),
+        (json_reply("[1]"), "sent an unreadable response"),
+        (json_reply("{}"), "returned no bucket"),
+        (json_reply('{"bucket": "../x"}'), "returned no bucket"),
+        (Reply(200), "sent an unreadable response"),
+        (Reply(200, b"{", {"Content-Length": "9"}), "disconnected before the end of its response"),
+        (Reply(200, b"xxxx", {"Content-Encoding": "gzip"}), "sent a compressed response"),
     ],
 )
 async def test_nonsense_is_told_from_an_answer(settings, answer, text):

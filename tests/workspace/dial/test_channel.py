@@ -20,10 +20,8 @@ ERROR = {"jsonrpc": "2.0", "error": {"code": -32000, "message": "Channel is not 
 
 @dataclass
 class Channel:
-    """A Core that asks a person; `tell` makes the pieces of its answer, which it never ends.
-
-    `waits` comes between the head of an answer and the rest.
-    """
+    """A Core that asks a user. `tell` yields the pieces of its answer, which never ends. `waits` is
+    the pause between the headers of an answer and the rest."""
 
     tell: Callable[[Any], Iterable[bytes]]
     seen: list[Seen] = field(default_factory=list)
@@ -57,7 +55,7 @@ async def channel(settings, tell, *, ends=False, **fields):
     server = await asyncio.start_server(running.serve, "127.0.0.1", 0, backlog=CROWD)
     settings.DIAL_URL = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
-        yield running, workspace(settings.DIAL_URL, client_channel="ch7", **fields)
+        yield running, workspace(settings.DIAL_URL, channel="ch7", **fields)
     finally:
         server.close()
         await server.wait_closed()
@@ -68,7 +66,7 @@ def event(value):
 
 
 def answers(**results):
-    """The client's answer to a batch, the last one first."""
+    """Return the client's answers to a batch, the last one first."""
 
     def tell(batch):
         told = [
@@ -174,7 +172,7 @@ async def test_a_person_has_only_so_much_time(settings):
 async def test_however_many_people_think_at_once_nobody_waits_for_another_one(settings):
     tell = answers(a={"result": "success"})
     async with channel(settings, tell, sign_in_seconds=60.0) as (running, own):
-        running.waits = asyncio.Barrier(CROWD).wait  # nobody answers before everybody was asked
+        running.waits = asyncio.Barrier(CROWD).wait  # no answer before all questions were sent
 
         found = await asyncio.gather(*(own.sign_in(["a"]) for _ in range(CROWD)))
 
@@ -186,13 +184,13 @@ async def test_without_a_channel_there_is_nobody_to_ask(fake):
 
     assert await own.sign_in(["a", "b"]) == {"a": "unavailable", "b": "unavailable"}
     assert await own.sign_in_to_service("x") == "unavailable"
-    assert await workspace(fake.url, client_channel="ch7").sign_in([]) == {}
+    assert await workspace(fake.url, channel="ch7").sign_in([]) == {}
     assert fake.requests == []
 
 
 async def test_a_core_that_refuses_or_is_not_there_is_an_error(settings, unused_port):
-    async with scripted(settings, Reply(403, b"no"), client_channel="ch7") as (_, own):
+    async with scripted(settings, Reply(403, b"no"), channel="ch7") as (_, own):
         assert await own.sign_in(["a"]) == {"a": "error"}
     settings.DIAL_URL = f"http://127.0.0.1:{unused_port}"
-    own = workspace(settings.DIAL_URL, client_channel="ch7")
+    own = workspace(settings.DIAL_URL, channel="ch7")
     assert await own.sign_in(["a"]) == {"a": "error"}

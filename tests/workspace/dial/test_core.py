@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from apps.errors import FileMissing
-from apps.workspace.dial.core import Core, configured_core, encoded
+from apps.workspace.dial.core import Core, configured_core, encode_path
 from apps.workspace.dial.resources import resource_path
 from tests.tables import each_row
 
@@ -22,8 +22,8 @@ CORE = Core("https://core.example.org/dial")
     ],
 )
 def test_each_segment_is_encoded_once(name, expected):
-    assert encoded(name) == expected
-    assert encoded(expected) == expected
+    assert encode_path(name) == expected
+    assert encode_path(expected) == expected
 
 
 @each_row(
@@ -31,8 +31,8 @@ def test_each_segment_is_encoded_once(name, expected):
     ["", "a//b", "../b", "a/%2e%2e/b", "a/./b", "a/b%2Fc", "a\\b", "a/b%0d%0aX: y", "a/%ff", "a/"],
 )
 def test_what_could_name_something_else_than_it_says_is_no_name(name):
-    with pytest.raises(ValueError, match=r"part of a path|control characters|decode"):
-        encoded(name)
+    with pytest.raises(ValueError, match=r"segment of a path|control characters|decode"):
+        encode_path(name)
 
 
 @each_row(
@@ -67,7 +67,7 @@ def test_an_address_is_on_core_only_with_its_scheme_host_port_and_path(url, expe
     ],
 )
 def test_what_is_no_path_of_a_file_is_as_if_missing(path):
-    with pytest.raises(FileMissing, match="There is no file"):
+    with pytest.raises(FileMissing, match=r"The file .* does not exist"):
         resource_path(CORE, path)
 
 

@@ -15,7 +15,9 @@ async def test_a_toolset_may_read_files_while_the_request_lasts(fake):
         await own.grant([kept.path, kept.path.replace("%20", " "), kept.path], "desk")
         await own.grant([], "desk")
 
-        assert fake.keys.live[own.caller.api_key].given == {"desk": {kept.path: {"READ"}}}
+        assert fake.keys.live[own.caller.credentials.api_key].given == {
+            "desk": {kept.path: {"READ"}}
+        }
     asked = [r.json() for r in fake.requests if r.path.endswith("/grant")]
     assert asked == [
         {

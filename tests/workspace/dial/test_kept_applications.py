@@ -23,7 +23,7 @@ PLANS = "applications/public/plans"
 
 @pytest.fixture
 def core(fake):
-    """Of a document, everybody who may use the application is told the `hint`."""
+    """A Core that shows the `hint` of a document to everyone who may use the application."""
     fake.add_schema(TYPE, "http://127.0.0.1:9/chat/completions", {"secret": 1, "hint": 1})
     declared = fake.configuration.schemas[TYPE]["properties"]
     declared["hint"]["dial:meta"]["dial:propertyKind"] = "client"
@@ -74,7 +74,7 @@ async def test_a_key_of_another_application_gets_its_own_document(core):
 
 
 async def test_what_others_were_told_first_is_never_used(core):
-    """Project keys and other applications are told a part of a document."""
+    """Project keys and other applications see a part of a document."""
     name = "/openai/applications/applications/public/travel%20agent"
     async with vouched(core, PLANS) as other:
         for own in (other, workspace(core.url)):

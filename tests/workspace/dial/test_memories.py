@@ -14,14 +14,14 @@ from apps.workspace.dial import memories
 from apps.workspace.dial.calls import Calls
 from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
-from apps.workspace.memories.port import Memory
+from apps.workspace.memories.port import MemoryItem
 from tests.capabilities.service import Reply, Seen, json_reply
 from tests.contract import proves
 from tests.dial_core.core import KEY
 from tests.workspace.dial.callers import called, scripted
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
-PARIS = Memory(1_700_000_000, "I live in Paris", 0.9, "personal_info", ("home",))
+PARIS = MemoryItem(1_700_000_000, "I live in Paris", 0.9, "personal_info", ("home",))
 EMBEDDER = HashedEmbedder()
 
 
@@ -82,9 +82,9 @@ async def test_a_file_that_cannot_be_read_is_no_empty_one_and_stays_as_it_is(fak
         for work in (
             operations.add(store, EMBEDDER, PARIS),
             operations.search(store, EMBEDDER, "Paris", 1),
-            operations.forget(store, 1),
+            operations.forget_memory(store, 1),
         ):
-            with pytest.raises(ServiceFailed, match="left as it is"):
+            with pytest.raises(ServiceFailed, match="so it stays unchanged"):
                 await work
     assert fake.storage.items[data_path(fake)].content == content
 
@@ -102,14 +102,14 @@ async def test_only_a_file_that_is_not_found_is_an_empty_one(settings, status):
 
 @proves("G-62")
 async def test_writers_of_two_processes_lose_nothing(fake):
-    """On two event loops: they share no lock, as processes do."""
+    """The writers use two event loops, which share no lock, like processes."""
 
     async def add_all(first: int) -> None:
         with called(fake) as own:
             store = await own.memories()
             texts = (f"Fact {number}" for number in range(first, first + 20))
             await asyncio.gather(
-                *(operations.add(store, EMBEDDER, Memory(7, text)) for text in texts)
+                *(operations.add(store, EMBEDDER, MemoryItem(7, text)) for text in texts)
             )
 
     await asyncio.gather(add_all(0), asyncio.to_thread(asyncio.run, add_all(20)))
@@ -122,7 +122,7 @@ async def test_writers_of_two_processes_lose_nothing(fake):
 
 
 async def home_or(other: Reply, seen: Seen) -> Reply:
-    """The bucket of the caller, and for everything that changes something the other reply."""
+    """Return the bucket for the caller, and the other reply for all changes."""
     if seen.target == "/v1/bucket":
         return json_reply('{"bucket": "b7"}')
     return Reply(404) if seen.method == "GET" else other
@@ -133,7 +133,7 @@ async def test_a_file_that_others_change_each_time_is_a_failure(settings, monkey
 
     async with scripted(settings, answer=partial(home_or, Reply(412))) as (service, own):
         store = await own.memories()
-        with pytest.raises(ServiceFailed, match="being changed by others"):
+        with pytest.raises(ServiceFailed, match="Other processes are changing"):
             await operations.add(store, EMBEDDER, PARIS)
 
     assert [seen.method for seen in service.seen].count("PUT") == 3
@@ -162,5 +162,5 @@ async def test_there_is_room_for_a_thousand(fake):
     with called(fake) as own:
         store = await own.memories()
         await operations.import_(store, EMBEDDER, json.dumps(document).encode())
-        with pytest.raises(MemoryRefused, match="room for 1,000 memories"):
+        with pytest.raises(MemoryRefused, match="limit of 1,000 memories"):
             await operations.add(store, EMBEDDER, PARIS)

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from apps.agent.answers.replies import ask_model
 from apps.agent.model import ModelRequest
-from apps.agent.replies import ask
 from apps.agent.stages import silent
-from apps.errors import DeploymentNotFound, ModelFailed, ServiceFailed
+from apps.errors import DeploymentNotFound, ModelFailed, ServiceFailed, Unsupported
 from apps.workspace.dial.metadata import Metadata, capabilities_of
 from apps.workspace.model_capabilities import ModelCapabilities
-from apps.workspace.port import DeploymentInfo
+from apps.workspace.port import DeploymentInfo, McpEndpoint
 from apps.workspace.services.model import ServiceModel
 from apps.workspace.text_tools.model import TextToolModel
 from tests.capabilities.service import Reply, json_reply
@@ -199,7 +199,7 @@ async def test_a_key_without_the_role_for_a_model_is_shown_nothing_and_refused_t
         with pytest.raises(ServiceFailed, match="status 403"):
             await guest.deployment("m")
         with pytest.raises(ModelFailed, match="status 403"):
-            await ask(await guest.model("m"), ModelRequest([]), silent, name="m")
+            await ask_model(await guest.model("m"), ModelRequest([]), silent, name="m")
 
     assert "Secret name" not in repr(facts)
 
@@ -348,7 +348,7 @@ def test_what_a_model_can_do_is_told_by_cores_listing_and_else_known_by_its_name
 def test_that_core_lists_no_tools_counts_only_where_somebody_has_set_that(
     settings, name, features, tools
 ):
-    """Core lists so every model whose entry says nothing of tools."""
+    """Core lists this for every model whose entry does not mention tools."""
     found = []
     for is_set in (False, True):
         settings.DIAL_TOOLS_FLAG_IS_SET = is_set
@@ -373,3 +373,88 @@ async def test_a_model_without_tools_is_asked_in_text_once_core_has_told_of_it(s
 
     assert isinstance(unknown, ServiceModel)
     assert isinstance(known, TextToolModel)
+
+
+TOOLSET = {
+    "display_name": {"en": "Desk", "de": "Pult"},
+    "description": "Answers",
+    "transport": "HTTP",
+    "auth_settings": {"authentication_type": "OAUTH"},
+}
+
+
+async def test_a_toolset_is_spoken_with_through_core(settings):
+    headers = {"x-conversation-id": "c1", "x-odd": "n\u00e4ive"}
+    async with scripted(settings, reply(TOOLSET), bearer="jwt", headers=headers) as (service, own):
+        found = await own.mcp_endpoint("toolsets/b7/My desk")
+
+    assert found == McpEndpoint(
+        url=f"{service.url}/v1/toolset/toolsets/b7/My%20desk/mcp",
+        headers={
+            "Api-Key": "dial-demo-key",
+            "Authorization": "Bearer jwt",
+            "Accept-Language": "en",
+            "x-conversation-id": "c1",
+        },
+        protocol="streamable_http",
+        display_name={"en": "Desk", "de": "Pult"},
+        description="Answers",
+    )
+    assert service.targets == ["GET /openai/toolsets/toolsets/b7/My%20desk"]
+    assert "dial-demo-key" not in repr(found)
+
+
+async def test_core_says_how_a_toolset_is_spoken_with(settings):
+    async with scripted(settings, reply({**TOOLSET, "transport": "SSE"})) as (_, own):
+        assert (await own.mcp_endpoint("desk")).protocol == "sse"
+
+
+async def test_each_caller_asks_what_a_toolset_is_called_and_has_a_key_of_its_own(fake):
+    fake.configuration.add(fake.configuration.deployment("desk", "toolset", {"transport": "HTTP"}))
+
+    with called(fake) as first, called(fake) as second:
+        endpoints = [await own.mcp_endpoint("desk") for own in (first, second)]
+
+        assert [e.headers["Api-Key"] for e in endpoints] == [
+            own.caller.credentials.api_key for own in (first, second)
+        ]
+        await first.mcp_endpoint("desk")
+    assert [request.path for request in fake.requests] == ["/openai/toolsets/desk"] * 2
+
+
+async def test_one_who_is_refused_does_not_speak_for_others(fake):
+    fields = {"transport": "HTTP", "userRoles": ["default"]}
+    fake.configuration.add(fake.configuration.deployment("desk", "toolset", fields))
+    fake.keys.add_project("guest-key", {"project": "Guests", "roles": ["guest"]})
+
+    with pytest.raises(ServiceFailed) as caught:
+        await workspace(fake.url, key="guest-key").mcp_endpoint("desk")
+
+    assert caught.value.status == 403
+    assert (await workspace(fake.url).mcp_endpoint("desk")).url.endswith("/toolset/desk/mcp")
+
+
+async def test_an_application_that_offers_its_tools_is_spoken_with_likewise(settings):
+    app = {"display_name": "Planner", "features": {"mcp": True}}
+    async with scripted(settings, reply(app)) as (service, own):
+        found = await own.mcp_endpoint("applications/b7/planner")
+
+    assert found.url == f"{service.url}/v1/toolset/applications/b7/planner/mcp"
+    assert (found.display_name, found.protocol) == ("Planner", "streamable_http")
+    assert service.targets == ["GET /openai/applications/applications/b7/planner"]
+
+
+async def test_a_deployment_that_offers_no_tools_is_told(fake):
+    fake.add_model("m")
+    own = workspace(fake.url)
+
+    with pytest.raises(Unsupported, match="'m' does not offer its tools over MCP"):
+        await own.mcp_endpoint("m")
+    with pytest.raises(DeploymentNotFound):
+        await own.mcp_endpoint("none")
+
+
+async def test_a_toolset_that_cannot_be_asked_for_is_no_toolset_that_is_missing(settings):
+    async with scripted(settings, Reply(500)) as (_, own):
+        with pytest.raises(ServiceFailed):
+            await own.mcp_endpoint("desk")

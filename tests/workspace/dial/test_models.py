@@ -7,7 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from apps.agent.events import AttachmentAdded, ModelUsage, StateSaved, TextDelta, Usage
-from apps.agent.messages import Attachment, Message
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.model import ModelRequest
 from apps.errors import CallsItself, DeploymentNotFound, ModelFailed
 from apps.runs.failures import failure
@@ -18,7 +18,7 @@ from tests.dial_core.core import KEY
 from tests.dial_core.faults import Faults
 from tests.workspace.dial.callers import called, scripted, workspace
 
-ASKED = ModelRequest((Message("user", "Hello"),))
+ASKED = ModelRequest((ModelMessage("user", "Hello"),))
 
 
 async def answer(model, request=ASKED):
@@ -49,7 +49,7 @@ async def test_a_model_of_core_answers(fake):
 
 
 async def test_custom_content_goes_both_ways(fake):
-    sent = Message(
+    sent = ModelMessage(
         "user", "Look", attachments=(Attachment("text/plain", "a", data="x"),), state={"n": 1}
     )
     attachment = {"type": "image/png", "title": "x", "url": "files/b/x.png"}
@@ -75,7 +75,7 @@ async def test_core_is_told_who_asks_and_what_for(fake):
     }
     trace = {"traceparent": "00-ab-cd-01", "tracestate": "v=1"}
     with called(
-        fake, headers=headers, client_channel="ch7", locale="de-CH", bearer="jwt", trace=trace
+        fake, headers=headers, channel="ch7", locale="de-CH", bearer="jwt", trace=trace
     ) as own:
         inner = own.inside("applications/b7/Trip planner")
         await answer(await inner.model("m"))
@@ -223,7 +223,7 @@ async def test_the_key_goes_to_core_alone(settings, fake):
 
 
 def things():
-    """The names of all that the running loop keeps."""
+    """Return the names of all objects that the running loop holds."""
     return set(per_loop._stores[asyncio.get_running_loop()][0])
 
 
@@ -248,7 +248,7 @@ async def test_an_application_that_is_at_work_is_not_called_again(fake):
 
     for name in ("first", "second", "applications/b7/My App", "applications/b7/My%20App"):
         for ask in (inner.model, inner.deployment, inner.mcp_endpoint):
-            with pytest.raises(CallsItself, match="inside of itself: first → "):
+            with pytest.raises(CallsItself, match="cannot call itself: first → "):
                 await ask(name)
     with pytest.raises(DeploymentNotFound):
         await inner.deployment("third")

@@ -17,7 +17,7 @@ MANIFEST = "---\nname: tone\n---\nBe kind."
 
 
 def core(files, pages=None, listing_status=200):
-    """A Core that keeps one skill; `pages` are lists of names, all in one page unless told."""
+    """A Core with one skill. `pages` are lists of names, by default a single page."""
     pages = [list(files)] if pages is None else pages
 
     async def answer(seen):
@@ -51,7 +51,7 @@ async def test_a_skill_is_its_manifest_and_the_text_files_beside_it(settings):
         assert await own.skill(SKILL) == StoredSkill(MANIFEST, ("data.csv", "refs/a b.MD"))
         assert await own.skill_file(SKILL, "refs/a b.MD") == "more"
         for name in ("logo.png", "refs/.secret.txt", "SKILL.md", "../x.md", "none.md"):
-            with pytest.raises(FileRefused, match="is no file of the skill"):
+            with pytest.raises(FileRefused, match="is not a file of the skill"):
                 await own.skill_file(SKILL, name)
 
     assert service.targets == [
@@ -102,10 +102,10 @@ async def test_too_large_and_unreadable_files_are_refused(settings):
     settings.DIAL_SKILLS_FILE_MAX_BYTES = 40
     files = {"SKILL.md": MANIFEST.encode(), "big.md": b"x" * 41, "odd.txt": b"\xff\xfe"}
     async with scripted(settings, answer=core(files)) as (_, own):
-        with pytest.raises(FileRefused, match="more than the 40 bytes"):
+        with pytest.raises(FileRefused, match="too large; the limit is 40 bytes"):
             await own.skill_file(SKILL, "big.md")
-        with pytest.raises(FileRefused, match="is no text"):
+        with pytest.raises(FileRefused, match="is not a text"):
             await own.skill_file(SKILL, "odd.txt")
     async with scripted(settings, answer=core({"SKILL.md": b"x" * 41})) as (_, own):
-        with pytest.raises(FileRefused, match="more than the 40 bytes"):
+        with pytest.raises(FileRefused, match="too large; the limit is 40 bytes"):
             await own.skill(SKILL)

@@ -1,4 +1,4 @@
-"""Skills and sign-ins against the Core that others here stand behind as well."""
+"""Skills and sign-ins with the fake Core that other tests here use as well."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def test_what_the_person_does_at_the_client_is_known(fake, answer):
     fake.channels.auto_answer = answer
     channel = fake.channels.add("Demo")
 
-    with called(fake, client_channel=channel) as own:
+    with called(fake, channel=channel) as own:
         assert await own.sign_in(TOOLSETS) == dict.fromkeys(TOOLSETS, answer)
 
     (request,) = fake.requests
@@ -45,12 +45,12 @@ async def test_a_person_who_does_nothing_is_not_waited_for_without_end(fake):
     fake.channels.auto_answer = "never"
     channel = fake.channels.add("Demo")
 
-    with called(fake, client_channel=channel, sign_in_seconds=0.3) as own:
+    with called(fake, channel=channel, sign_in_seconds=0.3) as own:
         assert await own.sign_in(TOOLSETS) == dict.fromkeys(TOOLSETS, "timeout")
 
 
 async def test_the_channel_of_somebody_else_is_none(fake):
     channel = fake.channels.add("Ann")
 
-    with called(fake, client_channel=channel) as own:
+    with called(fake, channel=channel) as own:
         assert await own.sign_in(TOOLSETS) == dict.fromkeys(TOOLSETS, "error")

@@ -18,7 +18,7 @@ from apps.accounts.authentication import is_local
 from apps.accounts.sender_headers import read_headers
 from apps.errors import EgressRefused
 from apps.workspace.egress import guarded_transports
-from apps.workspace.egress.bodies import BodyTooLarge, BodyUnreadable, read_body
+from apps.workspace.egress.bodies import BodyUnreadable, ResponseBodyTooLarge, read_body
 from apps.workspace.egress.clients import (
     HTTPError,
     find_client,
@@ -40,7 +40,7 @@ OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nset-cookie: a=b\r\n\r\nok"
 
 @asynccontextmanager
 async def site(*answers: bytes) -> AsyncIterator[tuple[str, list[str]]]:
-    """A server that gives its answers in turn; the requests it saw."""
+    """Serve the answers in turn. Yields the requests."""
     seen: list[str] = []
     left = list(answers)
 
@@ -232,7 +232,7 @@ async def test_a_body_is_read_whole_up_to_its_limit():
     ],
 )
 async def test_a_body_above_its_limit_is_refused(answer):
-    with pytest.raises(BodyTooLarge) as refused:
+    with pytest.raises(ResponseBodyTooLarge) as refused:
         await body_of(answer, 3)
 
     assert str(refused.value) == "The answer is larger than 3 bytes."
@@ -252,5 +252,5 @@ async def test_a_damaged_body_is_refused(answer):
 
 
 def test_what_is_wrong_with_a_body_is_an_http_error():
-    assert issubclass(BodyTooLarge, HTTPError)
+    assert issubclass(ResponseBodyTooLarge, HTTPError)
     assert issubclass(BodyUnreadable, HTTPError)

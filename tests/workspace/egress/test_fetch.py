@@ -1,4 +1,4 @@
-"""Files from the Internet: what is fetched, what is refused, and in which words."""
+"""Files from the Internet: what is fetched, what is refused, and the errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from apps.errors import FetchRefused
-from apps.workspace.egress.fetch import Fetched, fetch
+from apps.workspace.egress.fetch import FetchedFile, fetch
 from apps.workspace.egress.fetch_policy import FetchPolicy
 from tests import hostile_urls
 from tests.contract import proves
@@ -43,7 +43,7 @@ async def test_a_file_comes_with_its_type_and_name():
     async with internet(pages) as net:
         found = await fetch("http://files.example/q%201.csv?key=1#top", ANY, LIMIT, seconds=5)
 
-    assert found == Fetched(b"a,b\n", "text/csv", "q 1.csv", "utf-8")
+    assert found == FetchedFile(b"a,b\n", "text/csv", "q 1.csv", "utf-8")
     assert net.asked[0].startswith("GET /q%201.csv?key=1 HTTP/1.1\r\n")
 
 
@@ -119,7 +119,7 @@ async def test_redirects_are_followed_as_far_as_they_may_be(settings: Any, statu
         found = await fetch("http://files.example/1", ANY, LIMIT, seconds=5)
         reason, told = await refused("http://files.example/0")
 
-    assert found == Fetched(b"there", "application/octet-stream", "3")
+    assert found == FetchedFile(b"there", "application/octet-stream", "3")
     assert (reason, told) == (
         "redirect_cap",
         "External URL http://files.example/0 exceeded the configured redirect limit.",
@@ -182,8 +182,8 @@ SHOWN = "External URL http://files.example/a.csv"
         (moved("/a.csv"), "redirect_cap", f"{SHOWN} exceeded the configured redirect limit."),
         (silence, "timeout", f"{SHOWN} timed out."),
         (drip, "timeout", f"{SHOWN} timed out."),
-        (answer(404, b"s3cret"), "transport", f"{SHOWN} could not be fetched. The server answered 404."),
-        (answer(304), "transport", f"{SHOWN} could not be fetched. The server answered 304."),
+        (answer(404, b"s3cret"), "transport", f"{SHOWN} could not be fetched. The server returned status 404."),
+        (answer(304), "transport", f"{SHOWN} could not be fetched. The server returned status 304."),
         (ok(b"x", content_encoding="br"), "transport", f"{SHOWN} could not be fetched."),
     ],
 )  # fmt: skip
@@ -191,6 +191,23 @@ async def test_every_failure_has_its_reason_and_its_words(page: Any, reason: str
     async with internet({"/a.csv": page}):
         seconds = SECONDS if reason == "timeout" else 30
         assert await refused(URL, seconds=seconds) == (reason, told)
+
+
+@each_row(
+    ("url", "shown"),
+    [
+        ("http://[b", "http:…"),
+        ("http://a b/x?y", "http://a b/x"),
+        ("ftp://files.example/a", "ftp://files.example/a"),
+        ("http://files.example:0/", "http://files.example:0/"),
+    ],
+)
+async def test_a_text_that_is_no_address_is_refused_as_such(url: str, shown: str):
+    async with internet({}):
+        assert await refused(url) == (
+            "ssrf_block",
+            f"External URL {shown} is not a valid HTTP address.",
+        )
 
 
 @proves("17")
@@ -220,7 +237,7 @@ async def test_a_slow_server_has_no_more_time_than_the_whole_fetch():
         reason, _ = await refused("http://files.example/1", seconds=0.3)
 
     assert reason == "timeout"
-    assert time.monotonic() - started < 30  # dripping never ends
+    assert time.monotonic() - started < 30  # the slow body never ends
 
 
 @proves("17")

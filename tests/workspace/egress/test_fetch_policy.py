@@ -1,4 +1,4 @@
-"""Which hosts are on a list."""
+"""Hosts that match a list."""
 
 from __future__ import annotations
 

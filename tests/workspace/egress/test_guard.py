@@ -9,20 +9,21 @@ import pytest
 
 from apps.errors import EgressRefused
 from apps.workspace.egress.guard import (
-    Address,
+    HostAddress,
+    HostUnknown,
     Trust,
     find_addresses,
     is_allowed,
     resolve,
+    unknown_host,
 )
 from apps.workspace.egress.guarded_transports import GuardedBackend
-from apps.workspace.egress.unknown_hosts import HostUnknown, unknown_host
 from tests.contract import proves
 from tests.tables import each_row
 
 
 class Wire:
-    """A network backend that notes what is dialled; `broken` addresses refuse."""
+    """A network backend that records connections; `broken` addresses refuse them."""
 
     def __init__(self, *broken: str) -> None:
         self.dialled: list[tuple[str, int]] = []
@@ -36,7 +37,7 @@ class Wire:
 
 
 class Names:
-    """A name service that answers from a list, one entry for each time it is asked."""
+    """A resolver that answers from a list, one entry per lookup."""
 
     def __init__(self, *answers: list[str] | OSError) -> None:
         self.answers = list(answers)
@@ -62,7 +63,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 async def test_the_address_that_was_judged_is_the_one_that_is_dialled(names):
-    names(["8.8.8.8"], ["127.0.0.1"])  # a second question would bring another answer
+    names(["8.8.8.8"], ["127.0.0.1"])  # a second lookup would return another address
     wire = Wire()
 
     await backend(Trust.GUARDED, wire).connect_tcp("rebinding.example", 443)
@@ -107,7 +108,9 @@ async def test_an_operator_reaches_a_private_host_on_the_allowlist(names, settin
     settings.PRIVATE_NETWORK_ALLOWLIST = ["inside.example"]
     names(["10.0.0.1"])
 
-    assert await find_addresses(Trust.OPERATOR, "inside.example", 80) == [Address("10.0.0.1", 80)]
+    assert await find_addresses(Trust.OPERATOR, "inside.example", 80) == [
+        HostAddress("10.0.0.1", 80)
+    ]
 
 
 async def test_an_operator_is_told_what_to_add_to_the_allowlist(names, settings):
@@ -127,7 +130,7 @@ async def test_the_allowlist_does_not_open_what_is_never_contacted(names, settin
     settings.PRIVATE_NETWORK_ALLOWLIST = ["metadata.example"]
     names(["169.254.169.254"])
 
-    with pytest.raises(EgressRefused, match="never contacted"):
+    with pytest.raises(EgressRefused, match="Requests to it are blocked"):
         await find_addresses(Trust.OPERATOR, "metadata.example", 80)
 
 
@@ -157,7 +160,7 @@ async def test_the_site_is_one_host_and_port(settings, host, port, expected):
     settings.SITE_URL = "http://127.0.0.1:8000"
 
     if expected:
-        assert await find_addresses(Trust.SITE, host, port) == [Address(host, port)]
+        assert await find_addresses(Trust.SITE, host, port) == [HostAddress(host, port)]
     else:
         with pytest.raises(EgressRefused, match="not this server"):
             await find_addresses(Trust.SITE, host, port)
@@ -187,7 +190,9 @@ async def test_dial_core_may_be_on_a_private_network_and_nothing_else_is_reached
     settings.PRIVATE_NETWORK_ALLOWLIST = []
     names(["10.0.0.7"])
 
-    assert await find_addresses(Trust.DIAL, "core.internal", 8080) == [Address("10.0.0.7", 8080)]
+    assert await find_addresses(Trust.DIAL, "core.internal", 8080) == [
+        HostAddress("10.0.0.7", 8080)
+    ]
     for host, port in (("core.internal", 80), ("core.internal.evil.example", 8080)):
         with pytest.raises(EgressRefused, match="is not DIAL Core"):
             await find_addresses(Trust.DIAL, host, port)
@@ -196,7 +201,10 @@ async def test_dial_core_may_be_on_a_private_network_and_nothing_else_is_reached
 @pytest.mark.parametrize(
     ("error", "text"),
     [
-        (socket.gaierror(socket.EAI_NONAME, "x"), "No machine is known by the name 'api.exmaple'."),
+        (
+            socket.gaierror(socket.EAI_NONAME, "x"),
+            "The host 'api.exmaple' is unknown; check its name.",
+        ),
         (
             socket.gaierror(socket.EAI_AGAIN, "x"),
             "The name 'api.exmaple' could not be looked up; try again later.",

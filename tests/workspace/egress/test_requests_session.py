@@ -1,4 +1,4 @@
-"""Libraries that use `requests` get out where our own clients do."""
+"""Libraries that use `requests` have the same egress rules as our own clients."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(b'{"sent": "%b"}' % sent)
 
     def log_message(self, *_: Any) -> None:
-        """Not on the terminal."""
+        """Disable logging."""
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_an_address_that_nobody_allowed_is_not_contacted(address: str):
 
 
 def test_an_address_without_tls_is_not_contacted():
-    with pytest.raises(requests.ConnectionError, match="is asked over https only"):
+    with pytest.raises(requests.ConnectionError, match="requires https"):
         post("http://198.51.100.1/")
 
 

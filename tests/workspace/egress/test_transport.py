@@ -17,7 +17,7 @@ OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
 
 class Plain:
-    """A server in a thread, so that it goes on while the event loop is kept from looking."""
+    """A server in a thread, which continues while the event loop is blocked."""
 
     def __init__(self, listener: socket.socket, *connections: list[bytes]) -> None:
         self.listener = listener
@@ -30,7 +30,7 @@ class Plain:
         return f"http://127.0.0.1:{self.listener.getsockname()[1]}/"
 
     def serve(self) -> None:
-        """Each connection gives its answers, then reads one more request if b"" says so."""
+        """Send each connection its answers. b"" means that one more request is read."""
         for answers in self.connections:
             client, _ = self.listener.accept()
             with client:
@@ -63,7 +63,7 @@ async def test_a_kept_connection_that_was_closed_is_seen_before_anything_is_writ
 
     with plain([OK]) as first:
         await post(transport, first.url)
-        first.thread.join(10)  # closed by now, and the event loop has had no chance to see it
+        first.thread.join(10)  # closed by now, although the event loop could not notice it
         first.connections = ([OK],)
         first.thread = threading.Thread(target=first.serve)
         first.thread.start()

@@ -1,4 +1,4 @@
-"""An embedder without a model: texts that share words and parts of words are close."""
+"""An embedder without a model. Texts with common words and parts of words are similar."""
 
 import math
 import re
@@ -14,7 +14,7 @@ WORD = re.compile(r"\w+")
 
 
 class HashedEmbedder:
-    """Deterministic; a word that is not ASCII is unknown to it. `asked` has the texts of each call."""
+    """Deterministic. Words outside ASCII are unknown to it. `asked` has the texts of each call."""
 
     def __init__(self, model: str = "hashed") -> None:
         self.model = model

@@ -26,7 +26,7 @@ async def test_texts_of_like_meaning_are_close():
 
 
 async def test_the_share_of_unknown_tokens_is_told():
-    """R-10: these would seem alike."""
+    """R-10: otherwise, these texts would seem similar."""
     found = await BuiltInEmbedder().embed(["我喜欢喝咖啡", "天气很冷今天", "I like coffee", ""])
 
     first, second, known, nothing = found.unknown_shares
@@ -47,7 +47,8 @@ async def test_no_texts_are_no_rows():
 
 
 class Worker:
-    """Stands in for the model: `begun` has the first text of each batch, and where it was embedded."""
+    """A fake of the model. `begun` has the first text of each batch, and the thread that embedded
+    it."""
 
     def __init__(self) -> None:
         self.begun: list[str] = []

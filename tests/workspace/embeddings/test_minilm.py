@@ -1,7 +1,7 @@
-"""The built-in model against the libraries that it stands for.
+"""The built-in model compared with the libraries that it replaces.
 
-The data were made by sentence-transformers 6.2.0 (torch 2.13.0, transformers 5.23.0) and tokenizers
-0.23.3, with the files of the same package.
+The data were generated with sentence-transformers 6.2.0 (torch 2.13.0, transformers 5.23.0) and
+tokenizers 0.23.3, with the files of the same package.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 from apps.errors import ServiceFailed
 from apps.workspace.embeddings import minilm
 from apps.workspace.embeddings.built_in import load
-from apps.workspace.embeddings.weights import read_weights
+from apps.workspace.embeddings.minilm import read_weights
 from tests.tables import each_row
 
 DATA = Path(__file__).parent / "data"
@@ -61,7 +61,7 @@ def test_a_text_is_read_up_to_256_tokens():
 def test_a_file_that_was_changed_is_not_read(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"changed")
 
-    with pytest.raises(ValueError, match=r"model\.safetensors is not the file that is expected\."):
+    with pytest.raises(ValueError, match=r"model\.safetensors is not the expected file\."):
         read_weights(tmp_path / "model.safetensors", minilm.SHA256)
 
 

@@ -10,7 +10,7 @@ import pytest
 from apps.agent.backoff import Backoff
 from apps.errors import ServiceFailed
 from apps.workspace.embeddings import service as embeddings_service
-from apps.workspace.embeddings.service import MOST_TEXTS, ServiceEmbedder, shortened
+from apps.workspace.embeddings.service import MOST_TEXTS, ServiceEmbedder, shorten_to_tokens
 from apps.workspace.openai.embeddings import OpenAIEmbeddings, make_embeddings_service
 from tests.tables import each_row
 from tests.workspace.openai.service import CLOSE, answer, service
@@ -86,7 +86,7 @@ async def test_texts_without_content_are_asked_of_nobody():
     [("abc" * 10, 30), ("abc" * 11, 30), ("汉" * 11, 10), ("abcdef汉", 7)],
 )
 def test_a_text_is_cut_to_what_the_model_reads(text, kept):
-    assert shortened(text, 10) == text[:kept]
+    assert shorten_to_tokens(text, 10) == text[:kept]
 
 
 async def test_half_a_character_is_sent_as_a_replacement():
@@ -104,12 +104,12 @@ async def test_half_a_character_is_sent_as_a_replacement():
         (items([1.0], [1.0], [1.0]), "it has 3 vectors for 2 texts, or wrong indexes"),
         (items([1.0], [1.0, 2.0]), "its vectors have different lengths"),
         (items([], []), "its vectors have 0 dimensions"),
-        (items([1.0], [1e300]), "its vectors have members that are no finite numbers"),
+        (items([1.0], [1e300]), "its vectors contain values that are not finite numbers"),
         (items("AAAA", "AAAA"), "a vector is not base64 of 32-bit floats"),
         (items("?", "?"), "a vector is not base64 of 32-bit floats"),
-        (items("AADAfw==", "AACAPw=="), "its vectors have members that are no finite numbers"),
-        (items(None, None), "it is not what the embeddings API describes"),
-        ("none", "it is not what the embeddings API describes"),
+        (items("AADAfw==", "AACAPw=="), "its vectors contain values that are not finite numbers"),
+        (items(None, None), "it does not match the embeddings API"),
+        ("none", "it does not match the embeddings API"),
     ],
 )
 async def test_an_answer_that_cannot_be_right_is_refused(data, problem):
@@ -118,14 +118,14 @@ async def test_an_answer_that_cannot_be_right_is_refused(data, problem):
             await make_embedder(running.url).embed(["a", "b"])
 
     assert str(caught.value) == (
-        f"The answer of the embeddings service is not understood: {problem}."
+        f"The response of the embeddings service is unreadable: {problem}."
     )
 
 
 @pytest.mark.parametrize("body", [b"", b"[", b'{"data": [{"index": 0, "embedding": [NaN]}]}'])
 async def test_what_is_no_json_is_refused(body):
     async with service(answer("200 OK", body)) as running:
-        with pytest.raises(ServiceFailed, match="is not what the embeddings API describes"):
+        with pytest.raises(ServiceFailed, match="does not match the embeddings API"):
             await make_embedder(running.url).embed(["a"])
 
 
@@ -150,7 +150,7 @@ async def test_a_refusal_is_told_by_its_status_and_without_the_services_words():
             await make_embedder(running.url).embed(["a"])
 
     assert (str(caught.value), caught.value.status, len(running.requests)) == (
-        "The embeddings service answered with status 401.",
+        "The embeddings service returned status 401.",
         401,
         1,
     )

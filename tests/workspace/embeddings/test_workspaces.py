@@ -1,4 +1,4 @@
-"""Which embedder each workspace has for a deployment."""
+"""The embedder of each workspace for a deployment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, Credentials
 from apps.errors import CallsItself, DeploymentNotFound, NotOfThatKind, ServiceFailed
 from apps.workspace.dial.core import Core
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
@@ -15,13 +15,15 @@ from apps.workspace.embeddings.service import ServiceEmbedder
 from apps.workspace.installed_first import InstalledFirst
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace
-from apps.workspace.openai.clients import OpenAIService
 from apps.workspace.openai.embeddings import OpenAIEmbeddings
+from apps.workspace.openai.model import OpenAIService
 from tests.capabilities.service import json_reply
 from tests.workspace.dial.callers import scripted
 
 LOCAL = LocalWorkspace(Caller("user-1"))
-CORE = InstalledFirst(Caller("", api_key="core-key"), Core("http://127.0.0.1:1"))
+CORE = InstalledFirst(
+    Caller("", credentials=Credentials(api_key="core-key")), Core("http://127.0.0.1:1")
+)
 SERVICE = {"base_url": "https://a.example.com/v1", "api_key": "k", "model_name": "large"}
 
 
@@ -80,9 +82,13 @@ async def test_a_deployment_does_only_what_its_kind_does():
     await make_deployment(deployment_id="chat", kind="chat", **SERVICE)
 
     for workspace in (LOCAL, CORE):
-        with pytest.raises(NotOfThatKind, match="'chat' configured in this application is no emb"):
+        with pytest.raises(
+            NotOfThatKind, match="'chat' configured in this application is not of the kind emb"
+        ):
             await workspace.embedder("chat")
-        with pytest.raises(NotOfThatKind, match="'vectors' configured in this application is no c"):
+        with pytest.raises(
+            NotOfThatKind, match="'vectors' configured in this application is not of the kind chat"
+        ):
             await workspace.model("vectors")
     with pytest.raises(DeploymentNotFound):
         await LOCAL.embedder("none")

@@ -1,4 +1,4 @@
-"""Files by their address: loaded once, kept, promoted, and refused in words without secrets."""
+"""Files by their address are loaded once, cached, promoted, and refused without leaking secrets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from apps.manifest.manifest import Manifest
 from apps.workspace.egress.fetch_policy import FetchPolicy
 from apps.workspace.loading.files import Loaded
 from apps.workspace.loading.loader import Loader
-from apps.workspace.loading.shared_loads import Loading, Rules, SingleFlightCache, rules_of
+from apps.workspace.loading.shared_loads import Loading, LoadingRules, SingleFlightCache, rules_of
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import manifest
 from tests.contract import proves
@@ -43,7 +43,7 @@ def _switched_on(settings: Any) -> None:
 
 def loader(limit: int = LIMIT, seconds: float = 5.0, **rest: Any) -> Loader:
     files = LocalWorkspace(Caller("user-7")).files
-    return Loader(files, Loading(Rules(limit, seconds, **rest)))
+    return Loader(files, Loading(LoadingRules(limit, seconds, **rest)))
 
 
 # --- Loading ----------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ async def test_one_limit_holds_wherever_a_file_is(url: str):
     await own.files.keep("a.csv", b"123456", "text/csv")
     async with internet({"/a.csv": ok(b"123456")}):
         for work in (own.take(url), own.promote(url)):
-            with pytest.raises(FileRefused, match=r"at most 5 are possible|file-size limit"):
+            with pytest.raises(FileRefused, match=r"the limit is 5|file-size limit"):
                 await work
 
 
@@ -167,12 +167,12 @@ async def test_one_limit_holds_wherever_a_file_is(url: str):
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("ftp://u:p@a.example/x?s3cret", "'ftp://a.example/x' is no file that can be loaded. "),
-        ("data:text/plain,s3cret", "'data:…' is no file that can be loaded. "),
-        ("files/user-7/../user-8/a", "There is no file 'files/user-7/../user-8/a' that you may use."),
-        ("files/user-8/a", "There is no file 'files/user-8/a' that you may use."),
-        ("/etc/passwd", "There is no file '/etc/passwd' that you may use."),
-        ("nothing.txt", "There is no file 'files/user-7/nothing.txt' that you may use."),
+        ("ftp://u:p@a.example/x?s3cret", "'ftp://a.example/x' is not a file that can be loaded. "),
+        ("data:text/plain,s3cret", "'data:…' is not a file that can be loaded. "),
+        ("files/user-7/../user-8/a", "The file 'files/user-7/../user-8/a' does not exist, or you have no access."),
+        ("files/user-8/a", "The file 'files/user-8/a' does not exist, or you have no access."),
+        ("/etc/passwd", "The file '/etc/passwd' does not exist, or you have no access."),
+        ("nothing.txt", "The file 'files/user-7/nothing.txt' does not exist, or you have no access."),
     ],
 )  # fmt: skip
 async def test_what_is_not_loaded_is_told_without_secrets(url: str, told: str):
@@ -188,9 +188,9 @@ async def test_a_workspace_that_does_not_answer_is_not_waited_for():
         async def read(self, *_: Any, **__: Any) -> Any:
             await asyncio.Event().wait()
 
-    own = Loader(Silent(), Loading(Rules(LIMIT, 0.05)))  # type: ignore[arg-type]
+    own = Loader(Silent(), Loading(LoadingRules(LIMIT, 0.05)))  # type: ignore[arg-type]
 
-    with pytest.raises(FileRefused, match=r"^The file 'files/b/a' could not be loaded in time\.$"):
+    with pytest.raises(FileRefused, match=r"^Loading the file 'files/b/a' timed out\.$"):
         await own.load("files/b/a")
 
 
@@ -277,7 +277,7 @@ def test_an_application_changes_the_rules_of_the_installation(settings: Any):
     settings.DEFAULT_TOOL_TIMEOUT_SECONDS = 60
     fetching = {"enabled": False, "host_allowlist": ["a.example"]}
 
-    assert rules_of(document()) == rules_of(document(features=None)) == Rules(100, 60.0)
+    assert rules_of(document()) == rules_of(document(features=None)) == LoadingRules(100, 60.0)
     assert rules_of(
         document(
             features={
@@ -287,4 +287,4 @@ def test_an_application_changes_the_rules_of_the_installation(settings: Any):
             },
             tool_defaults={"timeout_seconds": 9},
         )
-    ) == Rules(7, 9.0, FetchPolicy(False, ("a.example",)), "notes/")
+    ) == LoadingRules(7, 9.0, FetchPolicy(False, ("a.example",)), "notes/")

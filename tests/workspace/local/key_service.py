@@ -1,4 +1,4 @@
-"""A model service on the loopback that answers those whose key it knows."""
+"""A model service on the loopback that answers requests with a known key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USED = {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2, "to
 
 @dataclass
 class KeyedService:
-    """`keys` are accepted; one of `spent` has no money left. `sent` are those of all requests."""
+    """`keys` are accepted; those in `spent` have no credit. `sent` are the keys of all requests."""
 
     url: str = ""
     keys: set[str] = field(default_factory=set)
@@ -50,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Disable logging."""
 
 
 @contextmanager

@@ -1,4 +1,7 @@
-"""`python -m tests.workspace.local.storing NAME`: stores 20 facts at once when a line comes in."""
+"""Store 20 facts concurrently when a line arrives.
+
+python -m tests.workspace.local.storing NAME
+"""
 
 import asyncio
 import sys

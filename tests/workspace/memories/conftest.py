@@ -1,4 +1,4 @@
-"""Both places of memories, for tests that hold for either."""
+"""Both stores of memories, for tests that apply to both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from apps.workspace.local.memories import LocalMemories
+from apps.workspace.local.memories.memories import LocalMemories
 from apps.workspace.memories.port import MemoryStore
 from tests.dial_core import serve_core
 from tests.workspace.dial.callers import called

@@ -1,4 +1,4 @@
-"""How tests open memories, wherever they are kept."""
+"""Open memories in any store."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from contextlib import AbstractAsyncContextManager
 from apps.workspace.memories.port import MemoryStore
 
 OpenStore = Callable[[], AbstractAsyncContextManager[MemoryStore]]
-"""The memories of one caller, as another process would open them."""
+"""Opens the memories of one caller, as another process would."""

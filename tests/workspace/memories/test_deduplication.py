@@ -1,4 +1,4 @@
-"""G-27, G-28, R-09, R-10: memories that say much the same become one."""
+"""G-27, G-28, R-09, R-10: similar memories are merged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
 from apps.workspace.memories.deduplication import deduplicate, find_duplicates, is_due
-from apps.workspace.memories.port import Changed, Collection, Memory
+from apps.workspace.memories.port import ChangedMemories, MemoryItem, MemoryList
 from apps.workspace.memories.prune_rules import PruneRules, given_up, prune
 from tests.contract import proves
 from tests.workspace.embeddings.hashed import HashedEmbedder
@@ -22,18 +22,18 @@ pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 24, 12, tzinfo=UTC)
 DAY = timedelta(hours=24)
 SECOND = timedelta(seconds=1)
-OTHERS = tuple(Memory(100 + n, f"{word} {word}x") for n, word in enumerate("abcdefghij"))
+OTHERS = tuple(MemoryItem(100 + n, f"{word} {word}x") for n, word in enumerate("abcdefghij"))
 
 
-def collection(*memories: Memory, at: datetime | None = None) -> Collection:
-    return Collection(memories, np.eye(len(memories), 384, dtype=np.float32), "hashed", at)
+def collection(*memories: MemoryItem, at: datetime | None = None) -> MemoryList:
+    return MemoryList(memories, np.eye(len(memories), 384, dtype=np.float32), "hashed", at)
 
 
-def apart(cosine: float) -> Collection:
-    """Two memories of that similarity, the second one more important, among others."""
+def apart(cosine: float) -> MemoryList:
+    """Store two memories of that similarity, the second one more important, among others."""
     memories = (
-        Memory(1, "the meeting is on Monday", 0.5, "plans", ("meeting",)),
-        Memory(2, "the meeting is on Tuesday", 0.8, "work", ("meeting", "day")),
+        MemoryItem(1, "the meeting is on Monday", 0.5, "plans", ("meeting",)),
+        MemoryItem(2, "the meeting is on Tuesday", 0.8, "work", ("meeting", "day")),
         *OTHERS,
     )
     found = collection(*memories)
@@ -42,9 +42,9 @@ def apart(cosine: float) -> Collection:
     return found
 
 
-async def fill(store, *memories: Memory) -> None:
+async def fill(store, *memories: MemoryItem) -> None:
     embedder = HashedEmbedder()
-    made = await operations.embedded(embedder, memories)
+    made = await operations.embed_memories(embedder, memories)
     await operations.added_with(store, embedder, memories, made)
 
 
@@ -61,7 +61,7 @@ async def fill(store, *memories: Memory) -> None:
     ],
 )
 def test_duplicates_are_looked_for_among_more_than_ten_and_once_a_day(count, before, due):
-    memories = (Memory(n, str(n)) for n in range(count))
+    memories = (MemoryItem(n, str(n)) for n in range(count))
     assert is_due(collection(*memories, at=before), NOW) is due
 
 
@@ -77,7 +77,7 @@ def test_the_more_important_one_keeps_the_words_and_topics_of_both():
     (found,) = find_duplicates(apart(0.76))
 
     assert found.originals == (tuesday, monday)
-    assert found.merged == Memory(
+    assert found.merged == MemoryItem(
         2,
         "the meeting is on Tuesday\nthe meeting is on Monday",
         0.8,
@@ -97,13 +97,13 @@ def test_the_earlier_of_equally_important_ones_survives():
 @proves("G-28")
 def test_texts_of_unknown_words_are_merged_only_if_they_are_equal():
     unknown = [
-        Memory(1, "我住在巴黎", unknown_share=1.0),
-        Memory(2, "他喜欢喝咖啡", unknown_share=1.0),
-        Memory(3, "我住在巴黎", unknown_share=1.0),
+        MemoryItem(1, "我住在巴黎", unknown_share=1.0),
+        MemoryItem(2, "他喜欢喝咖啡", unknown_share=1.0),
+        MemoryItem(3, "我住在巴黎", unknown_share=1.0),
         *OTHERS,
     ]
     found = collection(*unknown)
-    found.vectors[:3] = found.vectors[0]  # a cosine of 1.0, whatever they say
+    found.vectors[:3] = found.vectors[0]  # a cosine of 1.0, whatever the texts
 
     (one,) = find_duplicates(found)
     assert [memory.id for memory in one.originals] == [1, 3]
@@ -113,8 +113,8 @@ def test_texts_of_unknown_words_are_merged_only_if_they_are_equal():
 @proves("G-28")
 async def test_a_merge_is_stored_with_its_originals_and_both_are_still_found(open_store: OpenStore):
     embedder = HashedEmbedder()
-    monday = Memory(1, "our team meeting is on Monday at ten", 0.5, "plans", ("meeting",))
-    tuesday = Memory(2, "our team meeting is on Tuesday at ten", 0.8, "work", ("day",))
+    monday = MemoryItem(1, "our team meeting is on Monday at ten", 0.5, "plans", ("meeting",))
+    tuesday = MemoryItem(2, "our team meeting is on Tuesday at ten", 0.8, "work", ("day",))
     async with open_store() as store:
         await fill(store, monday, tuesday, *OTHERS)
         assert await deduplicate(store, embedder, NOW) == 1
@@ -122,7 +122,7 @@ async def test_a_merge_is_stored_with_its_originals_and_both_are_still_found(ope
 
         loaded = await store.load()
         survivor = loaded.memories[[one.id for one in loaded.memories].index(2)]
-        assert survivor == Memory(
+        assert survivor == MemoryItem(
             2, f"{tuesday.content}\n{monday.content}", 0.8, "work", ("day", "meeting")
         )
         assert loaded.deduplicated_at == NOW
@@ -135,7 +135,7 @@ async def test_a_merge_is_stored_with_its_originals_and_both_are_still_found(ope
 @proves("G-28")
 async def test_originals_can_be_brought_back_for_thirty_days(open_store: OpenStore):
     now = datetime.now(UTC)
-    same = [Memory(n, "I like coffee with milk") for n in range(1, 13)]
+    same = [MemoryItem(n, "I like coffee with milk") for n in range(1, 13)]
     async with open_store() as store:
         await fill(store, *same)
         await deduplicate(store, HashedEmbedder(), now)
@@ -145,7 +145,7 @@ async def test_originals_can_be_brought_back_for_thirty_days(open_store: OpenSto
 
         kept = [replace(one, is_separate=True) for one in same]
         assert sorted(await operations.list_memories(store), key=lambda one: one.id) == kept
-        # What came back stays apart.
+        # The restored memory stays separate.
         assert await deduplicate(store, HashedEmbedder(), now + DAY + SECOND) == 0
 
         await operations.delete_all(store)
@@ -158,7 +158,7 @@ async def test_originals_can_be_brought_back_for_thirty_days(open_store: OpenSto
 async def test_forty_texts_that_are_nearly_equal_become_one(open_store: OpenStore):
     texts = [f"My dog is called Rex and he is {n} years old" for n in range(40)]
     async with open_store() as store:
-        await fill(store, *(Memory(n, text) for n, text in enumerate(texts)))
+        await fill(store, *(MemoryItem(n, text) for n, text in enumerate(texts)))
         assert await deduplicate(store, HashedEmbedder(), NOW) == 39
         (found,) = await operations.list_memories(store)
     assert sorted(found.content.split("\n")) == sorted(texts)
@@ -171,14 +171,14 @@ async def test_what_is_changed_meanwhile_is_not_merged(open_store: OpenStore):
             return await super().embed(texts)
 
     async with open_store() as store:
-        await fill(store, *(Memory(n, "I like coffee with milk") for n in range(12)))
+        await fill(store, *(MemoryItem(n, "I like coffee with milk") for n in range(12)))
         assert await deduplicate(store, Interrupting(), NOW) == 0
         assert len(await operations.list_memories(store)) == 12
 
 
 async def test_vectors_of_another_model_are_left_alone(open_store: OpenStore):
     async with open_store() as store:
-        await fill(store, *(Memory(n, "I like coffee with milk") for n in range(12)))
+        await fill(store, *(MemoryItem(n, "I like coffee with milk") for n in range(12)))
         assert await deduplicate(store, HashedEmbedder("newer"), NOW) == 0
         assert len(await operations.list_memories(store)) == 12
 
@@ -200,10 +200,10 @@ def test_old_unimportant_and_surplus_memories_are_given_up(rules, left):
     new = int(NOW.timestamp()) - 60
     old = new - 40 * 24 * 3600
     memories = (
-        Memory(old, "old trifle", 0.1),
-        Memory(old + 1, "old treasure", 0.9),
-        Memory(new, "new trifle", 0.1),
-        Memory(new + 1, "new treasure", 0.9),
+        MemoryItem(old, "old trifle", 0.1),
+        MemoryItem(old + 1, "old treasure", 0.9),
+        MemoryItem(new, "new trifle", 0.1),
+        MemoryItem(new + 1, "new treasure", 0.9),
     )
     gone = given_up(collection(*memories), rules, NOW)
     assert [n for n, one in enumerate(memories, 1) if one.id not in gone] == left
@@ -223,5 +223,5 @@ async def test_a_change_without_effect_is_not_stored(open_store: OpenStore):
     async with open_store() as store:
         await fill(store, *OTHERS)
         before = await store.load()
-        await store.change(lambda found: Changed(found, None))
+        await store.change(lambda found: ChangedMemories(found, None))
         assert await store.load() is before

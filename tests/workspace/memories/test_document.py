@@ -11,8 +11,13 @@ import pytest
 
 from apps.errors import MemoryRefused
 from apps.workspace.memories import document
-from apps.workspace.memories.document import read, read_import, write, write_export
-from apps.workspace.memories.port import Collection, Memory
+from apps.workspace.memories.document import (
+    parse_memories,
+    read_import,
+    write_export,
+    write_memories,
+)
+from apps.workspace.memories.port import MemoryItem, MemoryList
 from tests.contract import proves
 
 NOW = datetime(2026, 3, 24, 12, tzinfo=UTC)
@@ -53,20 +58,20 @@ SCHEMA = {
 }
 
 
-def filled(count: int = 3) -> Collection:
+def filled(count: int = 3) -> MemoryList:
     random = np.random.default_rng(5)
     vectors = random.normal(size=(count, 384)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    memories = tuple(Memory(n, f"Fact {n}", 0.5, "work", ("a", "b")) for n in range(count))
-    return Collection(memories, vectors, "hashed", NOW)
+    memories = tuple(MemoryItem(n, f"Fact {n}", 0.5, "work", ("a", "b")) for n in range(count))
+    return MemoryList(memories, vectors, "hashed", NOW)
 
 
 @proves("G-21")
 def test_what_is_written_has_the_form_and_is_read_again():
-    content = write(filled(), NOW)
+    content = write_memories(filled(), NOW)
     jsonschema.validate(json.loads(content), SCHEMA)
 
-    found = read(content)
+    found = parse_memories(content)
     assert found.memories == filled().memories
     assert (found.model, found.deduplicated_at) == ("hashed", NOW)
     np.testing.assert_allclose(found.vectors, filled().vectors, atol=1e-7)
@@ -75,13 +80,13 @@ def test_what_is_written_has_the_form_and_is_read_again():
 
 @proves("G-21")
 def test_a_new_file_was_never_searched_for_duplicates():
-    assert json.loads(write(Collection(), NOW)) == {
+    assert json.loads(write_memories(MemoryList(), NOW)) == {
         "memories": [],
         "updated_at": "2026-03-24T12:00:00+00:00",
         "last_deduplicated_at": None,
         "embedding_model": "",
     }
-    assert read(write(Collection(), NOW)).memories == ()
+    assert parse_memories(write_memories(MemoryList(), NOW)).memories == ()
 
 
 @proves("G-21")
@@ -95,10 +100,10 @@ def test_a_file_that_somebody_else_wrote_is_read_and_its_ids_are_made_different(
         "updated_at": "2025-01-01T12:00:00.123456",
         "last_deduplicated_at": "2025-01-01T12:00:00",
     }
-    found = read(json.dumps(document, indent=2).encode())
+    found = parse_memories(json.dumps(document, indent=2).encode())
 
     assert [(one.id, one.content) for one in found.memories] == [(7, "One"), (8, "Other")]
-    assert found.model == ""  # its embeddings are made anew
+    assert found.model == ""  # its embeddings are recreated
     assert found.deduplicated_at == datetime(2025, 1, 1, 12, tzinfo=UTC)
 
 
@@ -107,8 +112,8 @@ def test_a_file_that_somebody_else_wrote_is_read_and_its_ids_are_made_different(
 )
 def test_a_file_of_another_form_is_refused(content):
     with pytest.raises(ValueError):  # noqa: PT011 - of whatever kind
-        read(content)
-    with pytest.raises(MemoryRefused, match="no file of memories"):
+        parse_memories(content)
+    with pytest.raises(MemoryRefused, match="t a memory file"):
         read_import(content)
 
 
@@ -131,7 +136,7 @@ def test_an_import_names_what_is_wrong_with_a_memory(change, path):
 
 def test_an_export_that_could_not_be_imported_has_no_vectors(monkeypatch: pytest.MonkeyPatch):
     collection = filled()
-    small, whole = write_export(collection, NOW), write(collection, NOW)
+    small, whole = write_export(collection, NOW), write_memories(collection, NOW)
     monkeypatch.setattr(document, "IMPORT_BYTES", 1_000)
 
     large = write_export(collection, NOW)
@@ -139,4 +144,4 @@ def test_an_export_that_could_not_be_imported_has_no_vectors(monkeypatch: pytest
     assert small == whole
     assert len(large) < 1_000
     assert [one.content for one in read_import(large)] == ["Fact 0", "Fact 1", "Fact 2"]
-    assert (read(large).vectors.size, read(large).model) == (0, "")
+    assert (parse_memories(large).vectors.size, parse_memories(large).model) == (0, "")

@@ -1,4 +1,4 @@
-"""What holds of memories wherever they are kept."""
+"""Properties of memories in every store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from apps.errors import MemoryMissing, MemoryRefused
 from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
 from apps.workspace.memories.operations import new_memory
-from apps.workspace.memories.port import Changed, Collection, Hit, Memory, Merge
+from apps.workspace.memories.port import (
+    ChangedMemories,
+    MemoryHit,
+    MemoryItem,
+    MemoryList,
+    MergedMemories,
+)
 from tests.contract import proves
 from tests.tables import each_row
 from tests.workspace.embeddings.hashed import HashedEmbedder
@@ -21,11 +27,11 @@ from tests.workspace.memories.stores import OpenStore
 
 pytestmark = [pytest.mark.django_db]
 
-PARIS = Memory(1_700_000_000, "I live in Paris", 0.9, "personal_info", ("home", "city"))
-COFFEE = Memory(1_700_000_001, "I like coffee with milk")
+PARIS = MemoryItem(1_700_000_000, "I live in Paris", 0.9, "personal_info", ("home", "city"))
+COFFEE = MemoryItem(1_700_000_001, "I like coffee with milk")
 
 
-async def filled(store, *memories: Memory, embedder=None) -> list[Memory]:
+async def filled(store, *memories: MemoryItem, embedder=None) -> list[MemoryItem]:
     return [await operations.add(store, embedder or HashedEmbedder(), one) for one in memories]
 
 
@@ -45,7 +51,7 @@ async def test_what_was_stored_is_read_by_another_process(open_store: OpenStore)
 @proves("G-22")
 async def test_two_memories_of_one_second_have_two_ids(open_store: OpenStore):
     async with open_store() as store:
-        one, other = await filled(store, Memory(5, "One thing"), Memory(5, "Another"))
+        one, other = await filled(store, MemoryItem(5, "One thing"), MemoryItem(5, "Another"))
 
         assert (one.id, other.id) == (5, 6)
 
@@ -54,7 +60,9 @@ async def test_two_memories_of_one_second_have_two_ids(open_store: OpenStore):
 async def test_the_most_alike_come_first_and_no_more_than_asked_for(open_store: OpenStore):
     embedder = HashedEmbedder()
     async with open_store() as store:
-        await filled(store, PARIS, COFFEE, Memory(9, "Paris is where I live"), embedder=embedder)
+        await filled(
+            store, PARIS, COFFEE, MemoryItem(9, "Paris is where I live"), embedder=embedder
+        )
         found = await operations.search(store, embedder, "where do I live, Paris?", 2)
 
         assert contents(hit.memory for hit in found) == ["Paris is where I live", PARIS.content]
@@ -89,12 +97,12 @@ async def test_a_question_without_words_finds_something_and_breaks_nothing(open_
     async with open_store() as store:
         await filled(store, PARIS)
         (hit,) = await operations.search(store, HashedEmbedder(), "?!", 5)
-        assert hit == Hit(PARIS, 0.0)
+        assert hit == MemoryHit(PARIS, 0.0)
 
 
 async def test_unknown_words_are_found_by_their_letters(open_store: OpenStore):
     async with open_store() as store:
-        await filled(store, Memory(1, "我住在巴黎"), Memory(2, "他喜欢喝咖啡"))
+        await filled(store, MemoryItem(1, "我住在巴黎"), MemoryItem(2, "他喜欢喝咖啡"))
         (hit,) = await operations.search(store, HashedEmbedder(), "喝咖啡", 1)
         assert (hit.memory.content, hit.score) == ("他喜欢喝咖啡", 1.0)
 
@@ -110,29 +118,31 @@ async def test_a_memory_is_changed_and_found_by_its_new_words(open_store: OpenSt
         (hit,) = await operations.search(store, embedder, "I live in Oslo", 1)
 
     assert hit.memory == changed
-    assert changed == Memory(PARIS.id, "I live in Oslo", 0.95, "personal_info", ("home", "city"))
+    assert changed == MemoryItem(
+        PARIS.id, "I live in Oslo", 0.95, "personal_info", ("home", "city")
+    )
     assert hit.score == pytest.approx(1.0, abs=1e-5)
 
 
 async def test_what_is_forgotten_is_gone_and_an_unknown_id_is_refused(open_store: OpenStore):
     async with open_store() as store:
         await filled(store, PARIS, COFFEE)
-        await operations.forget(store, PARIS.id)
+        await operations.forget_memory(store, PARIS.id)
         CACHE.clear()
         assert await operations.list_memories(store) == (COFFEE,)
 
         with pytest.raises(MemoryMissing):
-            await operations.forget(store, PARIS.id)
+            await operations.forget_memory(store, PARIS.id)
         with pytest.raises(MemoryMissing):
             await operations.update(store, HashedEmbedder(), PARIS.id, {"importance": 0.1})
 
 
 @proves("G-25")
 async def test_all_is_deleted_with_what_was_merged_and_twice_is_no_mistake(open_store: OpenStore):
-    merge = Merge(1, PARIS.id, datetime.now(UTC), (PARIS, COFFEE))
+    merge = MergedMemories(1, PARIS.id, datetime.now(UTC), (PARIS, COFFEE))
     async with open_store() as store:
         await filled(store, PARIS)
-        await store.change(lambda found: Changed(found, None, (merge,)))
+        await store.change(lambda found: ChangedMemories(found, None, (merge,)))
         assert await operations.merges(store) == [merge]
 
         await operations.delete_all(store)
@@ -154,14 +164,14 @@ async def test_a_second_search_does_not_read_again_and_sees_what_others_wrote(
 
         await filled(store, COFFEE)
         CACHE.found.clear()
-        CACHE.found.update(kept)  # as a process has it that did not write
+        CACHE.found.update(kept)  # like a process that did not write it
         assert await operations.list_memories(store) == (PARIS, COFFEE)
 
 
 async def test_many_at_the_same_time_are_all_stored_under_ids_of_their_own(open_store: OpenStore):
     embedder = HashedEmbedder()
     async with open_store() as store:
-        work = [operations.add(store, embedder, Memory(7, f"Fact {n}")) for n in range(20)]
+        work = [operations.add(store, embedder, MemoryItem(7, f"Fact {n}")) for n in range(20)]
         await asyncio.gather(*work)
         CACHE.clear()
         found = await operations.list_memories(store)
@@ -174,11 +184,11 @@ async def test_many_at_the_same_time_are_all_stored_under_ids_of_their_own(open_
 @each_row(
     ("memory", "field"),
     [
-        (Memory(1, " \n"), "content"),
-        (Memory(1, "x" * 2001), "content"),
-        (Memory(1, "x", 1.1), "importance"),
-        (Memory(1, "x", float("nan")), "importance"),
-        (Memory(1, "x", topics=("t" * 61,)), "topics"),
+        (MemoryItem(1, " \n"), "content"),
+        (MemoryItem(1, "x" * 2001), "content"),
+        (MemoryItem(1, "x", 1.1), "importance"),
+        (MemoryItem(1, "x", float("nan")), "importance"),
+        (MemoryItem(1, "x", topics=("t" * 61,)), "topics"),
     ],
 )
 async def test_what_is_not_fit_is_refused_by_its_field(open_store: OpenStore, memory, field):
@@ -193,7 +203,7 @@ async def test_no_more_is_stored_than_there_is_room_for(open_store: OpenStore, m
     async with open_store() as store:
         monkeypatch.setattr(f"{type(store).__module__}.MOST_MEMORIES", 2)
         await filled(store, PARIS, COFFEE)
-        with pytest.raises(MemoryRefused, match="room for 2 memories, and it is full"):
+        with pytest.raises(MemoryRefused, match="limit of 2 memories is reached"):
             await operations.add(store, HashedEmbedder(), new_memory("One too many"))
         assert len(await operations.list_memories(store)) == 2
 
@@ -205,7 +215,7 @@ async def test_another_model_embeds_everything_once(open_store: OpenStore):
         await filled(store, PARIS, COFFEE)
         await operations.search(store, newer, "Paris", 1)
         await operations.search(store, newer, "Paris", 1)
-        await operations.add(store, newer, Memory(8, "A third"))
+        await operations.add(store, newer, MemoryItem(8, "A third"))
         assert (await store.load()).model == "newer"
 
     assert newer.asked == [("Paris",), (PARIS.content, COFFEE.content), ("Paris",), ("A third",)]
@@ -217,7 +227,7 @@ async def test_an_export_is_imported_once_however_often_it_is_given(open_store: 
     async with open_store() as store:
         await filled(store, PARIS, COFFEE)
         exported = await operations.export(store)
-        await operations.forget(store, PARIS.id)
+        await operations.forget_memory(store, PARIS.id)
 
         assert await operations.import_(store, embedder, exported) == 1
         assert await operations.import_(store, embedder, exported) == 0
@@ -229,11 +239,11 @@ async def test_an_export_is_imported_once_however_often_it_is_given(open_store: 
 
 async def test_a_merge_is_undone_and_what_came_back_stays_apart(open_store: OpenStore):
     embedder = HashedEmbedder()
-    both = Memory(PARIS.id, f"{PARIS.content}\n{COFFEE.content}", 0.9)
-    merge = Merge(3, PARIS.id, datetime.now(UTC), (PARIS, COFFEE))
+    both = MemoryItem(PARIS.id, f"{PARIS.content}\n{COFFEE.content}", 0.9)
+    merge = MergedMemories(3, PARIS.id, datetime.now(UTC), (PARIS, COFFEE))
     async with open_store() as store:
         await filled(store, both)
-        await store.change(lambda found: Changed(found, None, (merge,)))
+        await store.change(lambda found: ChangedMemories(found, None, (merge,)))
         CACHE.clear()
         await operations.undo(store, embedder, 3)
         CACHE.clear()
@@ -246,16 +256,16 @@ async def test_a_merge_is_undone_and_what_came_back_stays_apart(open_store: Open
 
 
 async def test_who_forgets_a_merged_memory_forgets_its_originals(open_store: OpenStore):
-    merge = Merge(3, PARIS.id, datetime.now(UTC), (PARIS, COFFEE))
+    merge = MergedMemories(3, PARIS.id, datetime.now(UTC), (PARIS, COFFEE))
     async with open_store() as store:
         await filled(store, PARIS)
-        await store.change(lambda found: Changed(found, None, (merge,)))
-        await operations.forget(store, PARIS.id)
+        await store.change(lambda found: ChangedMemories(found, None, (merge,)))
+        await operations.forget_memory(store, PARIS.id)
         assert list(await operations.merges(store)) == []
 
 
 async def test_a_refused_change_leaves_everything_as_it_was(open_store: OpenStore):
-    def refuse(collection: Collection) -> Changed[None]:
+    def refuse(collection: MemoryList) -> ChangedMemories[None]:
         raise MemoryRefused("", "No.")
 
     async with open_store() as store:

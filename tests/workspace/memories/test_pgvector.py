@@ -1,4 +1,4 @@
-"""Memories that PostgreSQL searches, and everything that holds of memories anywhere."""
+"""Memories that PostgreSQL searches, and properties of memories in every store."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from django.test.utils import CaptureQueriesContext
 from apps.workspace.embeddings.port import Embeddings
 from apps.workspace.embeddings.vectors import unit_rows
 from apps.workspace.local import pgvector
-from apps.workspace.local.memories import LocalMemories
-from apps.workspace.local.memory_index import RowIndex
+from apps.workspace.local.memories.memories import LocalMemories, RowIndex
 from apps.workspace.local.models import StoredMemory
 from apps.workspace.memories import operations
-from apps.workspace.memories.port import Memory
-from apps.workspace.memories.search import CollectionIndex
+from apps.workspace.memories.port import MemoryItem
+from apps.workspace.memories.similarity import CollectionIndex
 from tests.pgvector import create_extension, default_database, served
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.memories.stores import OpenStore
@@ -31,30 +30,33 @@ from tests.workspace.memories.test_operations import *  # noqa: F403 - once more
 
 pytestmark = [pytest.mark.full, pytest.mark.django_db, pytest.mark.postgres]
 
-# It is about the cache, where nothing is kept in these tests.
+# The setting is for the cache, which is empty in these tests.
 del test_a_second_search_does_not_read_again_and_sees_what_others_wrote  # noqa: F821 - imported by the star
 
 OWNERS, EACH, WIDTH = 100, 1_000, 64
-TEA, COFFEE = Memory(1, "I like tea"), Memory(2, "I like coffee")
+TEA, COFFEE = MemoryItem(1, "I like tea"), MemoryItem(2, "I like coffee")
 OWN = LocalMemories("user-7", "travel")
 
 
 @pytest.fixture(scope="module")
 def server(django_db_blocker) -> Iterator[dict[str, Any]]:
-    """Its database has the tables of this project, made before there was the extension."""
+    """Serve a database with the tables of this project, created before the extension."""
     with served() as found, django_db_blocker.unblock():
         with default_database({**found, "NAME": "postgres"}) as database:
             database.cursor().execute("CREATE DATABASE memories")
         settings = {**found, "NAME": "memories"}
         with default_database(settings):
-            call_command("migrate", "workspace", verbosity=0)
+            # memories, and legal holds that prevent their deletion
+            for app in ("workspace", "accounts"):
+                call_command("migrate", app, verbosity=0)
         yield settings
 
 
 @pytest.fixture
-def plain_database(server, settings) -> Iterator[DatabaseWrapper]:
-    """Without the extension. What a test writes is rolled back; no collection stays in the cache."""
-    settings.MEMORY_CACHE_MAX_BYTES = 1
+def plain_database(server, monkeypatch) -> Iterator[DatabaseWrapper]:
+    """Use a database without the extension. The test's rows are rolled back, and no collection
+    stays in the cache."""
+    monkeypatch.setattr("apps.workspace.memories.cache.MOST_BYTES", 1)
     with default_database(server) as database, transaction.atomic():
         pgvector.was_prepared.cache_clear()
         yield database
@@ -113,12 +115,12 @@ def test_without_the_extension_again_everything_goes_on(database):
     assert hit.memory.content == "I like water"
 
 
-def test_a_collection_in_the_cache_is_searched_there(database, settings):
-    settings.MEMORY_CACHE_MAX_BYTES = 1_000_000
+def test_a_collection_in_the_cache_is_searched_there(database, monkeypatch):
+    monkeypatch.setattr("apps.workspace.memories.cache.MOST_BYTES", 1_000_000)
     async_to_sync(operations.add)(OWN, HashedEmbedder(), TEA)
     assert isinstance(async_to_sync(OWN.index)(), CollectionIndex)
 
-    settings.MEMORY_CACHE_MAX_BYTES = 1
+    monkeypatch.setattr("apps.workspace.memories.cache.MOST_BYTES", 1)
     async_to_sync(operations.add)(OWN, HashedEmbedder(), COFFEE)
     assert isinstance(async_to_sync(OWN.index)(), RowIndex)
 
@@ -127,7 +129,7 @@ def test_copies_follow_what_they_are_copies_of(database):
     for memory in (TEA, COFFEE):
         async_to_sync(operations.add)(OWN, HashedEmbedder(), memory)
     async_to_sync(operations.update)(OWN, HashedEmbedder(), TEA.id, {"content": "I like water"})
-    async_to_sync(operations.forget)(OWN, COFFEE.id)
+    async_to_sync(operations.forget_memory)(OWN, COFFEE.id)
 
     ((number, copy),) = copies(database).items()
     assert (number, copy.tolist()) == (TEA.id, embedding("I like water").tolist())
@@ -163,11 +165,11 @@ def test_vectors_that_the_extension_has_no_place_for_are_compared_here(database,
 
 def test_an_owner_of_one_percent_of_all_rows_finds_all_that_is_nearest(database):
     random = np.random.default_rng(3)
-    # Clustered, as facts about one person are; the other owners have the very same vectors.
+    # Clustered, like facts about one user; the other owners have the same vectors.
     centres = random.normal(size=(20, WIDTH))
     rows = centres[random.integers(20, size=EACH)] + random.normal(size=(EACH, WIDTH))
     made = Embeddings("random", unit_rows(rows.astype(np.float32)), (0.0,) * EACH)
-    memories = [Memory(number, f"Fact {number}") for number in range(EACH)]
+    memories = [MemoryItem(number, f"Fact {number}") for number in range(EACH)]
     async_to_sync(operations.added_with)(OWN, HashedEmbedder(), memories, made)
     copy_to_other_owners(database)
     assert StoredMemory.objects.count() == OWNERS * EACH

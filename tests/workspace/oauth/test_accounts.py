@@ -1,10 +1,11 @@
-"""Tokens of people: kept fresh by one process, deleted when they are of no use."""
+"""Tokens of users are refreshed by one process, and deleted when they are no longer valid."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,13 +17,14 @@ from pytest_django.fixtures import Settings
 from starlette.responses import JSONResponse
 
 from apps.errors import ToolError
-from apps.manifest.authorizations import OAuthAuthorization
 from apps.manifest.secrets import Credential
+from apps.manifest.toolsets.authorizations import OAuthAuthorization
 from apps.workspace.local.models import Secret, ToolAccount
-from apps.workspace.oauth import accounts
+from apps.workspace.oauth import accounts, sign_ins
 from apps.workspace.oauth.accounts import WantedAccount, access_token
 from tests.sign_in_service import FIXED_CLIENT, FIXED_SECRET, Behind, SignInService, serve_sign_in
 
+BACK = "http://testserver/connect/callback/"
 pytestmark = pytest.mark.django_db
 
 
@@ -52,7 +54,7 @@ def wanted_at(service: SignInService, **rest: Any) -> WantedAccount:
 
 
 async def connected(service: SignInService, seconds: float, **rest: Any) -> ToolAccount:
-    """An account with a token that expires in so many seconds."""
+    """Return an account with a token that expires in that many seconds."""
     row = await accounts.ask_for(wanted_at(service, **rest), "user-7")
     now = timezone.now()
     row.access_token, row.refresh_token = "access-0", "refresh-0"
@@ -67,6 +69,7 @@ async def test_a_token_that_lasts_is_used_as_it_is(service: SignInService):
     assert (await access_token(row.pk), service.asked) == ("access-0", [])
 
 
+@pytest.mark.postgres
 async def test_of_all_who_need_a_fresh_token_one_asks_for_it(service: SignInService):
     service.refresh_delay = 0.3
     row = await connected(service, -1)
@@ -130,7 +133,7 @@ async def test_a_service_that_is_down_costs_nobody_their_sign_in(service: SignIn
 
     assert await access_token(near.pk) == over
     await ToolAccount.objects.aupdate(expires_at=timezone.now())
-    with pytest.raises(ToolError, match="gave no token \\(503\\)"):
+    with pytest.raises(ToolError, match="returned no token \\(503\\)"):
         await access_token(near.pk)
     del service.answers["/token"]
     assert await access_token(near.pk) in service.tokens
@@ -154,6 +157,72 @@ async def test_who_has_to_allow_more_is_asked_again_for_all_of_it(service: SignI
     assert (row.service["scope"], row.connected_at) == ("read write", None)
 
 
+LACKING = 'Bearer error="insufficient_scope", scope="write"'
+
+
+async def test_a_scope_that_the_server_lacks_is_asked_for_once(service: SignInService):
+    await connected(service, 3600, scope="read")
+    wanted = replace(wanted_at(service, scope="read"), challenge=LACKING)
+
+    row = await accounts.ask_for(wanted, "user-7")
+
+    assert row.service["scope"] == "read write"
+    await ToolAccount.objects.aupdate(access_token="access-1", connected_at=timezone.now())
+    with pytest.raises(ToolError, match="asked for at the sign-in, but not granted: write"):
+        await accounts.ask_for(wanted, "user-7")
+    await row.arefresh_from_db()
+    assert row.access_token == "access-1"
+
+
+async def test_a_server_that_moved_to_another_service_gets_nothing_of_the_old_one(
+    service: SignInService,
+):
+    wanted = WantedAccount(service.mcp_url, "notes", OAuthAuthorization())
+    row = await accounts.ask_for(wanted, "user-7")
+    await sign_ins.begin(row.pk, "user-7", BACK)
+    await row.arefresh_from_db()
+    row.service = {**row.service, "issuer": "https://old.example.com", "scope": "old"}
+    row.access_token, row.connected_at = "access-0", timezone.now()
+    await row.asave()
+
+    moved = await accounts.ask_for(wanted, "user-7")
+    await moved.arefresh_from_db()
+
+    assert (moved.access_token, moved.state) == ("", None)
+    assert (moved.service["issuer"], moved.service["scope"]) == (service.url, "notes.read")
+
+
+@pytest.mark.parametrize(
+    ("told", "is_described"),
+    [
+        ({"client_id_metadata_document_supported": True}, True),
+        ({"client_id_metadata_document_supported": False}, False),
+        (
+            {
+                "client_id_metadata_document_supported": True,
+                "token_endpoint_auth_methods_supported": ["client_secret_post"],
+            },
+            False,
+        ),
+    ],
+)
+async def test_a_service_that_reads_our_metadata_needs_no_registration(
+    service: SignInService, settings: Settings, told: dict[str, Any], is_described: bool
+):
+    settings.PUBLIC_URL, settings.OAUTH_CLIENT_METADATA = "https://apps.example.com", True
+    service.metadata = told
+    row = await accounts.ask_for(
+        WantedAccount(service.mcp_url, "notes", OAuthAuthorization()), "user-7"
+    )
+
+    await sign_ins.begin(row.pk, "user-7", "https://apps.example.com/connect/callback/")
+
+    await row.arefresh_from_db()
+    described = row.client_id == "https://apps.example.com/client-metadata.json"
+    assert (described, "POST /register" in service.asked) == (is_described, not is_described)
+
+
+@pytest.mark.postgres
 async def test_accounts_are_of_one_person_one_server_and_one_client(service: SignInService):
     await connected(service, 3600)
     wanted = wanted_at(service)
@@ -174,7 +243,7 @@ async def test_the_secret_of_a_client_goes_only_where_it_may(service: SignInServ
     await secret.asave()
     row = await connected(service, -1, client_secret=Credential(secret="oauth"))
 
-    with pytest.raises(ToolError, match="is not meant for"):
+    with pytest.raises(ToolError, match="may not be sent to"):
         await access_token(row.pk)
     secret.servers = [service.url]
     await secret.asave()

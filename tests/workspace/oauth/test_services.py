@@ -1,4 +1,4 @@
-"""Where people sign in, as servers say it, and what servers say that is not believed."""
+"""Sign-in addresses from servers' metadata, and metadata that is not trusted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from pytest_django.fixtures import Settings
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from apps.manifest.authorizations import OAuthAuthorization
+from apps.manifest.toolsets.authorizations import OAuthAuthorization
 from apps.workspace.oauth import services
 from apps.workspace.oauth.clients import NO_REGISTRATION, register
 from apps.workspace.oauth.requests import MOST_BYTES, SignInFailed
@@ -19,7 +19,7 @@ from tests.sign_in_service import Behind, SignInService, serve_sign_in
 HOW = OAuthAuthorization()
 RESOURCE = "/.well-known/oauth-protected-resource/mcp"
 SERVICE = "/.well-known/oauth-authorization-server"
-WITHOUT_TLS = "The sign-in service has an address without https, which is not used."
+WITHOUT_TLS = "The sign-in service has an address without https, so it is not used."
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +58,31 @@ async def test_a_server_says_where_people_sign_in(service: SignInService):
     )
     assert services.SignInService.from_json(found.as_json()) == found
     assert service.asked == [f"GET {RESOURCE}", f"GET {SERVICE}"]
+
+
+@pytest.mark.parametrize("by_post", [False, True])
+async def test_the_challenge_of_a_refused_request_decides(service: SignInService, by_post: bool):
+    """A server may have its metadata anywhere, and need not support GET."""
+    service.answers["/elsewhere"] = JSONResponse(
+        {"resource": service.mcp_url, "authorization_servers": [service.url]}
+    )
+    told = f'Bearer scope="notes.write", resource_metadata="{service.url}/elsewhere"'
+    refusal = JSONResponse({}, 401, {"WWW-Authenticate": told})
+    service.mcp = {"POST": refusal, "GET": Response("", 405)}
+
+    found = await services.find_service(service.mcp_url, HOW, "" if by_post else told)
+
+    assert found.scope == "notes.write"
+    assert service.asked == ["GET /elsewhere", f"GET {SERVICE}"]
+
+
+async def test_a_scope_that_a_sign_in_lacks_is_added_to_the_operators(service: SignInService):
+    lack = 'Bearer error="insufficient_scope", scope="notes.write notes.read"'
+    how = OAuthAuthorization(scope="notes.read")
+
+    found = await services.find_service(service.mcp_url, how, lack)
+
+    assert found.scope == "notes.read notes.write"
 
 
 async def test_what_a_server_says_of_scopes_is_read_as_scopes(service: SignInService):
@@ -141,8 +166,11 @@ async def test_a_server_that_points_elsewhere_is_not_followed(
     ("host", "reason"),
     [
         ("10.0.0.1", "is on a private network"),
-        ("169.254.169.254", "has an address that is never contacted"),
-        ("metadata.google.internal", "which is never contacted"),
+        (
+            "169.254.169.254",
+            "has a link-local, reserved or translated address. Requests to it are blocked.",
+        ),
+        ("metadata.google.internal", "is a cloud metadata service. Requests to it are blocked."),
     ],
 )
 async def test_metadata_do_not_lead_into_private_networks(
@@ -156,7 +184,7 @@ async def test_metadata_do_not_lead_into_private_networks(
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (Response(b" " * (MOST_BYTES + 1)), "The sign-in service could not be reached."),
+        (Response(b" " * (MOST_BYTES + 1)), "The sign-in service is unreachable."),
         (Response(b"[" * 10_000), NOWHERE),
         (JSONResponse([1]), NOWHERE),
         (RedirectResponse("https://example.com"), NOWHERE),
@@ -200,6 +228,7 @@ async def test_a_public_server_names_no_private_service(settings: Settings):
         ),
     ],
 )
+@pytest.mark.postgres
 async def test_a_client_that_cannot_be_used_is_not_kept(
     service: SignInService, answer: Response, problem: str
 ):

@@ -1,4 +1,4 @@
-"""A model's service for tests: a real server on loopback that answers what the test wrote."""
+"""A model service for tests: a real server on the loopback with the test's responses."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ CHUNKED = HEAD + b"transfer-encoding: chunked\r\n\r\n"
 UNTIL_CLOSE = HEAD + b"\r\n"
 LAST = b"0\r\n\r\n"
 CLOSE = object()
-"""As a piece of an answer: cut the connection here."""
+"""A piece of an answer: close the connection."""
 RESET = object()
-"""As a piece of an answer: break the connection here, with a reset."""
+"""A piece of an answer: reset the connection."""
 ENDLESS = object()
-"""As a piece of an answer: repeat the piece before it until the client leaves."""
+"""A piece of an answer: repeat the previous piece until the client disconnects."""
 HOLD = object()
-"""As a piece of an answer: say nothing more until the client leaves."""
+"""A piece of an answer: send nothing more until the client disconnects."""
 
 
 @dataclass
 class Service:
-    """`answers` are used up one by one, each a list of pieces that are sent one by one."""
+    """`answers` are used one by one. Each is a list of pieces that are sent one by one."""
 
     answers: list[Sequence[Any]]
     port: int = 0
     requests: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
-    """Of the requests, as they came."""
+    """The requests, in order."""
     connections: int = 0
     repeated: int = 0
-    """Bytes that were sent for `ENDLESS`."""
+    """The number of bytes sent for `ENDLESS`."""
     pause: float = 0.0
-    """Seconds between two pieces of it."""
+    """The seconds between two pieces of it."""
     left: asyncio.Event = field(default_factory=asyncio.Event)
     open: dict[asyncio.Task[Any], asyncio.StreamWriter] = field(default_factory=dict)
 
@@ -64,7 +64,7 @@ class Service:
             del self.open[task]
 
     async def closed(self) -> None:
-        """Wait until every connection so far is closed."""
+        """Wait until all connections are closed."""
         async with asyncio.timeout(10):
             while self.open:
                 await asyncio.sleep(0)
@@ -125,7 +125,7 @@ def reset(writer: asyncio.StreamWriter) -> None:
 
 @asynccontextmanager
 async def service(*answers: Sequence[Any]) -> AsyncIterator[Service]:
-    """Closed with its connections at the end of the block."""
+    """Serve within the block, and close the connections at its end."""
     running = Service(list(answers))
     server = await asyncio.start_server(running.serve, "127.0.0.1", 0)
     running.port = server.sockets[0].getsockname()[1]
@@ -141,7 +141,7 @@ async def service(*answers: Sequence[Any]) -> AsyncIterator[Service]:
 
 
 def frame(data: bytes) -> bytes:
-    """A piece of a chunked body."""
+    """Return a piece of a chunked body."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
@@ -161,7 +161,7 @@ DONE = b"data: [DONE]\n\n"
 
 
 def chunked(*events: bytes) -> list[Any]:
-    """A well-behaved answer: every event in a piece of its own."""
+    """Return a well-formed answer, with each event in its own piece."""
     return [CHUNKED, *(frame(item) for item in events), LAST]
 
 

@@ -1,4 +1,4 @@
-"""Services that never come to an end: each costs a bounded time and a bounded memory."""
+"""Services that never end their answer: the time and memory for each is limited."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.model import ModelRequest
 from apps.errors import ModelFailed
-from apps.workspace.openai.model import make_model
+from apps.workspace.openai.model import make_openai_model
 from apps.workspace.services.event_stream import MOST_EVENT_BYTES
 from tests.workspace.openai.service import (
     CHUNKED,
@@ -29,14 +29,14 @@ from tests.workspace.openai.service import (
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
-QUESTION = ModelRequest((Message("user", "Hi"),))
+QUESTION = ModelRequest((ModelMessage("user", "Hi"),))
 BLOCK = b"x" * 65_536
 MOST_MEMORY = 8 * MOST_EVENT_BYTES
 
 
 @pytest.fixture
 def memory() -> Iterator[None]:
-    """Fails when more was needed at once than a few of the largest events."""
+    """Fail if more memory was needed at once than for a few of the largest events."""
     tracemalloc.start()
     yield
     peak = tracemalloc.get_traced_memory()[1]
@@ -45,7 +45,9 @@ def memory() -> Iterator[None]:
 
 
 async def failure(running: Service, idle_seconds: float = 30.0) -> ModelFailed:
-    model = make_model(base_url=running.url, api_key="k", model="m", idle_seconds=idle_seconds)
+    model = make_openai_model(
+        base_url=running.url, api_key="k", model="m", idle_seconds=idle_seconds
+    )
     with pytest.raises(ModelFailed) as caught:
         async with asyncio.timeout(30):
             async for _ in model.stream(QUESTION):
@@ -115,8 +117,8 @@ async def test_headers_that_drip_have_the_time_of_a_silence(pieces):
         [HEAD.replace(b"text/event-stream", b"application/json") + b"\r\n", b" ", ENDLESS],
     ],
 )
-async def test_an_answer_that_drips_for_ever_is_cut_off_by_the_clock(pieces, settings):
-    settings.MODEL_CALL_SECONDS = 0.4
+async def test_an_answer_that_drips_for_ever_is_cut_off_by_the_clock(pieces, monkeypatch):
+    monkeypatch.setattr("apps.workspace.services.client.CALL_SECONDS", 0.4)
 
     async with service(pieces) as running:
         running.pause = 0.02
@@ -125,11 +127,11 @@ async def test_an_answer_that_drips_for_ever_is_cut_off_by_the_clock(pieces, set
             await running.left.wait()
 
     assert (caught.reason, caught.is_transient) == ("timeout", False)
-    assert "No end after 0.4 seconds." in str(caught)
+    assert "The response did not end within 0.4 seconds." in str(caught)
 
 
-async def test_a_refusal_that_drips_keeps_its_status(settings):
-    settings.MODEL_CALL_SECONDS = 0.3
+async def test_a_refusal_that_drips_keeps_its_status(monkeypatch):
+    monkeypatch.setattr("apps.workspace.services.client.CALL_SECONDS", 0.3)
 
     async with service([CHUNKED.replace(b"200 OK", b"503 No"), frame(b"x"), ENDLESS]) as running:
         running.pause = 0.02
@@ -154,4 +156,4 @@ async def test_a_connection_that_breaks_off_is_told(pieces):
         caught = await failure(running)
 
     assert caught.reason in {"connection", "stream"}
-    assert "broke off" in str(caught)
+    assert "disconnected" in str(caught)

@@ -1,4 +1,4 @@
-"""What the core reads in chunks: by their JSON, as services write it."""
+"""Fields of a chunk that QuickApps reads, in the JSON of various services."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from apps.agent.events import (
     RefusalDelta,
     StateSaved,
     TextDelta,
+    TokenLogprob,
     Usage,
 )
 from apps.agent.messages import Attachment
 from apps.agent.model import UNNUMBERED, Delta, Finish, ReasoningDelta, StagePart, ToolCallDelta
-from apps.workspace.openai.chunks import Chunk, ChunkReader
+from apps.workspace.openai.chunks import ChunkReader, StreamChunk
 from tests.tables import each_row
 
 
 def read(*chunks: dict[str, Any]) -> list[Delta]:
     reader, deltas = ChunkReader(), list[Delta]()
     for chunk in chunks:
-        reader.read(msgspec.convert(chunk, Chunk), deltas)
+        reader.read(msgspec.convert(chunk, StreamChunk), deltas)
     return deltas
 
 
@@ -86,7 +87,7 @@ def test_custom_fields_of_another_shape_are_no_annotations(fields):
 
 
 def test_a_thought_that_is_written_under_two_names_is_read_once():
-    """OpenRouter and vLLM do so, with lists of details beside it."""
+    """OpenRouter and vLLM do this, with lists of details next to it."""
     thought = {"reasoning_content": "", "reasoning": "Hm.", "reasoning_details": [{"text": "Hm."}]}
 
     assert read(said(thought)) == [ReasoningDelta("Hm.", "reasoning")]
@@ -94,7 +95,7 @@ def test_a_thought_that_is_written_under_two_names_is_read_once():
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "thinking"])
 def test_an_empty_thought_has_a_name_as_well(name):
-    """DeepSeek wants it back."""
+    """DeepSeek requires it back."""
     assert read(said({name: ""})) == [ReasoningDelta("", name)]
 
 
@@ -105,7 +106,11 @@ def test_what_is_no_text_is_no_thought_and_breaks_nothing(name, odd):
 
 
 def test_log_probabilities_stay_with_their_text_and_come_alone_where_there_is_none():
-    told = {"content": [{"token": "It", "logprob": -0.5}]}
+    other = {"token": "He", "logprob": -1, "bytes": [72, 101]}
+    token = {"token": "It", "logprob": -0.5, "top_logprobs": [other]}
+    told = {"content": [token], "refusal": [{"token": "No", "logprob": -2}], "odd": 5}
+    it = TokenLogprob("It", -0.5, None, (TokenLogprob("He", -1.0, (72, 101)),))
+    read_of_it = (it, TokenLogprob("No", -2.0, is_refusal=True))
 
     found = read(
         said({"content": "It"}, logprobs=told),
@@ -113,7 +118,8 @@ def test_log_probabilities_stay_with_their_text_and_come_alone_where_there_is_no
         said(None, logprobs=told, finish_reason="stop"),
     )
 
-    assert found == [TextDelta("It", told), TextDelta("."), TextDelta("", told), Finish("stop")]
+    both = [TextDelta("It", read_of_it), TextDelta("."), TextDelta("", read_of_it)]
+    assert found == [*both, Finish("stop")]
 
 
 # --- What it cost ------------------------------------------------------------------------------

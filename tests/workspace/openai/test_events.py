@@ -81,16 +81,28 @@ def test_nulls_where_a_key_should_be_left_out_are_forgiven():
     [
         (b"data: {\n\n", "not JSON", "unreadable"),
         (b"data: \xff\xfe\n\n", "not JSON", "unreadable"),
-        (b"data: [1]\n\n", "not understood: number", "unreadable"),
-        (b'data: {"choices": 5}\n\n', 'not understood: {"choices": number}', "unreadable"),
+        (b"data: [1]\n\n", "unreadable event: number", "unreadable"),
+        (b'data: {"choices": 5}\n\n', 'unreadable event: {"choices": number}', "unreadable"),
         (b"data: " + b"[" * 100_000 + b"\n\n", "not", "unreadable"),
-        (event(error="overloaded"), "broke off with an error", "stream"),
-        (event(choices=[{"error": {"message": "m"}}]), "broke off with an error", "stream"),
-        (event(choices=[{"finish_reason": "error"}]), "broke off with an error", "stream"),
+        (event(error="overloaded"), "aborted its response with an error", "stream"),
+        (
+            event(choices=[{"error": {"message": "m"}}]),
+            "aborted its response with an error",
+            "stream",
+        ),
+        (
+            event(choices=[{"finish_reason": "error"}]),
+            "aborted its response with an error",
+            "stream",
+        ),
         (finish("error"), "with the finish reason error", "stream"),
         (finish("FINISH_REASON_ERROR"), "with the finish reason error", "stream"),
         (finish("insufficient_system_resource"), "insufficient_system_resource", "stream"),
-        (b'event: error\ndata: {"message": "m"}\n\n', "broke off with an error", "stream"),
+        (
+            b'event: error\ndata: {"message": "m"}\n\n',
+            "aborted its response with an error",
+            "stream",
+        ),
     ],
 )
 def test_an_event_that_is_no_chunk_fails_after_what_came_before_it(sent, expected, reason):
@@ -131,7 +143,7 @@ def test_an_error_may_have_half_of_a_character():
 
 
 def test_a_line_that_grows_in_small_pieces_is_looked_at_once():
-    """Whoever looks at the whole again for each piece needs minutes for this."""
+    """Scanning the whole line again for each piece would take minutes."""
     decoder = EventDecoder(CompletionEvents())
 
     for _ in range(event_stream.MOST_EVENT_BYTES // 64 + 1):

@@ -1,4 +1,4 @@
-"""The images API of a service: what it is asked, and every answer that it may give."""
+"""The images API of a service: its requests, and every possible answer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from apps.agent.events import Usage
 from apps.errors import ModelFailed
-from apps.workspace.images.model import Pictures
 from apps.workspace.openai import images
 from apps.workspace.openai.images import ImageService, make_image_service
+from apps.workspace.picture_model import Pictures
 from tests.internet import answer as page
 from tests.internet import internet, ok
 from tests.tables import each_row
@@ -60,7 +60,8 @@ async def test_a_picture_is_asked_for_and_read():
 
 
 async def test_a_picture_that_is_elsewhere_is_fetched_through_the_guard(settings):
-    settings.EXTERNAL_URL_FETCH_ENABLED = False  # this is about what users and models name
+    # this test is about addresses from users and models
+    settings.EXTERNAL_URL_FETCH_ENABLED = False
     url = {"url": "http://files.example/a.png?signature=s"}
 
     async with internet({"/a.png": ok(PNG)}) as net, service(made(url)) as running:

@@ -5,17 +5,26 @@ import gzip
 import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from types import MappingProxyType
 from typing import Any
+from urllib.parse import parse_qsl
 
+import msgspec
+import openai
 import pytest
+from httpx2 import LocalProtocolError
 
 from apps.agent.events import RefusalDelta, TextDelta, Usage
-from apps.agent.messages import Attachment, Message, ToolCall
+from apps.agent.messages import Attachment, ModelMessage, Thoughts, ToolCall
 from apps.agent.model import Delta, Finish, Model, ModelRequest, ReasoningDelta, ToolCallDelta
 from apps.agent.tools import ToolSpec
-from apps.errors import ModelFailed
-from apps.workspace.openai.model import make_model
+from apps.errors import BadRequest, ModelFailed
+from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.sdk_clients import make_sdk_client
+from apps.workspace.egress.transport import StreamTransport
+from apps.workspace.openai.model import encode_openai, make_openai_model, make_service
 from apps.workspace.services import client
+from apps.workspace.services.client import find_client
 from apps.workspace.services.model import ServiceModel
 from tests.contract import proves
 from tests.workspace.openai.service import (
@@ -35,12 +44,12 @@ from tests.workspace.openai.service import (
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
-QUESTION = ModelRequest((Message("user", "Hi"),))
+QUESTION = ModelRequest((ModelMessage("user", "Hi"),))
 
 
-def model_of(running: Service, **options: Any) -> ServiceModel[client.Service]:
+def model_of(running: Service, **options: Any) -> ServiceModel[client.ModelService]:
     options = {"api_key": "key-1", "model": "m", "idle_seconds": 5.0, **options}
-    return make_model(base_url=running.url, **options)
+    return make_openai_model(base_url=running.url, **options)
 
 
 async def ask(model: Model, request: ModelRequest = QUESTION) -> list[Delta]:
@@ -75,9 +84,9 @@ async def test_the_request_is_what_the_service_expects():
     spec = ToolSpec("look", "Looks.", {"type": "object", "properties": {}})
     call = ToolCall("c1", "look", "{}")
     messages = (
-        Message("user", "Hi", attachments=(Attachment(url="files/a"),)),
-        Message("assistant", "", tool_calls=(call,)),
-        Message("tool", "seen", tool_call_id="c1", state={"kept": 1}),
+        ModelMessage("user", "Hi", attachments=(Attachment(url="files/a"),)),
+        ModelMessage("assistant", "", tool_calls=(call,)),
+        ModelMessage("tool", "seen", tool_call_id="c1", state={"kept": 1}),
     )
     request = ModelRequest(messages, [spec], {"temperature": 0.5}, [{"type": "web_search"}])
 
@@ -124,7 +133,7 @@ async def test_the_request_is_what_the_service_expects():
 
 
 async def test_dial_is_sent_what_is_its_own():
-    message = Message("user", "Hi", attachments=(Attachment(url="files/a"),))
+    message = ModelMessage("user", "Hi", attachments=(Attachment(url="files/a"),))
 
     async with service(chunked(finish(), DONE)) as running:
         await ask(model_of(running, dial=True), ModelRequest((message,)))
@@ -136,7 +145,7 @@ async def test_dial_is_sent_what_is_its_own():
 
 async def test_a_version_in_the_address_is_kept_for_every_question():
     async with service(chunked(finish(), DONE), chunked(finish(), DONE)) as running:
-        model = make_model(base_url=f"{running.url}?api-version=2", api_key="k", model="m")
+        model = make_openai_model(base_url=f"{running.url}?api-version=2", api_key="k", model="m")
         await ask(model)
         await ask(model)
 
@@ -273,7 +282,7 @@ async def test_a_packed_answer_is_refused():
     failure = await failure_of(head + body)
 
     assert (str(failure), failure.reason) == (
-        "The model's service sent a packed answer that was not asked for.",
+        "The model's service sent a compressed response that was not requested.",
         "unreadable",
     )
 
@@ -376,11 +385,11 @@ async def test_a_slow_listener_slows_the_service_down():
         server.close()
 
     async with torrent() as port, asyncio.timeout(60):
-        model = make_model(base_url=f"http://127.0.0.1:{port}/v1", api_key="k", model="m")
+        model = make_openai_model(base_url=f"http://127.0.0.1:{port}/v1", api_key="k", model="m")
         async with aclosing(model.stream(QUESTION)) as batches:
             await anext(batches)
             before = -1
-            while before != sent:  # until the sender is held back
+            while before != sent:  # until the sender has to wait
                 before = sent
                 for _ in range(200):
                     await asyncio.sleep(0.001)
@@ -428,4 +437,222 @@ async def test_thoughts_refusals_and_details_of_the_usage_are_read_from_an_answe
         ReasoningDelta("Hm.", "reasoning"),
         RefusalDelta("No."),
         Finish("stop"),
+    ]
+
+
+def lines(written: bytes) -> tuple[bytes, set[bytes], bytes]:
+    """Return the request line, the headers with lower-case names, and the body."""
+    head, _, body = written.partition(b"\r\n\r\n")
+    first, *headers = head.split(b"\r\n")
+    named = {
+        b"%b:%b" % (key.lower(), value) for key, _, value in (h.partition(b":") for h in headers)
+    }
+    assert len(named) == len(headers)
+    return first, named, body
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "headers"),
+    [
+        ("", "key", ()),
+        ("/?api-version=1&b=2", "key", ()),
+        ("", "", (("Api-Key", "key"), ("X-Team", "a"))),
+    ],
+)
+async def test_the_short_way_sends_what_the_sdk_would_have_sent(query, key, headers, settings):
+    settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
+    whole = answer("200 OK", b"{}")
+
+    async with service(whole, whole) as running:
+        own = make_service(running.url + query, key, headers=dict(headers))
+        short = await own.ask(b'{"stream":true}', 5.0)
+        await short.body.end()
+        await ask_by_sdk(running.url, dict(parse_qsl(query.partition("?")[2])), key, dict(headers))
+
+    (ours, content), (theirs, same) = running.requests
+    marks = {name: value for name, value in theirs.items() if name.startswith("x-stainless-")}
+    assert ours | marks | AGENT == theirs | AGENT
+    assert content == same
+
+
+AGENT = {"user-agent": "QuickApps"}
+
+
+async def ask_by_sdk(url: str, query: dict[str, str], key: str, headers: dict[str, str]) -> None:
+    """Call the SDK. Without a key, it is configured to omit its header."""
+    left_out = {} if key else {"Authorization": openai.Omit()}
+    transport = StreamTransport(Trust.OPERATOR)
+    async with make_sdk_client(transport, {"Accept-Encoding": "identity"}) as http_client:
+        client = openai.AsyncOpenAI(
+            base_url=url,
+            api_key=key or "none",
+            default_query=query,
+            http_client=http_client,
+            max_retries=0,
+        )
+        await client.post(
+            "/chat/completions",
+            cast_to=object,
+            content=b'{"stream":true}',
+            options={"headers": {"Accept": "text/event-stream", **headers, **left_out}},
+        )
+
+
+async def test_headers_of_the_trace_are_added_to_those_of_the_service():
+    endpoint = client.ModelService("http://127.0.0.1:1/v1", "chat").endpoint()
+
+    first, plain, _ = lines(endpoint.request("POST", "", {}, b"{}"))
+    traced = lines(endpoint.request("POST", "", {"traceparent": "00-1-2-01"}, b"{}"))
+
+    assert traced == (first, plain | {b"traceparent: 00-1-2-01"}, b"{}")
+    with pytest.raises(LocalProtocolError):
+        endpoint.request("POST", "", {"tracestate": "a=1\r\nApi-Key: b"}, b"{}")
+
+
+async def test_a_service_and_a_key_have_one_client():
+    one = find_client(make_service("https://api.example.com/v1", "a"))
+
+    assert find_client(make_service("https://api.example.com/v1", "a")) is one
+    assert find_client(make_service("https://api.example.com/v1", "b")) is not one
+
+
+def test_a_service_does_not_show_its_key():
+    service = make_service("https://api.example.com/v1", "secret", headers={"Api-Key": "secret"})
+
+    assert "secret" not in repr(service)
+
+
+async def test_of_clients_of_many_keys_those_used_last_are_kept(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(client, "MOST_CLIENTS", 2)
+    services = [make_service("https://api.example.com/v1", key) for key in "abc"]
+    first, second = find_client(services[0]), find_client(services[1])
+    assert find_client(services[0]) is first
+    find_client(services[2])
+
+    assert find_client(services[0]) is first
+    assert find_client(services[1]) is not second
+
+
+MESSAGES = (ModelMessage("user", "Hi"),)
+
+
+def written(**fields: Any) -> dict[str, Any]:
+    body = msgspec.json.decode(encode_openai(ModelRequest(MESSAGES, **fields), "m", dial=False))
+    assert isinstance(body, dict)
+    return body
+
+
+def test_parameters_do_not_replace_what_is_ours():
+    body = written(parameters={"model": "x", "messages": [], "stream": False, "top_p": 1})
+
+    assert body == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "top_p": 1,
+    }
+
+
+def test_stream_options_are_added_to_or_left_out():
+    assert written(parameters={"stream_options": {"a": 1}})["stream_options"] == {
+        "include_usage": True,
+        "a": 1,
+    }
+    assert "stream_options" not in written(parameters={"stream_options": None})
+
+
+def test_frozen_mappings_are_written_as_objects():
+    frozen = MappingProxyType({"type": "function", "function": MappingProxyType({"name": "f"})})
+
+    assert written(static_tools=(frozen,))["tools"] == [
+        {"type": "function", "function": {"name": "f"}}
+    ]
+
+
+@proves("T-54")
+def test_dials_model_is_told_up_to_where_its_cache_keeps_the_request():
+    call = ToolCall("c", "look", "{}")
+    messages = (
+        ModelMessage("system", "Be kind."),
+        *MESSAGES,
+        ModelMessage("assistant", "", tool_calls=(call,)),
+        ModelMessage("tool", "seen", tool_call_id="c"),
+        ModelMessage("tool", "seen", tool_call_id="d"),
+    )
+    tools = [ToolSpec("look", "", {}), ToolSpec("rest", "", {})]
+
+    def marks(count: int, *, dial: bool = True, marks_cache: bool = True) -> list[str]:
+        request = ModelRequest(messages[:count], tools, marks_cache=marks_cache)
+        body = msgspec.json.decode(encode_openai(request, "m", dial=dial))
+        entries = [*body["messages"], *body["tools"]]
+        names = [*(one["role"] for one in body["messages"]), "look", "rest"]
+        mark: dict[str, Any] = {"cache_breakpoint": {}}
+        return [
+            n for n, one in zip(names, entries, strict=True) if one.get("custom_fields") == mark
+        ]
+
+    assert marks(2) == ["system", "rest"]
+    assert marks(3) == ["system", "user", "rest"]
+    assert marks(5) == ["system", "assistant", "rest"]
+    assert marks(5, dial=False) == marks(5, marks_cache=False) == []
+
+
+def test_half_a_character_is_refused():
+    request = ModelRequest((ModelMessage("user", "\ud83d"),))
+
+    with pytest.raises(BadRequest):
+        encode_openai(request, "m", dial=False)
+
+
+@pytest.mark.parametrize("dial", [False, True])
+def test_thoughts_are_written_under_their_name(dial):
+    message = ModelMessage("assistant", "", thoughts=Thoughts({"reasoning": "Hm."}, "gpt"))
+
+    body = msgspec.json.decode(encode_openai(ModelRequest([message]), "m", dial=dial))
+
+    assert body["messages"] == [{"role": "assistant", "content": "", "reasoning": "Hm."}]
+
+
+def test_a_part_of_a_thought_that_is_none_is_not_written():
+    """A client may have written it into the state."""
+    message = ModelMessage(
+        "assistant", "a", thoughts=Thoughts({"role": "system", "signature": "x"})
+    )
+
+    body = msgspec.json.decode(encode_openai(ModelRequest([message]), "m", dial=True))
+
+    assert body["messages"] == [{"role": "assistant", "content": "a"}]
+
+
+def test_dials_model_gets_its_own_state_back_at_the_top_level_where_it_left_it():
+    own = {"thread": 7}
+    message = ModelMessage("assistant", "a", state={"session": 2}, model_state=own)
+
+    written = [
+        msgspec.json.decode(encode_openai(ModelRequest([message]), "m", dial=dial))["messages"][0]
+        for dial in (True, False)
+    ]
+
+    bare = {"role": "assistant", "content": "a"}
+    assert written == [
+        {**bare, "custom_content": {"state": {"session": 2, "thread": 7}}},
+        bare,
+    ]
+
+
+def test_names_of_earlier_calls_are_those_that_the_api_accepts():
+    calls = tuple(ToolCall(name, name, "{}") for name in ("functions.look", "look ", "my.tool", ""))
+    request = ModelRequest(
+        (*MESSAGES, ModelMessage("assistant", "", tool_calls=calls)), (ToolSpec("my.tool", "", {}),)
+    )
+
+    body = msgspec.json.decode(encode_openai(request, "m", dial=False))
+
+    written = body["messages"][1]["tool_calls"]
+    assert [call["function"]["name"] for call in written] == [
+        "functions_look",
+        "look",
+        "my.tool",
+        "unnamed_tool",
     ]

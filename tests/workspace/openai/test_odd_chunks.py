@@ -1,4 +1,4 @@
-"""Answers of services that write OpenAI's API in their own way."""
+"""Answers of services that deviate from OpenAI's API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.agent.assembly import Assembly
+from apps.agent.answers.assembly import Assembly
 from apps.agent.events import Event, TextDelta, Usage
 from apps.agent.messages import ToolCall
 from apps.agent.model import Delta, Finish, ReasoningDelta
@@ -46,8 +46,8 @@ def events(chunks: Sequence[Any]) -> bytes:
     return b"".join(b"data: %b\n\n" % line for line in [*lines, b"[DONE]"])
 
 
-def decoded(chunks: Sequence[Any], size: int = 0) -> list[Delta]:
-    decoder, data = EventDecoder(CompletionEvents()), events(chunks)
+def decoded(chunks: Sequence[Any], size: int = 0, opening_tag: str = "") -> list[Delta]:
+    decoder, data = EventDecoder(CompletionEvents(opening_tag)), events(chunks)
     size = size or len(data)
     deltas = [d for at in range(0, len(data), size) for d in decoder.feed(data[at : at + size])]
     deltas += decoder.end()
@@ -57,13 +57,13 @@ def decoded(chunks: Sequence[Any], size: int = 0) -> list[Delta]:
     return deltas
 
 
-def read(chunks: Sequence[Any]) -> tuple[str, str, list[ToolCall]]:
-    """The text, the thought and the calls of an answer, however its bytes are cut."""
+def read(chunks: Sequence[Any], opening_tag: str = "") -> tuple[str, str, list[ToolCall]]:
+    """Return the text, the reasoning and the calls of an answer, however its bytes are split."""
     found = []
     for size in (0, 1):
         assembly = Assembly(ignore)
         thoughts = ""
-        for delta in decoded(chunks, size):
+        for delta in decoded(chunks, size, opening_tag):
             thoughts += delta.text if isinstance(delta, ReasoningDelta) else ""
             assembly.feed(delta)
         message = assembly.reply("m").message
@@ -237,7 +237,7 @@ HMM = ("Hello", "Hmm.")
         (["<table>", "</table>"], ("<table></table>", "")),
         (["<thi"], ("<thi", "")),
         (["\n", " Hello"], ("\n Hello", "")),
-        (["<think>Hello"], ("Hello", "Hello")),  # it was no thought, or there is no answer
+        (["<think>Hello"], ("Hello", "Hello")),  # it was not reasoning, or there is no answer
     ],
 )
 def test_thoughts_between_tags_are_thoughts(texts: list[str], expected: tuple[str, str]):
@@ -256,6 +256,27 @@ def test_thoughts_between_tags_are_shown_before_a_call():
     found = read([chunk({"content": "<think>Hmm.</think>\n"}), *calls([call])])
 
     assert found == ("", "Hmm.", [CALL])
+
+
+@each_row(
+    ("texts", "expected"),
+    [
+        (["Hmm.\n</think>\n\nHello"], HMM),
+        (["Hm", "m.", "</th", "ink>", "\n\nHello"], HMM),
+        (["<th", "ink>\nHmm.", "</think>Hello"], HMM),
+        (["</think>", "Hello"], ("Hello", "")),
+        (["Hello"], ("Hello", "Hello")),  # it did not reason
+        (["<"], ("<", "<")),
+    ],
+)
+def test_a_thought_that_the_prompt_opens_is_a_thought(texts: list[str], expected: tuple[str, str]):
+    assert read(content(*texts), opening_tag="<think>")[:2] == expected
+
+
+def test_a_service_that_parts_thoughts_itself_may_be_told_that_the_prompt_opens_one():
+    chunks = [chunk({"reasoning_content": "Hmm."}), *content("Hel", "lo")]
+
+    assert read(chunks, opening_tag="<think>")[:2] == HMM
 
 
 @pytest.mark.parametrize("said", ["<think>Hmm.</think>Hello", "Hmm.\n</think>\n\nHello"])
@@ -389,7 +410,7 @@ def test_an_answer_of_which_nothing_is_understood_has_failed(delta: dict[str, An
     whole = json.dumps({"choices": [{"message": delta, "finish_reason": "stop"}]}).encode()
 
     def raised(act: Callable[[], Any]) -> str:
-        with pytest.raises(ModelFailed, match="an answer of which nothing is understood") as found:
+        with pytest.raises(ModelFailed, match="sent an unreadable response") as found:
             act()
         assert found.value.reason == "unreadable"
         return str(found.value)
@@ -428,8 +449,8 @@ def test_what_cannot_be_read_is_logged_once_by_its_shape(caplog: pytest.LogCaptu
         read([{"answer": "s3cret"}, *content([picture], "Hello")])
 
     assert [record.getMessage() for record in caplog.records] == [
-        'A model\'s service sent an event that is not understood: {"answer": text(6)}',
-        "A model's service sent a part of the content that is not understood: "
+        'Could not read an event from a model\'s service: {"answer": text(6)}',
+        "Could not read a part of the content from a model's service: "
         '{"type": "picture", "url": text(14), key: [number, text(6)]}',
     ]
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from apps.workspace.openai.model import make_model
+from apps.workspace.openai.model import make_openai_model
 from apps.workspace.services.probe import ProbeResult, probe
 from tests.workspace.openai.service import (
     CHUNKED,
@@ -24,7 +24,9 @@ pytestmark = pytest.mark.usefixtures("loopback")
 
 async def probed(url: str, seconds: float = 5.0) -> ProbeResult:
     async with asyncio.timeout(60):
-        model = make_model(base_url=url, api_key="secret-key", model="m", idle_seconds=seconds)
+        model = make_openai_model(
+            base_url=url, api_key="secret-key", model="m", idle_seconds=seconds
+        )
         return await probe(model, seconds)
 
 
@@ -102,7 +104,9 @@ async def test_a_service_without_encryption_is_told():
 async def test_a_name_that_nobody_has_is_told():
     result = await probed("http://no-such-host.invalid/v1")
 
-    assert result == ProbeResult("name", "No machine is known by the name 'no-such-host.invalid'.")
+    assert result == ProbeResult(
+        "name", "The host 'no-such-host.invalid' is unknown; check its name."
+    )
 
 
 async def test_a_private_address_is_told_with_the_remedy(settings):

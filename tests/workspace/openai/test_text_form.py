@@ -1,4 +1,4 @@
-"""The short way of a decoder: it reads exactly what the long one would."""
+"""The decoder's fast path reads exactly what the slow one reads."""
 
 from __future__ import annotations
 

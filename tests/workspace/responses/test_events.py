@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.agent.assembly import Assembly
+from apps.agent.answers.assembly import Assembly
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Event,
     RefusalDelta,
     TextDelta,
+    TokenLogprob,
     Usage,
 )
 from apps.agent.messages import Attachment
@@ -55,7 +56,7 @@ def decode(*pieces: bytes) -> tuple[list[Delta], EventDecoder]:
 
 
 def told(*items: dict[str, Any], **last: Any) -> list[Delta]:
-    """The deltas of an answer that is streamed; its failure is raised."""
+    """Return the deltas of a streamed answer. Raises its failure."""
     deltas, decoder = decode(stream(*items, **last))
     if decoder.failure is not None:
         raise decoder.failure
@@ -63,7 +64,7 @@ def told(*items: dict[str, Any], **last: Any) -> list[Delta]:
 
 
 def joined(deltas: Iterable[Delta]) -> list[Delta]:
-    """The deltas, with those of one kind that follow each other put together."""
+    """Return the deltas, with consecutive ones of one kind joined."""
     found: list[Any] = []
     for delta in deltas:
         last = found[-1] if found else None
@@ -152,7 +153,8 @@ SPOKEN = [
 
 @pytest.mark.parametrize(("items", "expected"), SPOKEN)
 def test_items_are_told_alike_however_they_come(items, expected):
-    """Piece by piece, each when it is complete, all with the response, in one piece of JSON."""
+    """They arrive piece by piece, each when complete, all with the response, or in one JSON
+    document."""
     whole = events(*items)
     done = [one for one in whole if one["type"] == "response.output_item.done"]
 
@@ -230,7 +232,7 @@ def test_probabilities_are_told_as_a_completion_tells_them():
     odds = [{"token": "a", "logprob": -0.5, "top_logprobs": []}]
     said = {"type": "response.output_text.delta", "delta": "a", "logprobs": odds}
 
-    assert decode(encoded(said))[0] == [TextDelta("a", {"content": odds})]
+    assert decode(encoded(said))[0] == [TextDelta("a", (TokenLogprob("a", -0.5),))]
 
 
 def test_a_refusal_is_told_as_one():
@@ -449,13 +451,13 @@ def test_an_event_that_is_none_fails_after_what_came_before_it(sent):
     assert deltas == [TextDelta("a")]
     assert decoder.failure is not None
     assert (str(decoder.failure), decoder.failure.reason) == (
-        "The model's service sent an answer that is not understood.",
+        "The model's service sent an unreadable response.",
         "unreadable",
     )
 
 
 def test_a_call_takes_shape_while_it_is_written():
-    """The page shows a stage with the arguments as they come."""
+    """The page shows a stage with the arguments as they arrive."""
     shown: list[Event] = []
     assembly = Assembly(shown.append)
 

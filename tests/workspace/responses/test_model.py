@@ -1,4 +1,4 @@
-"""The Responses API alone; tests/workspace/services has what holds for every API."""
+"""The Responses API. tests/workspace/services covers all APIs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import json
 
 import pytest
 
-from apps.agent.assembly import Assembly
-from apps.agent.messages import Message
+from apps.agent.answers.assembly import Assembly
+from apps.agent.answers.replies import RetryPolicy
+from apps.agent.messages import ModelMessage
 from apps.agent.model import ModelRequest
-from apps.agent.replies import RetryPolicy
 from apps.errors import ModelFailed
-from apps.workspace.responses.model import make_model
-from apps.workspace.services.client import Service as Address
+from apps.workspace.responses.model import make_responses_model
+from apps.workspace.services.client import ModelService as Address
 from apps.workspace.services.model import ServiceModel
 from apps.workspace.services.probe import probe
 from tests.contract import proves
@@ -22,17 +22,17 @@ from tests.workspace.responses.wire import encoded, message, response, stream, s
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
-QUESTION = ModelRequest((Message("user", "Hi"),))
+QUESTION = ModelRequest((ModelMessage("user", "Hi"),))
 BEGUN = stream(message("a")).partition(b"event: response.output_text.done")[0]
 ERROR = encoded({"type": "error", "code": "server_error", "message": "m"})
 
 
 def model_of(running: Service) -> ServiceModel[Address]:
-    return make_model(base_url=running.url, api_key="key-1", model="m", idle_seconds=5.0)
+    return make_responses_model(base_url=running.url, api_key="key-1", model="m", idle_seconds=5.0)
 
 
 async def assembled(running: Service) -> Assembly:
-    """The answer, asked for as a run does. Raises `ModelFailed`."""
+    """Return the answer to a request like that of a run. Raises `ModelFailed`."""
     assembly = Assembly(lambda event: None)
     policy = RetryPolicy(wait=lambda pause: asyncio.sleep(0))
     async with asyncio.timeout(60):
@@ -60,7 +60,7 @@ async def test_it_is_not_asked_again_after_its_first_word():
 
 
 async def test_a_service_that_answers_later_has_not_answered():
-    """As one does that was asked to work in the background."""
+    """A service that works in the background answers like this."""
     queued = json.dumps(response(status="queued")).encode()
 
     async with service(answer("200 OK", queued)) as running:

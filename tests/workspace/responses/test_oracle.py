@@ -1,4 +1,4 @@
-"""The vendor's SDK as the judge: what it sends is what we send, what it reads is what we read."""
+"""The vendor's SDK as an oracle: it sends what QuickApps sends, and reads what it reads."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 from openai.types.responses import ResponseInputParam
 from pydantic import TypeAdapter
 
-from apps.agent.assembly import Assembly
-from apps.agent.messages import Message, Thoughts, ToolCall
+from apps.agent.answers.assembly import Assembly
+from apps.agent.messages import ModelMessage, Thoughts, ToolCall
 from apps.agent.model import ModelRequest
 from apps.agent.tools import ToolSpec
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.sdk_clients import make_sdk_client
 from apps.workspace.egress.transport import StreamTransport
 from apps.workspace.responses.kept_items import assistant_items, kept_items
-from apps.workspace.responses.model import make_model
+from apps.workspace.responses.model import make_responses_model
 from tests.contract import proves
 from tests.workspace.openai.service import Service, service
 from tests.workspace.responses.wire import (
@@ -55,7 +55,9 @@ async def ask_by_sdk(running: Service, **fields: Any) -> list[Any]:
 
 async def ask(running: Service, request: ModelRequest) -> Assembly:
     assembly = Assembly(lambda event: None)
-    async for batch in make_model(base_url=running.url, api_key="key-1", model="m").stream(request):
+    async for batch in make_responses_model(
+        base_url=running.url, api_key="key-1", model="m"
+    ).stream(request):
         for delta in batch:
             assembly.feed(delta)
     return assembly
@@ -63,12 +65,13 @@ async def ask(running: Service, request: ModelRequest) -> Assembly:
 
 @proves("T-52")
 async def test_a_conversation_is_sent_as_the_sdk_sends_it():
-    """Written for the SDK by its own types: `ResponseCreateParamsStreaming` and the items in it."""
+    """The conversation is written with the SDK's types: `ResponseCreateParamsStreaming` and its
+    items."""
     kept = kept_items([(reasoning("Hm."), 0), (message("I look."), 7), (call("c1"), 0)])
     request = ModelRequest(
         (
-            Message("system", "Be brief."),
-            Message(
+            ModelMessage("system", "Be brief."),
+            ModelMessage(
                 "user",
                 (
                     {"type": "text", "text": "See."},
@@ -76,15 +79,15 @@ async def test_a_conversation_is_sent_as_the_sdk_sends_it():
                     {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:;base64,J"}},
                 ),
             ),
-            Message(
+            ModelMessage(
                 "assistant",
                 "I look.",
                 tool_calls=(ToolCall("c1", "weather", '{"city": "Riga"}'),),
                 thoughts=Thoughts({"response_items": kept}, "gpt"),
             ),
-            Message("tool", "Riga: 12", tool_call_id="c1"),
-            Message("assistant", "12 degrees"),
-            Message("user", "Thanks"),
+            ModelMessage("tool", "Riga: 12", tool_call_id="c1"),
+            ModelMessage("assistant", "12 degrees"),
+            ModelMessage("user", "Thanks"),
         ),
         [ToolSpec("weather", "Tells the weather.", SCHEMA, strict=True)],
         {
@@ -180,14 +183,14 @@ async def test_a_conversation_is_sent_as_the_sdk_sends_it():
     }
     told = {"user-agent": "QuickApps", "accept": "text/event-stream"}
     length = {"content-length": our_headers["content-length"]}
-    # The SDK names itself, asks for JSON although it streams, and writes the same JSON longer.
+    # The SDK names itself, accepts JSON although it streams, and writes longer JSON.
     assert our_headers | marks == their_headers | told | length
 
 
 def test_what_is_kept_of_an_answer_is_sent_as_items_of_the_sdks_types():
     lengths = {"message": 17}
     kept = kept_items((item, lengths.get(item["type"], 0)) for item in ANSWER)
-    answered = Message(
+    answered = ModelMessage(
         "assistant",
         "Grüße aus Rīga 🎉.",
         tool_calls=(ToolCall("c1", "weather", "{}"), ToolCall("c2", "weather", "{}")),
@@ -201,7 +204,7 @@ def test_what_is_kept_of_an_answer_is_sent_as_items_of_the_sdks_types():
 
 @proves("T-52", "T-53")
 async def test_an_answer_is_read_as_the_sdk_reads_it():
-    request = ModelRequest((Message("user", "Hi"),))
+    request = ModelRequest((ModelMessage("user", "Hi"),))
 
     async with service(streamed(*ANSWER), streamed(*ANSWER)) as running:
         read = (await ask(running, request)).reply("m")

@@ -6,18 +6,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from apps.agent.messages import Message, Thoughts, ToolCall
+from apps.agent.messages import ModelMessage, Thoughts, ToolCall
 from apps.agent.model import ModelRequest
 from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
 from apps.workspace.responses.kept_items import short_id
-from apps.workspace.responses.requests import encode_request
-from apps.workspace.services.request_bodies import log_left_out
+from apps.workspace.responses.model import encode_responses
+from apps.workspace.services.client import log_left_out
 from apps.workspace.services.static_tools import service_tool, with_neutral_tools
 from tests.tables import each_row
 from tests.workspace.responses.wire import SEARCH, reasoning
 
-QUESTION = Message("user", "Hi")
+QUESTION = ModelMessage("user", "Hi")
 OBJECT = {"type": "object", "properties": {"city": {"type": "string"}}}
 RIGA = ToolCall("c1", "weather", '{"city": "Riga"}')
 
@@ -27,22 +27,22 @@ def _nothing_logged_yet() -> None:
     log_left_out.cache_clear()
 
 
-def body(*messages: Message, **fields: Any) -> dict[str, Any]:
+def body(*messages: ModelMessage, **fields: Any) -> dict[str, Any]:
     request = ModelRequest(messages or (QUESTION,), **fields)
-    written = msgspec.json.decode(encode_request(request, "m"))
+    written = msgspec.json.decode(encode_responses(request, "m"))
     assert isinstance(written, dict)
     return written
 
 
 def fields(**parameters: Any) -> dict[str, Any]:
-    """The fields of a body that the parameters add."""
+    """Return the fields of a body that the parameters add."""
     return {name: value for name, value in body(parameters=parameters).items() if name not in BARE}
 
 
 BARE = {"model": "m", "store": False, "stream": True, "input": [{"role": "user", "content": "Hi"}]}
 
 
-def items(*messages: Message) -> Any:
+def items(*messages: ModelMessage) -> Any:
     return body(*messages)["input"]
 
 
@@ -54,15 +54,17 @@ def test_a_conversation_becomes_instructions_and_items():
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO"}}
     paper = {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:;base64,JVBE"}}
     sound = {"type": "input_audio", "input_audio": {"data": "UklG", "format": "wav"}}
-    asked = Message("user", ({"type": "text", "text": "See."}, picture, paper, sound), name="ann")
+    asked = ModelMessage(
+        "user", ({"type": "text", "text": "See."}, picture, paper, sound), name="ann"
+    )
 
     written = body(
-        Message("system", "Be brief."),
+        ModelMessage("system", "Be brief."),
         asked,
-        Message("assistant", "I look.", tool_calls=(RIGA, ToolCall("c2", "time", "{}"))),
-        Message("tool", "12", tool_call_id="c1"),
-        Message("tool", (picture,), tool_call_id="c2"),
-        Message("system", "Now answer."),
+        ModelMessage("assistant", "I look.", tool_calls=(RIGA, ToolCall("c2", "time", "{}"))),
+        ModelMessage("tool", "12", tool_call_id="c1"),
+        ModelMessage("tool", (picture,), tool_call_id="c2"),
+        ModelMessage("system", "Now answer."),
     )
 
     image = {"type": "input_image", "image_url": "data:image/png;base64,iVBO", "detail": "auto"}
@@ -218,7 +220,7 @@ FORM = {"name": "place", "schema": OBJECT, "strict": True}
     ],
 )
 def test_parameters_of_a_completion_become_fields_of_a_response(parameters, expected):
-    """`...` stands for the same."""
+    """`...` means the same value."""
     assert fields(**parameters) == (parameters if expected is ... else expected)
 
 
@@ -228,14 +230,14 @@ def test_parameters_that_the_api_does_not_have_are_left_out_and_logged_once(capl
     assert fields(**unknown) == fields(**unknown) == {}
 
     assert [record.getMessage() for record in caplog.records] == [
-        f"m is asked without {name!r}, which its service does not take."
+        f"m is called without {name!r}, which its service does not support."
         for name in ("logit_bias", "n", "presence_penalty", "seed", "stop")
     ]
 
 
 def test_half_a_character_is_refused():
     with pytest.raises(BadRequest):
-        body(Message("user", "\ud83d"))
+        body(ModelMessage("user", "\ud83d"))
 
 
 # --- What was kept of an answer ----------------------------------------------------------------
@@ -261,9 +263,9 @@ TEXT_ITEM = {
 }
 
 
-def answered(kept: Any, text: str = "I look.", *calls: ToolCall) -> Message:
+def answered(kept: Any, text: str = "I look.", *calls: ToolCall) -> ModelMessage:
     parts = {"response_items": kept if isinstance(kept, str) else json.dumps(kept)}
-    return Message("assistant", text, tool_calls=calls, thoughts=Thoughts(parts, "gpt"))
+    return ModelMessage("assistant", text, tool_calls=calls, thoughts=Thoughts(parts, "gpt"))
 
 
 def test_what_was_kept_goes_back_unchanged_in_its_order():
@@ -275,38 +277,38 @@ def test_what_was_kept_goes_back_unchanged_in_its_order():
 @each_row(
     ("kept", "text", "calls", "expected"),
     [
-        # A call that went elsewhere: reasoning without what followed it is refused.
+        # A call to another destination: reasoning without its successor is refused.
         ([THOUGHT, KEPT_TEXT, MORE, KEPT_CALL], "I look.", (), [THOUGHT, TEXT_ITEM]),
         ([THOUGHT, KEPT_CALL], " ", (), []),
-        # Of two calls after one thought the first one, so the ids are unknown without it.
+        # The first of two calls after one reasoning item, so the ids are unknown without it.
         (
             [THOUGHT, {**KEPT_CALL, "call_id": "c0"}, KEPT_CALL, SEARCH],
             " ",
             (RIGA,),
             [{n: v for n, v in CALL_ITEM.items() if n != "id"}],
         ),
-        # The service has not stored the thought, and did not send it.
+        # The service has not stored the reasoning, and did not send it.
         (
             [{"type": "reasoning", "id": "rs_1", "summary": []}, KEPT_TEXT],
             "I look.",
             (),
             [{"role": "assistant", "content": "I look."}],
         ),
-        # What is not sent back stands between a thought and a text.
+        # An item that is not sent back is between the reasoning and a text.
         (
             [THOUGHT, {"type": "image_generation_call"}, KEPT_TEXT],
             "I look.",
             (),
             [{"role": "assistant", "content": "I look."}],
         ),
-        # One more call than was kept.
+        # One more call than was stored.
         (
             [THOUGHT, KEPT_TEXT],
             "I look.",
             (RIGA,),
             [THOUGHT, TEXT_ITEM, {n: v for n, v in CALL_ITEM.items() if n != "id"}],
         ),
-        # Texts in two messages, and one that was rewritten since.
+        # Texts in two messages, one of which was rewritten in the meantime.
         (
             [KEPT_TEXT, {"type": "message", "text_length": 6, "phase": "final_answer"}],
             "I look.\n\nRain",
@@ -352,7 +354,7 @@ def test_ids_of_calls_are_as_short_as_the_service_takes_them():
 
     asked, result = items(
         answered([THOUGHT, {**KEPT_CALL, "call_id": id}], " ", call),
-        Message("tool", "12", tool_call_id=id),
+        ModelMessage("tool", "12", tool_call_id=id),
     )[1:]
 
     assert asked["call_id"] == result["call_id"] == short_id(id)
@@ -361,6 +363,6 @@ def test_ids_of_calls_are_as_short_as_the_service_takes_them():
 
 
 def test_thoughts_in_words_are_those_of_another_service():
-    message = Message("assistant", "a", thoughts=Thoughts({"reasoning_content": "Hm."}))
+    message = ModelMessage("assistant", "a", thoughts=Thoughts({"reasoning_content": "Hm."}))
 
     assert items(message) == [{"role": "assistant", "content": "a"}]

@@ -1,4 +1,4 @@
-"""Runs whose model is behind a service that speaks the Responses API."""
+"""Runs whose model's service speaks the Responses API."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from apps.agent.events import (
     StateSaved,
     TextDelta,
 )
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
-from apps.runs.run import run
-from apps.workspace.local.deployments import read_row
+from apps.runs.run import run_application
+from apps.workspace.local.deployments.lookup import read_row
+from apps.workspace.local.deployments.providers import make_model
 from apps.workspace.local.models import Deployment
-from apps.workspace.local.providers import make_model
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.fakes import FakeWorkspace, timeless, tool
 from tests.runs.test_run import application, with_tools
@@ -44,14 +44,14 @@ from tests.workspace.responses.wire import (
 pytestmark = pytest.mark.usefixtures("loopback")
 
 CALLER = Caller("user-7")
-QUESTION = Message("user", "How is Riga?")
+QUESTION = ModelMessage("user", "How is Riga?")
 WEATHER = tool("weather", lambda arguments: f"{arguments['city']}: 12")
 PNG = b"\x89PNG\r\n\x1a\n" + b"." * 7_000_000
-"""Larger in base64 than an event of other APIs may be."""
+"""In base64, it is larger than an event of other APIs may be."""
 
 
 async def events_of(
-    app: ResolvedApplication, running: Service, *messages: Message, **parameters: Any
+    app: ResolvedApplication, running: Service, *messages: ModelMessage, **parameters: Any
 ) -> list[Event]:
     row = Deployment(
         deployment_id="gpt",
@@ -65,7 +65,7 @@ async def events_of(
     workspace.models = {"gpt": make_model(found, LocalWorkspace(CALLER).files)}
     workspace.infos = {"gpt": found.info}
     events: list[Event] = []
-    await run(app, RunRequest(messages), workspace, CALLER, events.append)
+    await run_application(app, RunRequest(messages), workspace, CALLER, events.append)
     return timeless(events)
 
 
@@ -87,8 +87,10 @@ async def test_thoughts_go_back_before_their_calls_in_later_rounds_and_in_later_
     async with service(*answers) as running:
         events = await events_of(with_tools(WEATHER), running, QUESTION, reasoning_effort="low")
         said = "".join(event.text for event in events if isinstance(event, TextDelta))
-        answered = Message("assistant", said, state=state_in(events))
-        await events_of(with_tools(WEATHER), running, QUESTION, answered, Message("user", "Thanks"))
+        answered = ModelMessage("assistant", said, state=state_in(events))
+        await events_of(
+            with_tools(WEATHER), running, QUESTION, answered, ModelMessage("user", "Thanks")
+        )
 
     bodies = [body for _, body in running.requests]
     asked = {"role": "user", "content": "How is Riga?"}
@@ -153,7 +155,7 @@ async def test_a_service_that_refuses_the_thoughts_is_asked_without_them():
     refused = answer("400 Bad Request", b'{"error":{"code":"invalid_encrypted_content"}}')
 
     async with service(refused, streamed(message("Bye"))) as running:
-        answered = Message("assistant", "a", state=state)
+        answered = ModelMessage("assistant", "a", state=state)
         events = await events_of(application(), running, QUESTION, answered, QUESTION)
 
     first, second = (body["input"][1:-1] for _, body in running.requests)

@@ -1,4 +1,4 @@
-"""Answers of a service that speaks the Responses API: output items, and the events of their stream."""
+"""Responses in the wire format of the Responses API: output items, and the events of their stream."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def response(*items: Item, **more: Any) -> dict[str, Any]:
 
 
 def events(*items: Item, **last: Any) -> list[dict[str, Any]]:
-    """All the events of an answer, as the API numbers and orders them."""
+    """Return all events of an answer, numbered and ordered as by the API."""
     begun = response(status="in_progress", usage=None)
     whole = response(*items, **last)
     told = [
@@ -172,5 +172,5 @@ def stream(*items: Item, **last: Any) -> bytes:
 
 
 def streamed(*items: Item, **last: Any) -> list[Any]:
-    """A well-behaved answer: every event in a piece of its own."""
+    """Return a well-formed answer, with each event in its own piece."""
     return chunked(*map(encoded, events(*items, **last)))

@@ -1,4 +1,4 @@
-"""A request that is too long is told by each service in its own way, and read as one thing."""
+"""Each service reports a request that is too long in its own way; all are recognized alike."""
 
 import json
 from typing import Any, cast
@@ -11,7 +11,7 @@ from apps.workspace.services.failures import (
     failure_in_stream,
     failure_of_connection,
     failure_of_refusal,
-    without_credentials,
+    mask_and_cut,
 )
 from tests.contract import proves
 from tests.tables import each_row
@@ -96,7 +96,7 @@ def test_an_error_in_a_stream_has_the_status_of_its_code(code, status, is_transi
 def test_operators_read_what_a_refusal_means(status, location, said):
     failure = failure_of_refusal(refusal(status, location=location), b"")
 
-    assert str(failure) == f"The model's service answered with status {said}"
+    assert str(failure) == f"The model's service returned status {said}"
     assert failure.said == said.partition(": ")[2]
 
 
@@ -111,7 +111,7 @@ def test_operators_read_why_an_answer_is_unreadable():
 
     assert (error_kind(packed), service_message(packed)) == (
         "unreadable",
-        "The model's service sent a packed answer that was not asked for.",
+        "The model's service sent a compressed response that was not requested.",
     )
     assert service_message(failure_of_connection(NetworkError("s3cret"))) == ""
     assert service_message(ValueError("s3cret")) == ""
@@ -155,10 +155,10 @@ def test_operators_read_one_line_without_credentials_and_the_request(body, said)
 def test_a_long_message_is_cut():
     said = failure_of_refusal(refusal(), b"a" * 400 + b" " + b"key-" * 50).said
 
-    assert without_credentials(said, ["key-" * 50]) == "a" * 400 + " …"
-    assert without_credentials("a" * 5_000, []) == "a" * 499 + "…"
+    assert mask_and_cut(said, ["key-" * 50]) == "a" * 400 + " …"
+    assert mask_and_cut("a" * 5_000, []) == "a" * 499 + "…"
 
 
 def test_credentials_of_the_service_are_masked_in_each_spelling():
-    assert without_credentials("a/b+c=d a%2Fb%2Bc%3Dd", ["a/b+c=d"]) == "… …"
-    assert without_credentials("abc", ["abc", ""]) == "abc"
+    assert mask_and_cut("a/b+c=d a%2Fb%2Bc%3Dd", ["a/b+c=d"]) == "… …"
+    assert mask_and_cut("abc", ["abc", ""]) == "abc"

@@ -1,4 +1,4 @@
-"""What holds for every API that models are asked in."""
+"""Properties of all APIs of model services."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from apps.agent import replies
+from apps.agent.answers import replies
 from apps.agent.events import TextDelta
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.agent.model import Delta, Finish, Model, ModelRequest
 from apps.errors import ModelFailed
 from tests.contract import proves
@@ -32,7 +32,7 @@ from tests.workspace.openai.service import (
 )
 from tests.workspace.services.wires import WIRES, Wire
 
-QUESTION = ModelRequest((Message("user", "Hi"),))
+QUESTION = ModelRequest((ModelMessage("user", "Hi"),))
 
 pytestmark = [pytest.mark.parametrize("wire", WIRES, ids=str), pytest.mark.usefixtures("loopback")]
 
@@ -123,16 +123,37 @@ async def test_an_answer_of_nothing_that_is_understood_is_no_empty_answer(wire, 
     failure = await failure_of(wire, *chunked(*news, last))
 
     assert (str(failure), failure.reason, failure.is_transient) == (
-        "The model's service sent a stream without an answer that is understood.",
+        "The model's service sent a stream without a readable answer.",
         "unreadable",
         False,
     )
 
 
+async def test_an_empty_answer_without_a_finish_reason_is_a_failure(wire):
+    whole = wire.whole("")
+    for reason in (b'"stop"', b'"end_turn"', b'"completed"'):
+        whole = whole.replace(reason, b"null")
+    answers = [answer("200 OK", whole)]
+    if wire.done:
+        answers.append(chunked(wire.begin, wire.begin, wire.done))
+
+    failures = [await failure_of(wire, *one) for one in answers]
+
+    assert {(str(one), one.reason, one.is_transient) for one in failures} == {
+        (
+            "The model's service sent an empty answer without a finish reason.",
+            "unreadable",
+            False,
+        )
+    }
+
+
 async def test_an_answer_of_nothing_counts_if_the_service_says_that_it_is_complete(wire):
-    """Some models say nothing on purpose after a call of a tool."""
+    """Some models return an empty answer on purpose after a tool call."""
     async with service(chunked(wire.finish, wire.done)) as running:
-        reply = await replies.ask(model_of(wire, running), QUESTION, lambda event: None, name="m")
+        reply = await replies.ask_model(
+            model_of(wire, running), QUESTION, lambda event: None, name="m"
+        )
 
     assert (reply.message.text, reply.message.tool_calls, reply.finish_reason) == ("", (), "stop")
 
@@ -170,7 +191,7 @@ async def test_an_answer_that_has_finished_is_complete_whatever_follows(wire, re
 
     async with service(pieces) as running, asyncio.timeout(60):
         model = model_of(wire, running, idle_seconds=0.3)
-        reply = await replies.ask(model, QUESTION, lambda event: None, name="m")
+        reply = await replies.ask_model(model, QUESTION, lambda event: None, name="m")
 
     assert (reply.message.text, reply.finish_reason) == ("a", "stop")
 
@@ -264,7 +285,7 @@ async def test_a_web_page_is_not_taken_for_an_answer(wire):
     failure = await failure_of(wire, *page)
 
     assert (str(failure), failure.reason) == (
-        "The model's service sent a web page: its address may be that of another service.",
+        "The model's service sent a web page. Check its address.",
         "unreadable",
     )
 
@@ -320,7 +341,7 @@ async def test_the_services_own_message_is_kept_for_operators_without_the_key(wi
 
 
 HALF = "\u00a7"
-"""Stands for the place in a text at which a character is cut."""
+"""Marks the position in a text at which a character is split."""
 
 
 @each_row(
@@ -351,3 +372,71 @@ async def test_what_servers_put_around_events_changes_nothing(wire, odd):
 
     async with service(chunked(odd + text, wire.finish, wire.done)) as running:
         assert words(await ask(model_of(wire, running))) == "Hi"
+
+
+def listed(*events: bytes) -> bytes:
+    """Return the events as one JSON list."""
+    payloads = (line[5:].strip() for one in events for line in one.split(b"\n"))
+    return b"data: [" + b",".join(one for one in payloads if one.startswith(b"{")) + b"]\n\n"
+
+
+@each_row(
+    "word",
+    [
+        b"data: ping\n\n",
+        b"data:keep-alive\n\n",
+        b'data: "heartbeat"\n\n',
+        b"event: ping\ndata: ping\n\n",
+        b"data: null\n\n",
+        b"data: []\n\n",
+    ],
+)
+async def test_words_that_keep_a_stream_alive_are_skipped(wire, word):
+    sent = (word, word + wire.text("Hi"), word, wire.text(" there"), word + wire.finish, wire.done)
+
+    async with service(chunked(*sent)) as running:
+        assert words(await ask(model_of(wire, running))) == "Hi there"
+
+
+async def test_any_words_are_skipped_before_an_answer(wire):
+    sent = (b"data: your place in the queue is 7\n\n", b"data: 6\n\n", wire.text("Hi"))
+
+    async with service(chunked(*sent, wire.finish, wire.done)) as running:
+        assert words(await ask(model_of(wire, running))) == "Hi"
+
+
+async def test_words_in_the_event_of_an_answer_take_nothing_away(wire):
+    text = wire.text("Hi").replace(b"data: ", b"data: ping\ndata: ")
+
+    async with service(chunked(text, wire.finish, wire.done)) as running:
+        assert words(await ask(model_of(wire, running))) == "Hi"
+
+
+@each_row("before", [b"data: ", b"data:data: ", b"data: \xef\xbb\xbf", b"data:  "])
+async def test_what_stands_before_the_json_of_an_event_takes_nothing_away(wire, before):
+    text = wire.text("Hi").replace(b"data: ", before)
+
+    async with service(chunked(text, wire.finish, wire.done)) as running:
+        assert words(await ask(model_of(wire, running))) == "Hi"
+
+
+async def test_several_events_may_come_as_one_list(wire):
+    both = listed(wire.text("Hi"), wire.text(" there 😀"))
+
+    async with service(chunked(both, listed(wire.finish), wire.done)) as running:
+        assert words(await ask(model_of(wire, running))) == "Hi there 😀"
+    async with service(chunked(listed(wire.text("Hi"), wire.finish), wire.done)) as running:
+        assert words(await ask(model_of(wire, running))) == "Hi"
+
+
+async def test_a_list_may_have_the_end_of_the_stream(wire):
+    both = listed(wire.text("Hi"), wire.finish, wire.done).replace(b"]\n\n", b',"[DONE]"]\n\n')
+
+    async with service(chunked(both, wire.done)) as running:
+        assert words(await ask(model_of(wire, running))) == "Hi"
+
+
+@each_row("word", [b"data: upstream connect error\n\n", b"event: error\ndata: overloaded\n\n"])
+async def test_an_answer_that_ends_in_words_is_a_failure(wire, word):
+    for before in (b"", wire.text("Hi")):
+        await failure_of(wire, chunked(before + word, b"data: [DONE]\n\n"))

@@ -1,4 +1,4 @@
-"""The APIs that models are asked in, as the tests that hold for all of them need to know them."""
+"""The APIs of model services, described for the tests that apply to all of them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.agent.model import Model
-from apps.workspace.anthropic.model import make_model as make_anthropic_model
-from apps.workspace.openai.model import make_model as make_openai_model
-from apps.workspace.responses.model import make_model as make_responses_model
+from apps.workspace.anthropic.model import make_anthropic_model
+from apps.workspace.openai.model import make_openai_model
+from apps.workspace.responses.model import make_responses_model
 from tests.workspace.anthropic import wire as anthropic
 from tests.workspace.openai import service as openai
 from tests.workspace.responses import wire as responses
@@ -18,8 +18,9 @@ from tests.workspace.responses import wire as responses
 
 @dataclass(frozen=True)
 class Wire:
-    """`error` makes an error event of the kind and the HTTP status; `whole` an answer in one piece
-    with a text. `nonsense` are events that are not understood.
+    """An API. `error` builds an error event of the kind and the HTTP status, `begin` is an event of an
+    answer without text, and `whole` builds a non-streamed answer with a text. `nonsense` are events
+    that cannot be parsed.
     """
 
     name: str
@@ -29,10 +30,11 @@ class Wire:
     finish: bytes
     done: bytes
     error: Callable[[int], bytes]
+    begin: bytes
     whole: Callable[[str], bytes]
     nonsense: tuple[bytes, ...]
     key_header: tuple[str, str]
-    """Of the key `key-1`."""
+    """The headers for the key `key-1`."""
 
     def __str__(self) -> str:
         return self.name
@@ -74,6 +76,7 @@ WIRES = (
         openai.finish(),
         openai.DONE,
         openai_error,
+        openai.event(choices=[{"index": 0, "delta": {}, "finish_reason": None}]),
         openai_whole,
         (b'data: {"choices": 5}\n\n', b'data: {"choices":[{"delta":{"content":"a"}},5]}\n\n'),
         ("authorization", "Bearer key-1"),
@@ -86,6 +89,7 @@ WIRES = (
         anthropic.finish(),
         anthropic.DONE,
         anthropic.error_of_status,
+        anthropic.start(),
         anthropic_whole,
         (
             b'event: content_block_delta\ndata: {"type":"content_block_delta","delta":5}\n\n',
@@ -101,6 +105,7 @@ WIRES = (
         responses.encoded({"type": "response.completed", "response": responses.response()}),
         b"",
         responses_error,
+        responses.encoded({"type": "response.created", "response": responses.response()}),
         responses_whole,
         (
             b'data: {"type":"response.output_text.delta","delta":5}\n\n',

@@ -19,7 +19,7 @@ def read(*pieces: str) -> list[Delta]:
 
 
 def told(deltas: list[Delta]) -> tuple[str, list[tuple[str, str]]]:
-    """The text, and the name and the arguments of each call."""
+    """Return the text, and the name and the arguments of each call."""
     text, calls = "", list[tuple[str, str]]()
     for delta in deltas:
         if isinstance(delta, TextDelta):

@@ -5,16 +5,16 @@ import logging
 import pytest
 
 from apps.agent.events import TextDelta, Usage
-from apps.agent.messages import Message, ToolCall
+from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.model import Finish, Model, ModelRequest, ReasoningDelta, ToolCallDelta
-from apps.workspace.services.request_bodies import log_left_out
+from apps.workspace.services.client import log_left_out
 from apps.workspace.text_tools.model import TextToolModel
 from tests.contract import proves
 from tests.fakes import ScriptedModel, finish, saying, spec, text, thinks
 
 CALL = '<tool_use name="time">{}</tool_use>'
 TIME = spec("time")
-QUESTION = Message("user", "Late?")
+QUESTION = ModelMessage("user", "Late?")
 
 
 async def deltas_of(model: Model, **fields) -> list[object]:
@@ -83,11 +83,13 @@ async def test_where_nothing_may_be_called_nothing_is_read_as_a_call(fields):
 @proves("T-51")
 async def test_without_text_tools_a_request_has_none_and_the_log_says_so(caplog):
     log_left_out.cache_clear()
-    called = Message("assistant", tool_calls=(ToolCall("1", "time", "{}"),))
+    called = ModelMessage("assistant", tool_calls=(ToolCall("1", "time", "{}"),))
     model = ScriptedModel(saying(CALL))
 
     with caplog.at_level(logging.WARNING):
-        request = ModelRequest((QUESTION, called, Message("tool", "9", tool_call_id="1")), (TIME,))
+        request = ModelRequest(
+            (QUESTION, called, ModelMessage("tool", "9", tool_call_id="1")), (TIME,)
+        )
         async for _ in TextToolModel(model, "gpt", has_tools=False).stream(request):
             pass
 
@@ -98,4 +100,4 @@ async def test_without_text_tools_a_request_has_none_and_the_log_says_so(caplog)
         ("assistant", ()),
         ("user", ()),
     ]
-    assert caplog.messages == ["gpt is asked without 'tools', which its service does not take."]
+    assert caplog.messages == ["gpt is called without 'tools', which its service does not support."]

@@ -1,4 +1,4 @@
-"""Create the account `admin` where nobody administrates yet, and show its password once."""
+"""Create the account `admin` if there is no administrator yet, and print its password once."""
 
 import secrets
 from argparse import ArgumentParser
@@ -17,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--new-password",
             action="store_true",
-            help="set a new random password, also when the account exists",
+            help="set a new random password, even if the account exists",
         )
 
     def handle(self, *args: Any, new_password: bool = False, **options: Any) -> None:

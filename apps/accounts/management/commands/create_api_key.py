@@ -1,4 +1,4 @@
-"""Create a key for a program and print it, the only time that it can be seen."""
+"""Create an API key for a program and print it once."""
 
 from argparse import ArgumentParser
 from datetime import datetime, time
@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from apps.accounts.key_changes import record_key
+from apps.accounts.keys.changes import record_key
 from apps.accounts.models import ApiKey
 from apps.datetimes import LATEST, is_within_bounds
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     help = "Create an API key and print it once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help="what the key is for; at most 50 characters")
+        parser.add_argument("name", help="the purpose of the key, up to 50 characters")
         parser.add_argument(
             "--application",
             action="append",
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--expires",
             metavar="DATE",
-            help="the last day (2027-01-31) or moment (2027-01-31T12:00Z) of the key",
+            help="when the key expires: a last day (2027-01-31) or a time (2027-01-31T12:00Z)",
         )
 
     def handle(
@@ -54,30 +54,32 @@ class Command(BaseCommand):
 
 
 def find_applications(slugs: list[str]) -> list[Any]:
-    """The applications of these names. Raises `CommandError` for the ones that do not exist."""
+    """Return the applications with these names. Raises `CommandError` for names that do not exist."""
     found = {
         row.slug: row
         for row in apps.get_model("catalog.Application").objects.filter(slug__in=slugs)
     }
     missing = sorted(set(slugs) - found.keys())
     if missing:
-        raise CommandError(f"There is no application named {', '.join(map(repr, missing))}.")
+        raise CommandError(f"Unknown application: {', '.join(map(repr, missing))}.")
     return list(found.values())
 
 
 def expiry_of(text: str) -> datetime:
-    """The moment; a day counts to its end. Raises `CommandError` for the past and for nonsense."""
+    """Return the time of expiry. A date includes the whole day. Raises `CommandError` for an
+    invalid or past time.
+    """
     try:
         day = parse_date(text)
         moment = datetime.combine(day, time.max) if day else parse_datetime(text)
     except ValueError:
         moment = None
     if moment is None:
-        raise CommandError(f"--expires is {text!r}; write a date such as 2027-01-31.")
+        raise CommandError(f"--expires is {text!r}; use a date such as 2027-01-31.")
     if timezone.is_naive(moment):
         moment = timezone.make_aware(moment)
     if moment <= timezone.now():
-        raise CommandError(f"--expires is {text!r}, which is in the past.")
+        raise CommandError(f"--expires is {text!r}, which is in the past. Use a later date.")
     if not is_within_bounds(moment):
         raise CommandError(f"--expires is {text!r}, which is after {LATEST.year - 1}.")
     return moment

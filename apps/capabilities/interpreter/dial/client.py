@@ -1,4 +1,4 @@
-"""DIAL's code interpreter over HTTP: one function for each of its operations."""
+"""A client for DIAL's code interpreter, with one function for each of its operations."""
 
 import asyncio
 from collections.abc import Mapping
@@ -25,9 +25,9 @@ from apps.capabilities.interpreter.dial.responses import (
     failure_of,
 )
 from apps.capabilities.interpreter.requests import InterpreterFailed
-from apps.capabilities.wrappers.texts import ERROR_CHARACTERS, shortened
+from apps.capabilities.wrappers.value_texts import ERROR_CHARACTERS, shorten_text
 from apps.errors import EgressRefused
-from apps.workspace.egress.bodies import BodyTooLarge, BodyUnreadable, read_body
+from apps.workspace.egress.bodies import BodyUnreadable, ResponseBodyTooLarge, read_body
 from apps.workspace.egress.clients import (
     CONNECT_SECONDS,
     AsyncClient,
@@ -42,37 +42,40 @@ from apps.workspace.egress.guard import Trust
 
 PREFIX = "/v1/ops/code_interpreter"
 MOST_BYTES = 64 * 1024 * 1024
-"""Of one answer: images come in it as base64."""
+"""One response can be up to this many bytes. It contains images as base64."""
 FIRST_PAUSE_SECONDS = 0.1
-"""Before the first repetition; doubled before each further one."""
+"""The pause before the first retry lasts this many seconds. It doubles before each further retry.
+"""
 PASSING = frozenset({502, 503, 504})
-"""Statuses of a proxy whose service is not there at the moment."""
+"""A proxy whose service is temporarily unavailable returns one of these status codes."""
 
 
 R = TypeVar("R", bound=Response)
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
-    """Every operation raises `InterpreterFailed`, and `TimeoutError`."""
+class InterpreterClient:
+    """Calls DIAL's code interpreter. Every operation raises `InterpreterFailed` if the service
+    fails, and `TimeoutError`.
+    """
 
     url: str
     key: str = field(repr=False)
     seconds: float = 300.0
 
     async def open_session(self) -> str:
-        """The id of a new session. Raises `ValueError` when the service names none."""
+        """Return the ID of a new session. Raises `ValueError` if the service returns none."""
         answer = read(SessionResponse, await self.operate("open_session", None))
         if not answer.session_id:
-            raise ValueError("The interpreter opened a session without an id.")
+            raise ValueError("The interpreter returned a session without an id.")
         return answer.session_id
 
     async def get_session(self, session_id: str) -> None:
-        """Raises `SessionFailed` when it is not alive."""
+        """Check that a session is alive. Raises `SessionFailed` if it is not."""
         await self.operate("get_session", session_id)
 
     async def close_session(self, session_id: str) -> None:
-        with suppress(SessionFailed):  # it is closed already
+        with suppress(SessionFailed):  # the session is already closed
             await self.operate("close_session", session_id)
 
     async def execute_code(self, session_id: str, code: str) -> ExecutionResponse:
@@ -90,7 +93,7 @@ class Client:
         read(FileResponse, body)
 
     async def upload(self, name: str, content: bytes, content_type: str) -> str:
-        """Put a file into the storage beside the interpreter; its URL there."""
+        """Upload a file into the storage next to the interpreter, and return its URL there."""
         bucket = read(BucketResponse, await self.ask("GET", "/v1/bucket"))
         path = f"files/{bucket.bucket}/{name}"
         files = {"file": (name, content, content_type)}
@@ -106,7 +109,7 @@ class Client:
     async def ask(
         self, method: str, path: str, *, repeatable: bool = True, **content: Any
     ) -> bytes:
-        """The body of the answer. One that is not `repeatable` is not sent again once it was sent."""
+        """Return the body of the answer. A request that is not `repeatable` is never sent twice."""
         if not self.key:
             raise InterpreterFailed(UNAUTHORIZED)
         reply = None
@@ -121,13 +124,13 @@ class Client:
             raise InterpreterFailed(UNREACHABLE) from error
         if not 200 <= status < 300:
             details = body.decode("utf-8", "replace").strip()
-            raise failure_of(status, shortened(details, ERROR_CHARACTERS))
+            raise failure_of(status, shorten_text(details, ERROR_CHARACTERS))
         return body
 
     async def attempt(
         self, method: str, path: str, content: Mapping[str, Any], *, repeatable: bool
     ) -> tuple[int, bytes] | None:
-        """None when another attempt makes sense."""
+        """Return the answer, or None if a retry makes sense."""
         try:
             status, body = await self.exchange(method, path, content)
         except ConnectError:
@@ -141,7 +144,9 @@ class Client:
     async def exchange(
         self, method: str, path: str, content: Mapping[str, Any]
     ) -> tuple[int, bytes]:
-        """Raises `HTTPError` for a connection that failed, `TimeoutError` for a slow answer."""
+        """Send a request. Raises `HTTPError` for a failed connection, `TimeoutError` for a slow
+        answer.
+        """
         seconds = self.seconds
         try:
             async with client_of(self.url).stream(
@@ -152,7 +157,7 @@ class Client:
                 **content,
             ) as response:
                 return response.status_code, await read_body(response, MOST_BYTES)
-        except (EgressRefused, BodyTooLarge, BodyUnreadable) as error:
+        except (EgressRefused, ResponseBodyTooLarge, BodyUnreadable) as error:
             raise InterpreterFailed(f"Python Code Interpreter: {error}") from error
         except InvalidURL as error:
             raise InterpreterFailed(UNREACHABLE) from error
@@ -163,12 +168,14 @@ class Client:
 
 
 def client_of(url: str) -> AsyncClient:
-    """DIAL Core may be on a private network; other places there have to be on the allowlist."""
+    """Return a client. DIAL Core may be on a private network; other private hosts must be on the
+    allowlist.
+    """
     return find_client(Trust.DIAL if url.rstrip("/") == settings.DIAL_URL else Trust.OPERATOR)
 
 
 def read(shape: type[R], body: bytes) -> R:
-    """Raises `InterpreterFailed`."""
+    """Decode a body. Raises `InterpreterFailed`."""
     if not body.strip():
         raise InterpreterFailed(EMPTY)
     try:

@@ -1,4 +1,6 @@
-"""DIAL's code interpreter: a session that lives there and is found again by its id."""
+"""The engine that uses DIAL's code interpreter. Its session remains there and is found again by its
+ID.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +9,8 @@ from urllib.parse import quote
 
 from django.conf import settings
 
-from apps.agent.messages import Message
-from apps.capabilities.interpreter.dial.client import Client
+from apps.agent.messages import ModelMessage
+from apps.capabilities.interpreter.dial.client import InterpreterClient
 from apps.capabilities.interpreter.dial.responses import SessionFailed, execution_of
 from apps.capabilities.interpreter.engines import (
     Engine,
@@ -22,28 +24,31 @@ from apps.capabilities.interpreter.requests import (
     InterpreterFailed,
     Request,
     match_files,
-    name_of,
+    url_file_name,
 )
 from apps.capabilities.registry import Opening
+from apps.environment_variables import current_setting
 from apps.errors import FileRefused
-from apps.workspace.loading.places import place_of
+from apps.workspace.loading.file_locations import locate_file
 
 KEY = "py_interpreter_state"
 LEGACY_KEY = "py_interpreter_session_id"
 ADVICE = (
-    "The interpreter is a Python 3.11 Jupyter kernel with pandas, plotly, matplotlib, seaborn and "
-    "scipy. There is no network. Variables and files are kept for later calls, until nothing was "
-    "run for 15 minutes. Files named in attachment_urls are in the working directory, under the "
-    "last part of their URL. Figures that are displayed become attachments."
+    "The interpreter is a Python 3.11 Jupyter kernel with pandas, plotly, matplotlib, seaborn "
+    "and scipy. There is no network. Variables and files remain for later calls, until 15 "
+    "minutes pass without a call. Files named in attachment_urls are in the working directory, "
+    "under the last part of their URL. Figures that are displayed become attachments."
 )
 
 
 def dial_engine(url: str, seconds: float) -> Engine:
     def open_session(opening: Opening) -> InterpreterSession:
-        # The interpreter of another DIAL has none of the caller's files.
-        is_separate = bool(settings.PY_INTERPRETER_LOCAL_RUN and settings.PY_INTERPRETER_API_KEY)
-        key = settings.PY_INTERPRETER_API_KEY if is_separate else opening.caller.api_key
-        return DialSession(opening, Client(url, key, seconds), is_separate)
+        # The interpreter of another DIAL does not have the caller's files.
+        own_key = (
+            current_setting("PY_INTERPRETER_API_KEY") if settings.PY_INTERPRETER_LOCAL_RUN else ""
+        )
+        key = own_key or opening.caller.credentials.api_key
+        return DialSession(opening, InterpreterClient(url, key, seconds), is_separate=bool(own_key))
 
     return Engine(ADVICE, open_session)
 
@@ -51,12 +56,14 @@ def dial_engine(url: str, seconds: float) -> Engine:
 @dataclass(slots=True)
 class DialSession:
     opening: Opening
-    client: Client
+    client: InterpreterClient
     is_separate: bool
-    id: str = ""  # known to be alive in this run
+    id: str = ""  # the session is known to be alive in this run
 
-    async def execute(self, request: Request, messages: Sequence[Message]) -> Execution:
-        """Raises `InterpreterFailed`, and `TimeoutError` of a service that does not answer."""
+    async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
+        """Run the code. Raises `InterpreterFailed`, and `TimeoutError` if the service does not
+        answer.
+        """
         await self.ensure(request, messages)
         try:
             if request.urls:
@@ -67,7 +74,7 @@ class DialSession:
             raise
         return execution_of(answer)
 
-    async def ensure(self, request: Request, messages: Sequence[Message]) -> None:
+    async def ensure(self, request: Request, messages: Sequence[ModelMessage]) -> None:
         """Continue the session of this run or conversation, or open one."""
         if request.open_session:
             await self.close(self.id or known_id(self.opening, messages))
@@ -92,15 +99,15 @@ class DialSession:
 
     def remember(self, session_id: str) -> None:
         self.id = session_id
-        self.opening.saved[KEY] = {"session_id": session_id}
+        self.opening.conversation.saved[KEY] = {"session_id": session_id}
 
     def forget(self) -> None:
         self.id = ""
-        self.opening.saved.pop(KEY, None)
+        self.opening.conversation.saved.pop(KEY, None)
 
-    async def prepare_files(self, request: Request, messages: Sequence[Message]) -> None:
+    async def prepare_files(self, request: Request, messages: Sequence[ModelMessage]) -> None:
         present = {path.rpartition("/")[2] for path in await self.client.list_files(self.id)}
-        wanted = [url for url in request.urls if name_of(url) not in present]
+        wanted = [url for url in request.urls if url_file_name(url) not in present]
         problems = FileProblems()
         for file in match_files(wanted, messages, problems):
             if reason := await self.transfer(file):
@@ -108,7 +115,7 @@ class DialSession:
         problems.check()
 
     async def transfer(self, file: InputFile) -> str:
-        """The problem with the file; "" when it was transferred. Raises `SessionFailed`."""
+        """Transfer a file. Return the problem with it, "" for none. Raises `SessionFailed`."""
         try:
             source = await self.source_of(file)
             await self.client.transfer_input_file(self.id, source, file.name)
@@ -119,24 +126,29 @@ class DialSession:
         return ""
 
     async def source_of(self, file: InputFile) -> str:
-        """The URL for the interpreter. Raises `FileRefused`, `InterpreterFailed`."""
+        """Return the URL from which the interpreter reads the file. Raises `FileRefused`,
+        `InterpreterFailed`.
+        """
         if self.is_separate:
             return await self.copy(file)
-        place = place_of(file.url)
+        place = locate_file(file.url)
         if place.kind == "stored":
             await self.opening.loader.distrust(file.url)
             return place.address
-        # DIAL transfers its own files only, so one from elsewhere becomes one of the caller's.
+        # DIAL transfers only its own files, so a file from elsewhere is first stored for the
+        # caller.
         return (await self.opening.loader.promote(file.url)).path
 
     async def copy(self, file: InputFile) -> str:
-        """Upload the file to the storage of the interpreter; its URL there."""
+        """Upload the file to the storage of the interpreter, and return its URL there."""
         found = await self.opening.loader.load(file.url)
         return await self.client.upload(quote(file.name, safe=""), found.content, found.type)
 
 
-def known_id(opening: Opening, messages: Sequence[Message]) -> str:
-    """Of this request, else of the newest answer that names one, else the configured one."""
+def known_id(opening: Opening, messages: Sequence[ModelMessage]) -> str:
+    """Return the session ID from this request, else from the newest answer that has one, else the
+    configured one.
+    """
     for state in earlier_states(opening, messages):
         if found := session_id_in(state):
             return found

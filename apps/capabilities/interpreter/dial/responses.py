@@ -1,4 +1,6 @@
-"""What DIAL's interpreter answers: its shapes, an execution made of one, and its refusals in words."""
+"""Responses of DIAL's interpreter: their shapes, their conversion into an execution, and its
+errors.
+"""
 
 import base64
 import binascii
@@ -8,7 +10,7 @@ from typing import Any
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from apps.capabilities.interpreter.engines import TEXTS, Execution, Produced, is_shown
+from apps.capabilities.interpreter.engines import TEXTS, Execution, ProducedFile, is_shown
 from apps.capabilities.interpreter.requests import InterpreterFailed
 
 
@@ -41,25 +43,25 @@ class BucketResponse(Response):
 
 
 def execution_of(response: ExecutionResponse) -> Execution:
-    """With the kinds of output that are shown; of several of one kind, the last."""
+    """Return the execution with its visible outputs, the last one of each kind."""
     display = {
         kind: data
         for item in response.display or ()
         for kind, data in item.items()
         if kind in TEXTS or is_shown(kind)
     }
-    produced: list[Produced] = []
+    produced: list[ProducedFile] = []
     notes: list[str] = []
     for kind, data in display.items():
         if kind in TEXTS:
             continue
         try:
-            produced.append(Produced("", kind, content_of(kind, data)))
+            produced.append(ProducedFile("", kind, content_of(kind, data)))
         except (binascii.Error, ValueError):
             notes.append(f"The displayed {kind} is damaged and was left out.")
     return Execution(
         "SUCCESS" if response.status.upper() == "SUCCESS" else "FAILURE",
-        text_of(response.result),
+        result_text(response.result),
         response.stdout or "",
         response.stderr or "",
         display,
@@ -68,8 +70,8 @@ def execution_of(response: ExecutionResponse) -> Execution:
     )
 
 
-def text_of(result: str | Mapping[str, Any] | None) -> str:
-    """The texts of a result that has several kinds."""
+def result_text(result: str | Mapping[str, Any] | None) -> str:
+    """Return the text of a result that has several kinds."""
     if isinstance(result, Mapping):
         return "\n".join(str(data) for kind, data in result.items() if kind in TEXTS)
     return result or ""
@@ -86,20 +88,20 @@ UNAUTHORIZED = (
     "Python Code Interpreter does not accept the user's API key. Tell the user that there is a "
     "problem with the API key; calling the tool again does not help."
 )
-EMPTY = "Python Code Interpreter answered with nothing."
-UNREADABLE = "Python Code Interpreter answered in a way that cannot be understood."
+EMPTY = "Python Code Interpreter returned an empty answer."
+UNREADABLE = "Python Code Interpreter returned an answer that cannot be read."
 UNREACHABLE = "Python Code Interpreter cannot be reached. Try again later."
 
 
 class SessionFailed(InterpreterFailed):
-    """The session is unknown or unusable; a new one may be opened in its place."""
+    """Raised if the session is unknown or unusable. A new one may be opened instead."""
 
 
 def failure_of(status: int, details: str) -> InterpreterFailed:
     match status:
         case 400:
             return SessionFailed(
-                "Something wrong with state passed to Python Code Interpreter. "
+                "There is something wrong with the state passed to Python Code Interpreter. "
                 f"Details: {details or 'none were given'}"
             )
         case 401:
@@ -111,8 +113,8 @@ def failure_of(status: int, details: str) -> InterpreterFailed:
             )
         case 429:
             return InterpreterFailed(
-                "There are too many Python Code Interpreter sessions. Ask the user to wait 5-10 "
-                "minutes and to try again then."
+                "There are too many Python Code Interpreter sessions. Ask the user to try again "
+                "in 5 to 10 minutes."
             )
         case _:
             return InterpreterFailed(

@@ -1,7 +1,6 @@
-"""What a model must know of the sandbox before it writes code for it."""
+"""The facts about the sandbox that a model must know before it writes code for it."""
 
-from django.conf import settings
-
+from apps.capabilities.interpreter.sandbox import workers
 from apps.capabilities.interpreter.sandbox.folder import HOME
 
 MODULES = (
@@ -12,7 +11,7 @@ MODULES = (
 
 
 def language_advice() -> str:
-    """Which Python it is, and what a call may take."""
+    """Return the advice about the Python version and the arguments of a call."""
     return (
         "The interpreter is a sandbox with a subset of Python 3. "
         f"Modules: {MODULES}. No others exist (no numpy, pandas, matplotlib, statistics, io, "
@@ -21,29 +20,27 @@ def language_advice() -> str:
         "callable, bytearray, issubclass. Available: functions, lambdas, comprehensions, "
         "f-strings, plain classes and dataclasses, match, async/await, open, eval. "
         "There is no network, no host and no environment. "
-        f"A call has {settings.PY_INTERPRETER_SANDBOX_SECONDS:g} seconds and "
-        f"{settings.PY_INTERPRETER_SANDBOX_MEMORY_MB} MB."
+        f"A call has {workers.CODE_SECONDS:g} seconds and {workers.MEMORY_MB} MB."
     )
 
 
 def attachment_advice() -> str:
-    """How code reads the attachments of a conversation and makes new ones."""
+    """Return the advice about reading attachments of a conversation and creating new ones."""
     return (
-        "Variables and functions are kept for later calls, files are not. "
-        "Print what you need, or end with an expression: its value is the result. "
-        f"Files named in attachment_urls are in the working directory {HOME}, under the last "
-        "part of their URL: open('sales.csv'). Name them in every call that reads them. "
-        "Files that the code writes there become attachments if they end in .csv, .json, "
-        ".xml, .txt, .md, .png, .jpg or .plotly.json (a Plotly figure as JSON with 'data' and "
-        "'layout': the way to show a chart)."
+        "Variables and functions remain for later calls, files do not. Print what you need, or "
+        "end with an expression: its value is the result. Files named in attachment_urls are in "
+        f"the working directory {HOME}, under the last part of their URL: open('sales.csv'). Name "
+        "them in every call that reads them. Files that the code writes there become attachments "
+        "if they end in .csv, .json, .xml, .txt, .md, .png, .jpg or .plotly.json (a Plotly "
+        "figure as JSON with 'data' and 'layout': the way to show a chart)."
     )
 
 
 def session_advice() -> str:
-    """How code of one session builds on earlier calls."""
+    """Return the advice about building on earlier calls of the session."""
     return (
-        "Variables, functions and files are kept for later calls with the same session_id. "
-        "Print what you need, or end with an expression: its value is the result. "
-        f"Files are written to the working directory {HOME}; charts are written as "
-        "*.plotly.json (a Plotly figure as JSON with 'data' and 'layout')."
+        "Variables, functions and files remain for later calls with the same session_id. Print "
+        "what you need, or end with an expression: its value is the result. Files are written to "
+        f"the working directory {HOME}; charts are written as *.plotly.json (a Plotly figure as "
+        "JSON with 'data' and 'layout')."
     )

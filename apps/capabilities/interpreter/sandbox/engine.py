@@ -1,28 +1,28 @@
-"""Python that comes with us: a subset of the language, in a process without files or network."""
+"""The built-in Python: a subset of the language, in a process without access to files or network."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
 from apps.capabilities.interpreter.engines import (
     Engine,
     Execution,
-    Produced,
+    ProducedFile,
     earlier_states,
-    type_of,
+    file_type,
 )
 from apps.capabilities.interpreter.requests import FileProblems, Request, match_files
 from apps.capabilities.interpreter.sandbox.advice import attachment_advice, language_advice
-from apps.capabilities.interpreter.sandbox.execution import SandboxOutcome, execute
+from apps.capabilities.interpreter.sandbox.execution import SandboxOutcome, execute_code
 from apps.capabilities.interpreter.sandbox.state import KEY, StateUnusable, read_state, write_state
 from apps.capabilities.interpreter.sandbox.workers import run_in_worker
 from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.texts import one_line
+from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import FileRefused
 
 MOST_PRODUCED = 10
-"""Attachments of one call; more would bury the answer."""
+"""One call can add up to this many attachments. More would hide the answer."""
 
 
 def sandbox_engine() -> Engine:
@@ -33,21 +33,23 @@ def sandbox_engine() -> Engine:
 class SandboxSession:
     opening: Opening
 
-    async def execute(self, request: Request, messages: Sequence[Message]) -> Execution:
-        """Raises `InterpreterFailed`."""
+    async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
+        """Run the code. Raises `InterpreterFailed`."""
         files = await self.load(request, messages)
         before, notes = self.restore(request, messages)
-        outcome = await run_in_worker(lambda session: execute(session, request.code, files, before))
+        outcome = await run_in_worker(
+            lambda session: execute_code(session, request.code, files, before)
+        )
         if outcome.is_state_lost:
             notes.append(
-                "What earlier calls left behind could not be loaded; the interpreter started anew."
+                "The state of earlier calls could not be loaded, so the interpreter started with an empty state."
             )
         notes += self.save(outcome)
         notes += outcome.notes
         produced, others = shown_files(outcome.files)
         return replace(outcome.execution, produced=produced, notes=(*notes, *others))
 
-    async def load(self, request: Request, messages: Sequence[Message]) -> dict[str, bytes]:
+    async def load(self, request: Request, messages: Sequence[ModelMessage]) -> dict[str, bytes]:
         problems = FileProblems()
         files: dict[str, bytes] = {}
         for file in match_files(request.urls, messages, problems):
@@ -59,9 +61,9 @@ class SandboxSession:
         return files
 
     def restore(
-        self, request: Request, messages: Sequence[Message]
+        self, request: Request, messages: Sequence[ModelMessage]
     ) -> tuple[bytes | None, list[str]]:
-        """The state after the newest call, and notes for the model."""
+        """Return the state after the newest call, and notes for the model."""
         if request.open_session:
             return None, []
         written = newest(self.opening, messages)
@@ -71,36 +73,38 @@ class SandboxSession:
             return None, [str(reason)]
 
     def save(self, outcome: SandboxOutcome) -> list[str]:
-        """Notes for the model. A call that was cut off leaves the state of the call before."""
+        """Store the state and return notes for the model. A call that was cut off keeps the state
+        of the call before.
+        """
         if outcome.is_state_lost:
-            self.opening.saved[KEY] = {}  # what cannot be loaded is not tried again
+            self.opening.conversation.saved[KEY] = {}  # do not load this again
         if outcome.state is None:
             return []
         try:
-            self.opening.saved[KEY] = write_state(outcome.state, self.opening.caller)
+            self.opening.conversation.saved[KEY] = write_state(outcome.state, self.opening.caller)
         except StateUnusable as reason:
-            self.opening.saved[KEY] = {}
+            self.opening.conversation.saved[KEY] = {}
             return [str(reason)]
         return []
 
 
-def newest(opening: Opening, messages: Sequence[Message]) -> Any:
-    """`{}` means that nothing was kept, None that there was no call."""
+def newest(opening: Opening, messages: Sequence[ModelMessage]) -> Any:
+    """Return the newest state: `{}` means that nothing was stored, None that there was no call."""
     states = earlier_states(opening, messages)
     return next((state[KEY] for state in states if KEY in state), None)
 
 
-def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[Produced, ...], list[str]]:
-    """The files that become attachments, and notes about the others."""
+def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[ProducedFile, ...], list[str]]:
+    """Return the files that become attachments, and notes about the others."""
     produced = [
-        Produced(one_line(name.rpartition("/")[2]), kind, content)
+        ProducedFile(one_line(name.rpartition("/")[2]), kind, content)
         for name, content in files.items()
-        if (kind := type_of(name))
+        if (kind := file_type(name))
     ]
     notes = []
-    others = [one_line(name) for name in files if not type_of(name)][:MOST_PRODUCED]
+    others = [one_line(name) for name in files if not file_type(name)][:MOST_PRODUCED]
     if others:
-        notes.append(f"Files of other kinds are not kept: {', '.join(others)}.")
+        notes.append(f"Files of other kinds are not stored: {', '.join(others)}.")
     if len(produced) > MOST_PRODUCED:
-        notes.append(f"Only the first {MOST_PRODUCED} files are kept.")
+        notes.append(f"Only the first {MOST_PRODUCED} files are stored.")
     return tuple(produced[:MOST_PRODUCED]), notes

@@ -1,9 +1,9 @@
-"""One snippet in one worker; everything here happens in a thread of its own."""
+"""Runs one piece of code in one worker, in a thread of its own."""
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from django.conf import settings
 from pydantic_monty import (
     CollectStreams,
     MontyCrashedError,
@@ -14,23 +14,26 @@ from pydantic_monty import (
 )
 
 from apps.capabilities.interpreter.engines import Execution
-from apps.capabilities.interpreter.sandbox.folder import HOME, Folder
-from apps.capabilities.interpreter.sandbox.snippets import MOST_RESULT_CHARACTERS, with_text_result
+from apps.capabilities.interpreter.sandbox import workers
+from apps.capabilities.interpreter.sandbox.folder import HOME, SandboxFolder
 
 MOST_OUTPUT_BYTES = 100_000
-"""Of everything printed in one call: more than a model reads with care."""
+"""One call can output up to this many bytes, which is more than a model reads with care."""
 MOST_ERROR_CHARACTERS = 4_000
 
 OUT_OF_MEMORY = ("MemoryError: memory limit exceeded", "MemoryError: the worker exceeded")
-"""How the interpreter's own words begin; the code may raise such errors too."""
+"""The interpreter's own messages begin with these texts. The code can raise such errors too."""
 
 ROLLED_BACK = "Variables are as they were before this call."
+MOST_RESULT_CHARACTERS = 20_000
+TAIL = f"\nf'{{_!r:.{MOST_RESULT_CHARACTERS + 1}}}' if _ is not None else ''"
+NO_VALUE = "\nNone"
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxOutcome:
-    """`state` is None when the call left none; `files` are those that the code made, `removed` those
-    that it was given and deleted.
+    """Contains the result of a run. `state` is None if the call left none; `files` were created by
+    the code, and it deleted the inputs `removed`.
     """
 
     execution: Execution
@@ -41,23 +44,25 @@ class SandboxOutcome:
     removed: tuple[str, ...] = ()
 
 
-def execute(
+def execute_code(
     session: MontySession, code: str, files: Mapping[str, bytes], before: bytes | None
 ) -> SandboxOutcome:
-    """Run the code in the state that an earlier call left. Raises nothing for what the code does."""
+    """Run the code in the state that an earlier call left. Errors of the code are in the result and
+    not raised.
+    """
     is_lost = False
     if before is not None:
         try:
             session.load_session(before)
         except MontyCrashedError as error:
-            return SandboxOutcome(failure(stopped(error)), is_state_lost=True)
+            return SandboxOutcome(failure(stop_text(error)), is_state_lost=True)
         except MontyError:
             is_lost = True
     return replace(run(session, code, files), is_state_lost=is_lost)
 
 
 def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> SandboxOutcome:
-    folder = Folder(files)
+    folder = SandboxFolder(files)
     output = CollectStreams(MOST_OUTPUT_BYTES)
     stderr = ""
     result = ""
@@ -65,11 +70,13 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Sandbox
         value = session.feed_run(with_text_result(code), print_callback=output, os=folder, cwd=HOME)
         result = value if isinstance(value, str) else ""
     except MontyCrashedError as error:
-        failed = failure(stopped(error), printed(output, "stdout"))
+        failed = failure(stop_text(error), printed_text(output, "stdout"))
         return SandboxOutcome(failed, notes=(ROLLED_BACK,))
     except MontyRuntimeError as error:
         if reason := limit_reached(error):
-            return SandboxOutcome(failure(reason, printed(output, "stdout")), notes=(ROLLED_BACK,))
+            return SandboxOutcome(
+                failure(reason, printed_text(output, "stdout")), notes=(ROLLED_BACK,)
+            )
         stderr = error.display()
     except MontySyntaxError as error:
         stderr = error.display()
@@ -78,19 +85,19 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Sandbox
     execution = Execution(
         "FAILURE" if stderr else "SUCCESS",
         result=cut(result, MOST_RESULT_CHARACTERS),
-        stdout=printed(output, "stdout"),
-        stderr=printed(output, "stderr") + end_of(stderr, MOST_ERROR_CHARACTERS),
+        stdout=printed_text(output, "stdout"),
+        stderr=printed_text(output, "stderr") + end_of(stderr, MOST_ERROR_CHARACTERS),
     )
-    return SandboxOutcome(execution, dumped(session), folder.made(), removed=folder.removed())
+    return SandboxOutcome(execution, dump_session(session), folder.made(), removed=folder.removed())
 
 
 def limit_reached(error: MontyRuntimeError) -> str:
-    """The sentence about a limit that stopped the code; "" for errors of its own."""
+    """Return a sentence about a limit that stopped the code, "" for errors of the code itself."""
     text = error.display("type-msg")
     if text.startswith("TimeoutError: feed time limit exceeded"):
         return (
-            f"TimeoutError: the code was stopped after "
-            f"{settings.PY_INTERPRETER_SANDBOX_SECONDS:g} seconds. Do less in one call."
+            f"TimeoutError: the code was stopped after {workers.CODE_SECONDS:g} seconds. "
+            "Do less in one call."
         )
     if not text.startswith(OUT_OF_MEMORY):
         return ""
@@ -104,12 +111,12 @@ def limit_reached(error: MontyRuntimeError) -> str:
 
 def memory_exceeded() -> str:
     return (
-        f"MemoryError: the code was stopped because it needed more than "
-        f"{settings.PY_INTERPRETER_SANDBOX_MEMORY_MB} MB. Work on less at once."
+        f"MemoryError: the code was stopped because it needed more than {workers.MEMORY_MB} MB. "
+        "Work on less at once."
     )
 
 
-def stopped(error: MontyCrashedError) -> str:
+def stop_text(error: MontyCrashedError) -> str:
     if "memory" in str(error).lower():
         return memory_exceeded()
     return (
@@ -122,7 +129,7 @@ def failure(reason: str, stdout: str = "") -> Execution:
     return Execution("FAILURE", stdout=stdout, stderr=reason)
 
 
-def printed(output: CollectStreams, stream: str) -> str:
+def printed_text(output: CollectStreams, stream: str) -> str:
     return "".join(text for name, text in output.output if name == stream)
 
 
@@ -134,9 +141,48 @@ def end_of(text: str, most: int) -> str:
     return text if len(text) <= most else f"(cut) …{text[-most:]}"
 
 
-def dumped(session: MontySession) -> bytes | None:
-    """None when the heap does not fit into the worker's own memory a second time."""
+def dump_session(session: MontySession) -> bytes | None:
+    """Return the state, or None if the heap does not fit into the worker's memory a second time."""
     try:
         return session.dump()
     except (MontyError, RuntimeError):
         return None
+
+
+def with_text_result(code: str) -> str:
+    """Return the code with its last expression, if any, stored in `_` and written as text.
+
+    A value would enter this process as Python objects, any number of them; only a text of limited
+    length may. Line numbers do not change. Code that this Python cannot parse is left to the
+    sandbox, without a value.
+    """
+    last = trailing_expression(code)
+    if last is None:
+        return code + NO_VALUE
+    lines = code.encode().split(b"\n")
+    row, column = last.lineno - 1, last.col_offset
+    end_row, end_column = (last.end_lineno or last.lineno) - 1, last.end_col_offset
+    head = b"\n".join([*lines[:row], lines[row][:column]])
+    if row == end_row:
+        body = lines[row][column:end_column]
+    else:
+        inner = lines[row + 1 : end_row]
+        body = b"\n".join([lines[row][column:], *inner, lines[end_row][:end_column]])
+    return b"".join([head, b"_ = (", body, b")"]).decode() + TAIL
+
+
+def trailing_expression(code: str) -> ast.expr | None:
+    """Return the last expression. Return None also if the code may split into lines at other
+    characters than newlines.
+    """
+    if "\r" in code or "\f" in code or "\0" in code:
+        return None
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    try:
+        tree = compile(code, "<input>", "exec", flags, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        return None
+    assert isinstance(tree, ast.Module)  # noqa: S101 - what the flag asks for
+    if not tree.body or not isinstance(tree.body[-1], ast.Expr):
+        return None
+    return tree.body[-1].value

@@ -1,4 +1,4 @@
-"""The files of one execution: in memory, never on the host, and only so many bytes."""
+"""The files of one execution. They are in memory, never on the host, and limited in size."""
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -6,15 +6,17 @@ from pathlib import PurePosixPath
 from pydantic_monty import MemoryFile, MontyFileHandle, OSAccess
 
 HOME = "/data"
-"""Where the code finds its input files and leaves what it makes."""
+"""The code finds its input files and writes its output in this folder."""
 MOST_WRITTEN_BYTES = 32 * 1024 * 1024
-"""Of all writes of one call: they are kept in the server's own memory until the code ends."""
+"""One call can write up to this many bytes in total. The server's memory holds them until the code
+ends.
+"""
 MOST_READ_BYTES = 256 * 1024 * 1024
-"""Of all reads of one call: each of them copies the file."""
+"""One call can read up to this many bytes in total, because each read copies the file."""
 
 
 class GrowingFile(MemoryFile):
-    """Appending costs the same for many small pieces as for one large piece."""
+    """Many small pieces can be appended to this file at the same cost as one large piece."""
 
     def __init__(self, path: PurePosixPath, content: bytes) -> None:
         super().__init__(path, b"")
@@ -31,8 +33,8 @@ class GrowingFile(MemoryFile):
         self.pieces.append(content)
 
 
-class Folder(OSAccess):
-    """No environment, no clock, no network."""
+class SandboxFolder(OSAccess):
+    """Represents the file system of the sandbox. It has no environment, no clock and no network."""
 
     def __init__(self, given: Mapping[str, bytes]) -> None:
         paths = {PurePosixPath(HOME) / name: content for name, content in given.items()}
@@ -53,7 +55,7 @@ class Folder(OSAccess):
         self.charge_reading(len(content))
         return content
 
-    # Whatever writes goes through one of these two.
+    # All writes use one of these two methods.
 
     def _write_file(self, path: PurePosixPath, data: bytes | str) -> None:
         content = as_bytes(data)
@@ -74,21 +76,21 @@ class Folder(OSAccess):
         entry.append(content)
 
     def charge_writing(self, size: int) -> None:
-        """Raises `OSError`, inside the code."""
+        """Count written bytes. Raises `OSError`, inside the code."""
         self.written += size
         if self.written > MOST_WRITTEN_BYTES:
             raise OSError(
-                f"[Errno 28] No space left: a call writes at most {MOST_WRITTEN_BYTES} bytes"
+                f"[Errno 28] No space left: a call can write at most {MOST_WRITTEN_BYTES} bytes"
             )
 
     def charge_reading(self, size: int) -> None:
-        """Raises `OSError`, inside the code."""
+        """Count read bytes. Raises `OSError`, inside the code."""
         self.read += size
         if self.read > MOST_READ_BYTES:
-            raise OSError(f"[Errno 5] A call reads at most {MOST_READ_BYTES} bytes of files")
+            raise OSError(f"[Errno 5] A call can read at most {MOST_READ_BYTES} bytes of files")
 
     def made(self) -> dict[str, bytes]:
-        """New and changed files with content, by their path below the home folder."""
+        """Return the content of new and changed files, by their path below the home folder."""
         found: dict[str, bytes] = {}
         folders = [PurePosixPath(HOME)]
         while folders:
@@ -104,7 +106,7 @@ class Folder(OSAccess):
         return found
 
     def removed(self) -> tuple[str, ...]:
-        """Given files that are gone, by their path below the home folder."""
+        """Return the input files that the code deleted, by their path below the home folder."""
         gone = (path for path in self.given if not self.path_exists(path))
         return tuple(str(path.relative_to(HOME)) for path in gone)
 

@@ -1,7 +1,8 @@
-"""The sandbox between two calls: its bytes, packed, signed, and carried by the conversation.
+"""The state of the sandbox between two calls: its bytes, packed and signed, as a part of the
+conversation.
 
-The bytes travel through the client, and the interpreter trusts bytes that it loads, so only those
-are loaded that this installation signed for this caller.
+The bytes travel through the client, and the interpreter trusts bytes that it loads. So it only
+loads bytes that this installation has signed for this caller.
 """
 
 import base64
@@ -11,29 +12,29 @@ from dataclasses import replace
 from typing import Any
 
 import pydantic_monty
-from django.conf import settings
 from django.core.signing import BadSignature, Signer
 
 from apps.accounts.caller import Caller
-from apps.agent.messages import Message
+from apps.agent.messages import ModelMessage
+from apps.capabilities.interpreter.sandbox import workers
 
 KEY = "py_interpreter_sandbox"
+MOST_BYTES = 131_072
+"""The packed variables can be up to this many bytes. A conversation stores them in each answer that
+ran code.
+"""
 PACKING = 20
-"""What is more than so many times too large before it is packed is not packed at all."""
+"""Variables whose unpacked size exceeds the limit by this factor are not packed at all."""
 MOST_UNPACKED_BYTES = 256 * 1024 * 1024
 
 
 class StateUnusable(Exception):
-    """The text tells the model why it starts anew."""
+    """Raised if the state is lost. The text gives the model the reason."""
 
 
 def fingerprint() -> str:
-    """A state depends on this, and brings its own limits along."""
-    return (
-        f"{pydantic_monty.__version__}"
-        f"/{settings.PY_INTERPRETER_SANDBOX_SECONDS:g}s"
-        f"/{settings.PY_INTERPRETER_SANDBOX_MEMORY_MB}MB"
-    )
+    """Return the interpreter's version and limits, on which a stored state depends."""
+    return f"{pydantic_monty.__version__}/{workers.CODE_SECONDS:g}s/{workers.MEMORY_MB}MB"
 
 
 def signer(caller: Caller, made_by: str) -> Signer:
@@ -41,43 +42,43 @@ def signer(caller: Caller, made_by: str) -> Signer:
 
 
 def write_state(content: bytes, caller: Caller) -> dict[str, str]:
-    """Raises `StateUnusable` when there is too much of it."""
-    limit = settings.PY_INTERPRETER_SANDBOX_STATE_BYTES
+    """Pack and sign the state. Raises `StateUnusable` if it is too large."""
     too_large = StateUnusable(
-        f"The variables are too large to be kept (more than {limit} bytes packed), so the next "
-        "call starts without those of this one. Keep less in variables, or write it to a file."
+        f"The variables are too large to be stored (more than {MOST_BYTES} bytes packed), so the "
+        "next call starts without those of this one. Store less in variables, or write it to a "
+        "file."
     )
-    if len(content) > PACKING * limit:
+    if len(content) > PACKING * MOST_BYTES:
         raise too_large
     packed = base64.b64encode(zlib.compress(content)).decode()
-    if len(packed) > limit:
+    if len(packed) > MOST_BYTES:
         raise too_large
     made_by = fingerprint()
     return {"made_by": made_by, "state": signer(caller, made_by).sign(packed)}
 
 
 def read_state(written: Any, caller: Caller) -> bytes | None:
-    """The bytes; None when there are none. Raises `StateUnusable`."""
+    """Return the bytes, None if there are none. Raises `StateUnusable`."""
     if not isinstance(written, Mapping) or not written.get("state"):
         return None
     made_by, text = fingerprint(), written["state"]
     if written.get("made_by") != made_by:
         raise StateUnusable(
-            "The interpreter has changed since the last call, so it starts anew: variables and "
-            "functions of earlier calls are gone. Define them again."
+            "The interpreter has changed since the last call, so variables and functions of "
+            "earlier calls are lost. Define them again."
         )
     try:
         packed = signer(caller, made_by).unsign(str(text))
         return unpack(base64.b64decode(packed, validate=True))
     except (BadSignature, ValueError, zlib.error) as error:
         raise StateUnusable(
-            "What earlier calls left behind cannot be used, so the interpreter starts anew: "
-            "variables and functions of earlier calls are gone. Define them again."
+            "The state of earlier calls cannot be loaded, so their variables and functions are "
+            "lost. Define them again."
         ) from error
 
 
-async def hide_state(messages: Sequence[Message]) -> Sequence[Message]:
-    """A model has no use for it."""
+async def hide_state(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    """Return the messages without states, because a model has no use for them."""
     return [
         replace(m, state={k: v for k, v in m.state.items() if k != KEY}) if KEY in m.state else m
         for m in messages

@@ -1,7 +1,7 @@
-"""The processes that run the code, and a thread for each that waits for it.
+"""The processes that run the code, each with a thread that waits for it.
 
-The interpreter's own asynchronous pool is not used: it aborts this whole process when a run is
-cancelled while its event loop ends. A thread waits without holding up anybody, and ending the
+The interpreter's own asynchronous pool is not used, because it aborts this whole process if a run
+is cancelled while its event loop ends. A waiting thread does not block other work, and ending the
 worker process ends the wait.
 """
 
@@ -17,25 +17,30 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 
-from django.conf import settings
 from pydantic_monty import Monty, MontySession, OSPolicy, ResourceLimits
 
 T = TypeVar("T")
 
 MOST_DEPTH = 400
 MOST_FILE_OPERATIONS = 20_000
-"""Each write to a file is one; they take some 0.1 ms."""
+"""One call can make up to this many file operations. Each write is one, and takes about 0.1 ms."""
+CODE_SECONDS = 10.0
+"""The code of one call can run for up to this many seconds."""
+MEMORY_MB = 128
+"""The code of one call can use up to this many megabytes of memory."""
 WAIT_SECONDS = 10.0
-"""What file operations and loading may take beyond the time that the code itself has."""
+"""File operations and loading can take this many seconds in addition to the time of the code."""
 POLICY: OSPolicy = {"sleep": "zero"}
-"""There is nothing to wait for in there, and a sleeper would keep others from running."""
+"""Calls of `sleep` return at once, because code in the sandbox has nothing to wait for, and a
+sleeper would block other calls.
+"""
 SIGNAL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 @cache
 def workers() -> tuple[Monty, ThreadPoolExecutor]:
-    """Started by the first call; a worker takes some 10 ms and 10 MB."""
-    count = settings.PY_INTERPRETER_SANDBOX_PROCESSES or max(2, os.cpu_count() or 2)
+    """Return the pool, which the first call starts. A worker takes about 10 ms and 10 MB."""
+    count = max(2, os.cpu_count() or 2)
     pool = Monty(min_processes=0, max_processes=count)
     pool.__enter__()
     threads = ThreadPoolExecutor(count, thread_name_prefix="python-sandbox")
@@ -45,8 +50,8 @@ def workers() -> tuple[Monty, ThreadPoolExecutor]:
 
 def limits() -> ResourceLimits:
     return {
-        "max_feed_duration_secs": settings.PY_INTERPRETER_SANDBOX_SECONDS,
-        "max_memory": settings.PY_INTERPRETER_SANDBOX_MEMORY_MB * 1024 * 1024,
+        "max_feed_duration_secs": CODE_SECONDS,
+        "max_memory": MEMORY_MB * 1024 * 1024,
         "max_recursion_depth": MOST_DEPTH,
         "max_suspensions": MOST_FILE_OPERATIONS,
     }
@@ -57,8 +62,8 @@ class Abandoned(Exception):
 
 
 @dataclass(slots=True)
-class Job:
-    """One use of a worker; `stop` ends it from any thread, before or while it works."""
+class WorkerJob:
+    """Represents one use of a worker. `stop` ends it from any thread, before or during its work."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     pid: int | None = None
@@ -70,9 +75,7 @@ class Job:
             with self.lock:
                 self.check()
                 self.pid = session.worker_pid
-            timer = threading.Timer(
-                settings.PY_INTERPRETER_SANDBOX_SECONDS + WAIT_SECONDS, self.end_worker
-            )
+            timer = threading.Timer(CODE_SECONDS + WAIT_SECONDS, self.end_worker)
             timer.daemon = True
             timer.start()
             try:
@@ -80,7 +83,7 @@ class Job:
             finally:
                 timer.cancel()
                 with self.lock:
-                    self.pid = None  # from here on the worker may be another's
+                    self.pid = None  # another job may use the worker from here on
 
     def check(self) -> None:
         if self.is_stopped:
@@ -93,13 +96,13 @@ class Job:
     def end_worker(self) -> None:
         with self.lock:
             if self.pid is not None:
-                with suppress(ProcessLookupError):  # it has just ended by itself
+                with suppress(ProcessLookupError):  # the worker has just ended by itself
                     os.kill(self.pid, SIGNAL)
 
 
 async def run_in_worker(work: Callable[[MontySession], T]) -> T:
     """Run `work` in a thread with a worker. A cancellation ends the worker at once."""
-    job = Job()
+    job = WorkerJob()
     pool, threads = workers()
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.run_in_executor(threads, job.run, pool, work)

@@ -1,16 +1,15 @@
-"""The shape of what the tools answer."""
+"""The shapes of the tools' results."""
 
 from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel
 
 from apps.capabilities.interpreter.sandbox.execution import SandboxOutcome
-from apps.capabilities.interpreter.server.file_names import file_uri, media_type
-from apps.capabilities.interpreter.server.sessions import Session
+from apps.capabilities.interpreter.server.sessions import Session, file_uri, media_type
 
 
 class ListedFile(BaseModel):
-    """`uri` is a resource of the server; `size` counts bytes."""
+    """A file of the session. `uri` is a resource of the server; `size` is in bytes."""
 
     uri: str
     mime_type: str
@@ -24,8 +23,10 @@ class SessionInfo(BaseModel):
 
 
 class ExecutionResult(BaseModel):
-    """`output` is what was printed, `result` the value of the last expression as text, `error` the
-    last line of `traceback`; `files` are those that the call made or changed.
+    """The result of running code.
+
+    `output` is the printed text, `result` the value of the last expression as text, `error` the
+    last line of `traceback`. `files` are the created and changed files.
     """
 
     success: bool
@@ -58,7 +59,7 @@ def execution_result(session: Session, outcome: SandboxOutcome, *, is_new: bool)
         result=execution.result or None,
         error=next((line for line in reversed(trace) if line.strip()), None),
         traceback=trace,
-        files=listed(session, outcome.files),
+        files=list_session_files(session, outcome.files),
         session_info=SessionInfo(
             session_id=session.id, instructions=instructions(session, outcome.notes, is_new=is_new)
         ),
@@ -66,12 +67,12 @@ def execution_result(session: Session, outcome: SandboxOutcome, *, is_new: bool)
 
 
 def instructions(session: Session, notes: Sequence[str], *, is_new: bool) -> str:
-    """What the model has to know for its next call."""
-    started = f"A new session was started. Use session_id {session.id!r} to go on in it."
+    """Return the instructions that the model needs for its next call."""
+    started = f"A new session was started. Use session_id {session.id!r} to continue it."
     return " ".join([started, *notes] if is_new else notes)
 
 
-def listed(session: Session, files: Mapping[str, bytes]) -> list[ListedFile]:
+def list_session_files(session: Session, files: Mapping[str, bytes]) -> list[ListedFile]:
     return [
         ListedFile(
             uri=file_uri(session.id, name),

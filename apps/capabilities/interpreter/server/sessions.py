@@ -1,51 +1,57 @@
-"""Sessions of the server: what code left behind, for as long as somebody comes back to it.
+"""Sessions of the server, which store the state that code left for later calls.
 
-A session is bytes: the variables as the sandbox writes them, and the files. No process is kept for it;
-each call has one from the pool, which ends with the call or at its limit. So nothing that a call
-started can go on, or write into the result of another.
+A session is only data: the variables as the sandbox writes them, and the files. Each call runs in a
+process from the pool, which ends with the call or at its limit. So nothing that a call started can
+keep running, or write into the result of another call.
 """
 
 import asyncio
+import mimetypes
 import secrets
 import string
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from urllib.parse import quote
 
 from mcp.server.mcpserver.exceptions import ToolError
 
-from apps.capabilities.interpreter.sandbox.execution import SandboxOutcome, execute
+from apps.capabilities.interpreter.engines import file_type
+from apps.capabilities.interpreter.sandbox.execution import SandboxOutcome, execute_code
 from apps.capabilities.interpreter.sandbox.workers import run_in_worker
-from apps.capabilities.interpreter.server.file_names import is_file_name
 
-ALPHABET = string.ascii_lowercase + string.digits  # a URI's host has no capitals
+ALPHABET = string.ascii_lowercase + string.digits  # hosts in URIs are lower case
 ID_CHARACTERS = 16
 NEW = frozenset({"", "0"})
-"""Ids that start a session."""
+"""A request with one of these session IDs starts a session."""
 IDLE_SECONDS = 30 * 60.0
 SWEEP_SECONDS = 5 * 60.0
 MOST_SESSIONS = 64
 MOST_BYTES = 512 * 1024 * 1024
-"""Of all sessions. The one that was used longest ago makes room for a new one."""
+"""All sessions together can use up to this many bytes. A new session evicts the least recently used
+one.
+"""
 MOST_SESSION_BYTES = 64 * 1024 * 1024
 MOST_SESSION_FILES = 100
+MOST_CHARACTERS = 200
+BINARY = "application/octet-stream"
 
 
 class SessionExpired(ToolError):
-    """There is no such session, or there is none any more."""
+    """Raised if the session does not exist, or no longer exists."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(
             f"SessionExpired: there is no session {session_id[:40]!r}. A session ends after "
-            f"{IDLE_SECONDS / 60:g} minutes without a call, when it is cleared, or when the server "
-            "needs its place. Leave session_id empty to start a new one, and define again what the "
-            "code needs."
+            f"{IDLE_SECONDS / 60:g} minutes without a call, when it is cleared, or when the "
+            "server needs its memory. Leave session_id empty to start a new one, and define "
+            "again what the code needs."
         )
 
 
 @dataclass(slots=True)
 class Session:
-    """Calls build on each other, so each waits for its `turn`."""
+    """Represents a session. Calls build on each other, so each waits for its `turn`."""
 
     id: str
     used_at: float
@@ -59,14 +65,14 @@ class Session:
 
 
 class Sessions:
-    """`clock` tells seconds that only grow."""
+    """Contains the sessions of the server. `clock` returns monotonic seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.open: dict[str, Session] = {}
 
     def find_or_start(self, session_id: str) -> Session:
-        """Raises `SessionExpired`."""
+        """Raises `SessionExpired` if the requested session does not exist."""
         if session_id not in NEW:
             return self.find(session_id)
         self.sweep()
@@ -76,7 +82,7 @@ class Sessions:
         return session
 
     def find(self, session_id: str) -> Session:
-        """Raises `SessionExpired`."""
+        """Raises `SessionExpired` if the session does not exist."""
         self.sweep()
         session = self.open.get(session_id)
         if session is None:
@@ -85,18 +91,20 @@ class Sessions:
         return session
 
     def clear(self, session_id: str) -> None:
-        """Raises `SessionExpired`. Code that is running comes to its end, and leaves nothing."""
+        """Delete a session. Running code finishes, and leaves nothing. Raises `SessionExpired`."""
         del self.open[self.find(session_id).id]
 
     def sweep(self) -> None:
-        """Forget those that nobody has used for half an hour."""
+        """Delete sessions that were unused for half an hour."""
         oldest = self.clock() - IDLE_SECONDS
         for session in [*self.open.values()]:
             if session.used_at <= oldest and not session.turn.locked():
                 del self.open[session.id]
 
     def make_room(self, needed: Session) -> None:
-        """Forget the others, the longest unused first, until the rest is within the limits."""
+        """Delete other sessions, the least recently used first, until the rest is within the
+        limits.
+        """
         others = sorted(self.open.values(), key=lambda one: one.used_at, reverse=True)
         total = sum(one.size for one in others)
         while len(self.open) > MOST_SESSIONS or total > MOST_BYTES:
@@ -106,32 +114,36 @@ class Sessions:
                 del self.open[oldest.id]
 
     async def execute(self, session: Session, code: str) -> SandboxOutcome:
-        """Run the code and keep what it left. Raises `SessionExpired`."""
+        """Run the code and store its state. Raises `SessionExpired`."""
         async with session.turn:
             self.check(session)
             files, state = dict(session.files), session.state
-            outcome = await run_in_worker(lambda worker: execute(worker, code, files, state))
+            outcome = await run_in_worker(lambda worker: execute_code(worker, code, files, state))
             self.check(session)
             session.used_at = self.clock()
             return self.keep(session, outcome)
 
     def check(self, session: Session) -> None:
-        """Raises `SessionExpired` for one that was cleared while a call waited or worked."""
+        """Raises `SessionExpired` if the session was cleared while a call waited or ran."""
         if self.open.get(session.id) is not session:
             raise SessionExpired(session.id)
 
     def keep(self, session: Session, outcome: SandboxOutcome) -> SandboxOutcome:
-        """The outcome with those files alone that were kept, and notes on the rest."""
+        """Store the state. Return the outcome with only the stored files, and notes about the
+        others.
+        """
         notes = list(outcome.notes)
         if outcome.is_state_lost:
             session.state = None
-            notes.append("Earlier variables could not be loaded; the interpreter started anew.")
+            notes.append(
+                "Earlier variables could not be loaded; the interpreter started with none."
+            )
         for name in outcome.removed:
             session.files.pop(name, None)
         kept = {}
         for name, content in outcome.files.items():
             if problem := self.file_problem(session, name, content):
-                notes.append(f"The file {name[:100]!r} is not kept: {problem}.")
+                notes.append(f"The file {name[:100]!r} is not stored: {problem}.")
             else:
                 kept[name] = session.files[name] = content
         if outcome.state is not None:
@@ -139,18 +151,37 @@ class Sessions:
         if session.size > MOST_SESSION_BYTES:
             session.state = None
             notes.append(
-                "The variables are too large to be kept: the next call starts without any."
+                "The variables are too large to be stored, so the next call starts without any."
             )
         self.make_room(session)
         return replace(outcome, files=kept, notes=tuple(notes))
 
     def file_problem(self, session: Session, name: str, content: bytes) -> str:
-        """ "" for a file that can be kept."""
+        """Return why a file cannot be stored, "" if it can."""
         if not is_file_name(name):
-            return "its name is not one of a file"
+            return "its name is not a valid file name"
         if name not in session.files and len(session.files) >= MOST_SESSION_FILES:
-            return f"the session has {MOST_SESSION_FILES} files already"
+            return f"the session already has {MOST_SESSION_FILES} files, which is the limit"
         held = sum(len(one) for other, one in session.files.items() if other != name)
         if held + len(content) > MOST_SESSION_BYTES:
-            return f"the session would have more than {MOST_SESSION_BYTES:,} bytes of files"
+            return f"the files of the session would exceed {MOST_SESSION_BYTES:,} bytes"
         return ""
+
+
+def is_file_name(name: str) -> bool:
+    """Return True if the name is a path below the working directory, in one printable line."""
+    parts = name.split("/")
+    return (
+        len(name) <= MOST_CHARACTERS
+        and name.isprintable()
+        and "\\" not in name
+        and not {"", ".", ".."}.intersection(parts)
+    )
+
+
+def media_type(name: str) -> str:
+    return file_type(name) or mimetypes.guess_type(name)[0] or BINARY
+
+
+def file_uri(session_id: str, name: str) -> str:
+    return f"kernel://{session_id}/{quote(name)}"

@@ -21,15 +21,15 @@ from apps.capabilities.interpreter.server.execution_results import (
     ExecutionResult,
     SessionFiles,
     execution_result,
-    listed,
+    list_session_files,
 )
-from apps.capabilities.interpreter.server.file_names import media_type
 from apps.capabilities.interpreter.server.sessions import (
     ID_CHARACTERS,
     NEW,
     SWEEP_SECONDS,
     SessionExpired,
     Sessions,
+    media_type,
 )
 
 Code = Annotated[
@@ -46,13 +46,13 @@ SessionToUse = Annotated[
     str,
     Field(
         max_length=ID_CHARACTERS,
-        description="Id of the session to go on in; empty or 0 starts a new one.",
+        description="Id of the session to continue; empty or 0 starts a new one.",
     ),
 ]
 
 
 class InterpreterServer(MCPServer[None]):
-    """Files have types of their own; a resource template has one for all."""
+    """The server. It sets the type of each file, because a resource template has one type for all."""
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[None, Any] | None = None
@@ -65,7 +65,7 @@ class InterpreterServer(MCPServer[None]):
 
 @dataclass(frozen=True, slots=True)
 class SessionTools:
-    """Each raises `SessionExpired`, but for the resource."""
+    """The tools of the server. Each raises `SessionExpired`; the resource does not."""
 
     sessions: Sessions
 
@@ -76,14 +76,14 @@ class SessionTools:
 
     async def list_session_files(self, session_id: SessionId) -> SessionFiles:
         session = self.sessions.find(session_id)
-        return SessionFiles(session_id=session.id, files=listed(session, session.files))
+        return SessionFiles(session_id=session.id, files=list_session_files(session, session.files))
 
     async def clear_session(self, session_id: SessionId) -> ClearedSession:
         self.sessions.clear(session_id)
         return ClearedSession(session_id=session_id, cleared=True)
 
     async def session_file(self, session_id: str, file: str) -> bytes:
-        """Raises `ResourceNotFoundError`."""
+        """Return the content of a file. Raises `ResourceNotFoundError`."""
         try:
             return self.sessions.find(session_id).files[file]
         except SessionExpired as error:
@@ -99,7 +99,7 @@ def interpreter_server(sessions: Sessions) -> InterpreterServer:
     server.add_tool(
         tools.execute_code,
         description="Runs Python code and returns what it printed, the value of its last "
-        f"expression and the files that it made. {language_advice()} {session_advice()}",
+        f"expression and the files that it created. {language_advice()} {session_advice()}",
     )
     server.add_tool(
         tools.list_session_files,
@@ -107,9 +107,9 @@ def interpreter_server(sessions: Sessions) -> InterpreterServer:
         annotations=ToolAnnotations(read_only_hint=True),
     )
     server.add_tool(
-        tools.clear_session, description="Ends a session; its variables and files are gone."
+        tools.clear_session, description="Ends a session and deletes its variables and files."
     )
-    # The template refuses paths that lead out of a session.
+    # The template refuses paths that leave a session.
     server.resource("kernel://{session_id}/{+file}", description="A file of a session.")(
         tools.session_file
     )
@@ -118,7 +118,7 @@ def interpreter_server(sessions: Sessions) -> InterpreterServer:
 
 @asynccontextmanager
 async def sweeping(sessions: Sessions, server: MCPServer[None]) -> AsyncIterator[None]:
-    """Forget unused sessions while the server runs, also when nobody calls it."""
+    """Delete unused sessions while the server runs, even when there are no calls."""
     task = asyncio.create_task(sweep_for_ever(sessions))
     try:
         yield

@@ -3,11 +3,19 @@ from pathlib import Path
 from typing import Any
 
 from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.cases.junit import junit_xml
 from apps.cases.models import CaseResult, CaseRun
-from apps.cases.runner import MOST_TIMES, CaseRunRequest, begin, carry_out, problem_text
+from apps.cases.runner import (
+    MOST_TIMES,
+    CaseRunRequest,
+    begin,
+    carry_out,
+    finish,
+    problem_text,
+)
 from apps.catalog.models import Application
 from apps.errors import QuickAppError
 from apps.live.hub import HUB
@@ -21,7 +29,7 @@ class Command(BaseCommand):
     )
 
     def create_parser(self, *names: str, **options: Any) -> Any:
-        # Django's own --version gives way to that of the application.
+        # Replace Django's own --version with the application's version.
         return super().create_parser(*names, **options, conflict_handler="resolve")
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,20 +37,24 @@ class Command(BaseCommand):
         parser.add_argument("--version", dest="target", default="live", help="live, draft or 3")
         parser.add_argument("--live", action="store_true", help="ask models and call tools")
         parser.add_argument("--models", action="store_true", help="ask models; tools are recorded")
-        parser.add_argument("--times", type=int, default=1, help=f"so often (up to {MOST_TIMES})")
-        parser.add_argument("--record", action="store_true", help="keep what is asked (--live)")
         parser.add_argument(
-            "--approve", action="store_true", help="approve calls that ask (--live)"
+            "--times", type=int, default=1, help=f"run each case this often (up to {MOST_TIMES})"
         )
         parser.add_argument(
-            "--case", action="append", default=[], help="only the case of that name"
+            "--record", action="store_true", help="record models and tools (with --live)"
+        )
+        parser.add_argument(
+            "--approve", action="store_true", help="approve calls that need approval (with --live)"
+        )
+        parser.add_argument(
+            "--case", action="append", default=[], help="run only the case with this name"
         )
         parser.add_argument("--junit", type=Path, help="write the results as JUnit XML")
 
     def handle(self, *args: Any, slug: str, **options: Any) -> None:
         application = Application.objects.filter(slug=slug).first()
         if application is None:
-            raise CommandError(f"There is no application {slug!r}.")
+            raise CommandError(f"Unknown application: {slug!r}.")
         request = self.request(application, options)
         try:
             run = begin(application, None, request)
@@ -61,14 +73,14 @@ class Command(BaseCommand):
             raise CommandError(f"{len(results) - passed} failed.")
 
     def request(self, application: Application, options: dict[str, Any]) -> CaseRunRequest:
-        """Raises `CommandError`."""
+        """Raises `CommandError` for options that do not fit together, and for unknown test cases."""
         if options["record"] and not options["live"]:
             raise CommandError("--record needs --live.")
         numbers = None
         if names := options["case"]:
             found = dict(application.cases.filter(name__in=names).values_list("name", "pk"))
             if missing := [name for name in names if name not in found]:
-                raise CommandError(f"There is no case {missing[0]!r}.")
+                raise CommandError(f"Unknown test case: {missing[0]!r}.")
             numbers = tuple(found.values())
         return CaseRunRequest(
             options["target"],
@@ -82,6 +94,9 @@ class Command(BaseCommand):
     async def run_all(self, run: CaseRun, request: CaseRunRequest) -> None:
         try:
             await carry_out(HUB, run, request.cases, self.tell)
+        except BaseException:
+            await database_sync_to_async(finish)(run, "The command that ran the cases was stopped.")
+            raise
         finally:
             await HUB.budgets.close()
             await HUB.summaries.close()

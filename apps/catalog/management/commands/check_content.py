@@ -15,9 +15,9 @@ class Command(BaseCommand):
     help = (
         "Check prompt/*.md, tool/*.json, toolset/*.json, skills/*/SKILL.md and "
         "default_configuration.json of every directory, and the rows of the database, each alone "
-        "and with what it refers to. Fails when something is wrong."
+        "and with the items that it refers to. Fails if there are problems."
     )
-    requires_system_checks = ()  # they would say the same
+    requires_system_checks = ()  # the system checks report the same problems
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -30,7 +30,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, directory: list[Path], **options: Any) -> None:
         try:
             rows = read_rows()
-        except DatabaseError as error:  # files are checked where there is no database, too
+        except DatabaseError as error:  # files are checked even without a database
             rows = None
             self.stderr.write(self.style.WARNING(f"Warning: no rows were checked: {error}"))
         content = read_layers((*directories(), *directory), rows)
@@ -39,4 +39,4 @@ class Command(BaseCommand):
         names = [
             f"{kind} {name}" for kind, items in content.items.items() for name in sorted(items)
         ]
-        self.stdout.write("\n".join([*names, f"{len(names)} items, nothing is wrong."]))
+        self.stdout.write("\n".join([*names, f"{len(names)} items, no problems."]))

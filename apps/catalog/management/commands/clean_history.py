@@ -1,5 +1,3 @@
-"""To be run by a timer once a day."""
-
 from typing import Any
 
 from django.conf import settings
@@ -17,13 +15,13 @@ class Command(BaseCommand):
             "--days",
             type=int,
             default=settings.HISTORY_DAYS,
-            help="Keep so many days instead (HISTORY_DAYS is %(default)s); 0 keeps everything.",
+            help="Retain this many days instead (HISTORY_DAYS is %(default)s); 0 retains everything.",
         )
 
     def handle(self, *args: Any, days: int, **options: Any) -> None:
         if days < 0:
             raise CommandError("--days must be 0 or more.")
         if not days:
-            self.stdout.write("The history is kept for ever.")
+            self.stdout.write("The history is retained forever.")
             return
         self.stdout.write(f"Deleted: {delete_older(Change, 'at', days)}.")

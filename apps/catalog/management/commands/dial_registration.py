@@ -5,7 +5,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.catalog.models import Application
-from apps.catalog.registration import Addresses, address, registration
+from apps.catalog.registration import Addresses, clean_url, registration
 
 
 class Command(BaseCommand):
@@ -21,7 +21,7 @@ class Command(BaseCommand):
             help="Where DIAL Core reaches this server (default: %(default)s).",
         )
         parser.add_argument(
-            "--site-url", help="Where people's browsers reach this server (default: the base URL)."
+            "--site-url", help="Where users' browsers reach this server (default: the base URL)."
         )
         parser.add_argument(
             "--id", default=settings.APP_SCHEMA_ID, help="The type's $id (default: %(default)s)."
@@ -29,12 +29,12 @@ class Command(BaseCommand):
         parser.add_argument("slugs", nargs="*", help="Only these applications (default: all).")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        service = address("--base-url", options["base_url"])
-        site = address("--site-url", options["site_url"] or service)
+        service = clean_url("--base-url", options["base_url"])
+        site = clean_url("--site-url", options["site_url"] or service)
         found = Application.objects.filter(is_enabled=True)
         if slugs := options["slugs"]:
             found = found.filter(slug__in=slugs)
             if unknown := sorted({*slugs} - {application.slug for application in found}):
-                raise CommandError(f"There is no enabled application {', '.join(unknown)}.")
+                raise CommandError(f"Not an enabled application: {', '.join(unknown)}.")
         entries = registration(options["id"], Addresses(service, site), found)
         self.stdout.write(json.dumps(entries, indent=2, ensure_ascii=False))

@@ -11,19 +11,21 @@ from apps.catalog.models import Application
 class Command(BaseCommand):
     help = (
         "Write applications as files, which import_content reads: application.yaml, prompt.md, "
-        "skills and cases. Secrets stand in them by their names."
+        "skills and cases. The files contain only the names of secrets."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("directory", type=Path)
-        parser.add_argument("slugs", nargs="*", metavar="SLUG", help="default: all that are in use")
         parser.add_argument(
-            "--draft", action="store_true", help="their drafts, of those that have one"
+            "slugs", nargs="*", metavar="SLUG", help="default: all enabled applications"
+        )
+        parser.add_argument(
+            "--draft", action="store_true", help="export the drafts of applications that have one"
         )
         parser.add_argument(
             "--with-real-runs",
             action="store_true",
-            help="also write the cases that were made of somebody's run",
+            help="also export test cases made from a user's run",
         )
 
     def handle(
@@ -35,7 +37,7 @@ class Command(BaseCommand):
         with_real_runs: bool,
         **options: Any,
     ) -> None:
-        applications = chosen(slugs, draft=draft)
+        applications = choose_applications(slugs, draft=draft)
         files: dict[str, bytes] = {}
         problems: list[str] = []
         for application in applications:
@@ -54,13 +56,15 @@ class Command(BaseCommand):
             self.stdout.write(f"exported  application {application.slug}")
 
 
-def chosen(slugs: list[str], *, draft: bool) -> list[Application]:
-    """If none is named, all that are in use. Raises `CommandError` for one that there is not."""
+def choose_applications(slugs: list[str], *, draft: bool) -> list[Application]:
+    """Return the named applications, or all enabled ones. Raises `CommandError` for an unknown
+    name.
+    """
     rows = Application.objects.order_by("slug")
     used = rows.filter(archived_at=None)
     found = list(
         rows.filter(slug__in=slugs) if slugs else used if draft else used.exclude(live_number=0)
     )
     if unknown := sorted({*slugs} - {row.slug for row in found}):
-        raise CommandError(f"There is no application {', '.join(map(repr, unknown))}.")
+        raise CommandError(f"Unknown application: {', '.join(map(repr, unknown))}.")
     return found

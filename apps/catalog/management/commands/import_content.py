@@ -7,24 +7,23 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import IntegrityError
 from django.utils.text import Truncator
 
+from apps.catalog.application_files.row_files import ContentInvalid
+from apps.catalog.application_files.row_import import ImportedFile, import_directories
 from apps.catalog.content.installed import directories
-from apps.catalog.history.differences import Difference
-from apps.catalog.history.display import rendered_differences
-from apps.catalog.history.line_differences import LineKind
-from apps.catalog.row_files import ContentInvalid
-from apps.catalog.row_import import ImportedFile, import_directories
+from apps.catalog.history.differences import LineKind, ValueDifference
+from apps.catalog.history.display import rendered_difference
 
 OVERWRITE = "--overwrite"
 LONGEST = 100
-"""Characters of a value on a line."""
+"""A value on a line is cut at this many characters."""
 SIGNS: Mapping[LineKind, str] = {"added": "+", "removed": "-", "same": " ", "place": " "}
 
 
 class Command(BaseCommand):
     help = (
         "Import application/*.json, application/*/application.yaml and deployment/*.json of a "
-        "directory. Everything is checked first; what an operator has changed since the last "
-        "import is left as it is."
+        "directory. All files are checked first. Rows that an operator has changed since the "
+        "last import are not overwritten."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -32,14 +31,14 @@ class Command(BaseCommand):
             "directory",
             nargs="?",
             type=Path,
-            help="default: the built-in content and PREDEFINED_EXTRA_PATHS, later ones winning",
+            help="default: the built-in content and PREDEFINED_EXTRA_PATHS; later ones win",
         )
         parser.add_argument(
-            OVERWRITE, action="store_true", help="replace what an operator has changed, too"
+            OVERWRITE, action="store_true", help="also replace rows that an operator has changed"
         )
 
         parser.add_argument(
-            "--dry-run", action="store_true", help="tell what would change, and change nothing"
+            "--dry-run", action="store_true", help="report the changes, and save nothing"
         )
 
     def handle(
@@ -53,7 +52,7 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was imported.\n{lines}") from error
         except IntegrityError as error:
             raise CommandError(
-                "Nothing was imported: somebody else changed the same rows. Try again."
+                "Nothing was imported: the same rows were changed at the same time. Try again."
             ) from error
         for warning in report.warnings:
             self.stderr.write(self.style.WARNING(f"Warning: {warning}"))
@@ -74,9 +73,11 @@ def lines_of(outcomes: Iterable[ImportedFile], *, with_differences: bool = False
     return lines or ["There was nothing to import."]
 
 
-def difference_lines(found: Iterable[Difference]) -> Iterator[str]:
-    """`    manifest.orchestrator.max_iterations: 10 → 20`, longer texts line by line."""
-    for one in rendered_differences(found):
+def difference_lines(found: Iterable[ValueDifference]) -> Iterator[str]:
+    """Yield lines such as `    manifest.orchestrator.max_iterations: 10 → 20`. Longer texts are
+    compared line by line.
+    """
+    for one in map(rendered_difference, found):
         if not one.lines:
             yield f"    {one.path}: {on_one_line(one.before)} → {on_one_line(one.after)}"
             continue

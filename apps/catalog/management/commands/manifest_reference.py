@@ -1,11 +1,11 @@
-"""To be run after a field of manifests has changed."""
+"""Update the manifest reference. Run this command after a field of manifests has changed."""
 
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.manifest.reference import ReferenceIncomplete, rendered
+from apps.manifest.schema.reference import ReferenceIncomplete, render_tables
 
 
 class Command(BaseCommand):
@@ -14,6 +14,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         path = settings.BASE_DIR / "docs" / "manifest.md"
         try:
-            path.write_text(rendered(path.read_text()))
+            before = path.read_text()
+            path.write_text(written := render_tables(before))
+        except FileNotFoundError:
+            raise CommandError(f"{path} does not exist; run this command in a checkout.") from None
         except ReferenceIncomplete as error:
             raise CommandError(f"{path.name}: {error}") from error
+        self.stdout.write(f"docs/{path.name}: {'unchanged' if written == before else 'changed'}")

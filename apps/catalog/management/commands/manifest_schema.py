@@ -4,8 +4,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from apps.catalog.registration import TYPE_ID, Addresses, address
-from apps.manifest.schema import manifest_schema, registered_schema
+from apps.catalog.registration import TYPE_ID, Addresses, clean_url
+from apps.manifest.schema.manifest_schema import manifest_schema, registered_schema
 
 
 class Command(BaseCommand):
@@ -21,17 +21,17 @@ class Command(BaseCommand):
             "--id", default=settings.APP_SCHEMA_ID, help="The schema's $id (default: %(default)s)."
         )
         parser.add_argument(
-            "--plain", action="store_true", help="Without the keys that only DIAL Core needs."
+            "--plain", action="store_true", help="Omit the keys that only DIAL Core needs."
         )
         parser.add_argument(
             "--preview",
             action="store_true",
             default=settings.ENABLE_PREVIEW_FEATURES,
-            help="With preview features (default: as ENABLE_PREVIEW_FEATURES says).",
+            help="Include preview features (default: ENABLE_PREVIEW_FEATURES).",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        service = address("--base-url", options["base_url"])
+        service = clean_url("--base-url", options["base_url"])
         addresses = Addresses(service, service)
         installation = {
             "preview": options["preview"],

@@ -103,7 +103,7 @@ function wirePalette(dialog) {
     } catch {
       if (isStale()) return;
       show([]);
-      state.textContent = texts.gettext("This cannot be searched now. Reload the page and sign in again.");
+      state.textContent = texts.gettext("Search is unavailable. Reload the page and sign in again.");
     }
   }
 
@@ -115,7 +115,7 @@ function wirePalette(dialog) {
     input.setAttribute("aria-expanded", String(count > 0));
     list.hidden = count === 0;
     const found = texts.ngettext("{count} found", "{count} found", count).replace("{count}", String(count));
-    state.textContent = count === 0 ? texts.gettext("Nothing is found that you may see.") : found;
+    state.textContent = count === 0 ? texts.gettext("No results that you can see.") : found;
     choose(1);
     if (opensFirst) options().find(isChosen)?.click();
     opensFirst = false;

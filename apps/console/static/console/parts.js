@@ -24,6 +24,9 @@ export function parts(root, selector, kind) {
   return /** @type {Part[]} */ ([...root.querySelectorAll(selector)].filter((one) => one instanceof kind));
 }
 
+/** For a request without an answer, or with that of the page to sign in. */
+export const UNREACHABLE = "This server is unreachable, or you are signed out.";
+
 /** Return the message of what was thrown. @param {unknown} error */
 export function reasonOf(error) {
   return error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
-"""A pasted curl command as one REST tool. Nothing of it is ever executed.
+"""Converts a pasted curl command into a REST tool. The command is never executed.
 
-A credential in it is taken out: the manifest names a secret in its place, and whoever pasted it
-decides whether it is kept as that secret.
+A credential in it is replaced with the name of a secret, and the user decides whether to store it
+as that secret.
 """
 
 import json
@@ -15,10 +15,10 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from apps.console.studio.tool_sources.curl_options import DATA, read_command
 from apps.console.studio.tool_sources.rest_tools import RestParameter, function_name, rest_tool
-from apps.console.studio.tool_sources.security_schemes import Authorization, secret_name
+from apps.console.studio.tool_sources.security_schemes import SchemeAuthorization, secret_name
 from apps.console.studio.tool_sources.source_texts import SourceInvalid
-from apps.manifest.json_document import document_problems
 from apps.manifest.secrets import SECRET, reads_as_credential
+from apps.manifest.validation.json_document import document_problems
 from apps.workspace.egress.urls import AddressInvalid, read_url
 
 BORING = frozenset(
@@ -40,23 +40,25 @@ METHODS = frozenset({"get", "post", "put", "delete"})
 
 @dataclass(frozen=True, slots=True)
 class CurlTool:
-    """`credential` is the text that was taken out of the command, "" for none: it is shown to nobody
-    but the person who pasted it, and kept nowhere.
+    """Contains the tool of a command. `credential` is the text that was removed from the command,
+    or "".
+
+    It is shown only to the user who pasted it, and never stored.
     """
 
     base_url: str
     tool: Mapping[str, Any] = field(repr=False)
-    authorization: Authorization | None = None
+    authorization: SchemeAuthorization | None = None
     credential: str = field(default="", repr=False)
     notes: tuple[str, ...] = ()
 
 
 def read_curl(text: str) -> CurlTool:
-    """Raises `SourceInvalid`."""
+    """Parse a command. Raises `SourceInvalid`."""
     asked = read_command(text)
     addresses = [*asked.url, *asked.addresses]
     if len(addresses) != 1:
-        raise SourceInvalid("The command names no address, or more than one; give it exactly one.")
+        raise SourceInvalid("The command must contain exactly one address.")
     url = addresses[0] if "://" in addresses[0] else f"https://{addresses[0]}"
     try:
         parts = urlsplit(url)
@@ -71,7 +73,7 @@ def read_curl(text: str) -> CurlTool:
     if asked.get:
         query, fields = {**query, **{k: as_text(v) for k, v in fields.items()}}, {}
     elif fields and method in {"get", "delete"}:
-        raise SourceInvalid("Tools send a body with POST and PUT alone.")
+        raise SourceInvalid("Tools can send a body only with POST and PUT.")
     title = parts.hostname or "service"
     found = Findings(title)
     if user := asked.user or unquote(parts.netloc.rpartition("@")[0]):
@@ -99,20 +101,22 @@ def method_of(asked: Namespace, *, has_body: bool) -> str:
     named = (asked.request or "").lower()
     method = "head" if asked.head else named or ("post" if has_body and not asked.get else "get")
     if method not in METHODS:
-        raise SourceInvalid("Tools call with GET, POST, PUT and DELETE; the command has another.")
+        raise SourceInvalid(
+            "The command has an unsupported method. Tools can use GET, POST, PUT and DELETE."
+        )
     return method
 
 
 def body_fields(asked: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]:
-    """The fields of the body, from JSON or from a form."""
+    """Yield the fields of the body, which may be JSON or a form."""
     given = {name: getattr(asked, f"data{name}") for name in DATA}
     if any(text.startswith("@") for texts in given.values() for text in texts):
-        raise SourceInvalid("The command reads its body from a file; paste what is in it.")
+        raise SourceInvalid("The command reads its body from a file. Paste the contents instead.")
     forms = [text for name in ("-F", "--form", "--form-string") for text in given.pop(name)]
     for text in forms:
         key, _, value = text.partition("=")
         if value.startswith(("@", "<")):
-            raise SourceInvalid("The command sends a file, and tools send JSON.")
+            raise SourceInvalid("The command sends a file, but tools can send only JSON.")
         yield key, value.partition(";type=")[0]
     texts = [text for found in given.values() for text in found]
     whole = "&".join(texts) if len(texts) > 1 else "".join(texts)
@@ -122,7 +126,7 @@ def body_fields(asked: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]
         except (ValueError, RecursionError):
             raise SourceInvalid("The body of the command is not valid JSON.") from None
         if document_problems(body):
-            raise SourceInvalid("The body is no object that tools can send.")
+            raise SourceInvalid("The body is not an object, so tools cannot send it.")
         yield from body.items()
         return
     yield from parse_qsl(whole, keep_blank_values=True)
@@ -138,29 +142,29 @@ def headers_of(asked: Namespace, found: "Findings", notes: list[str]) -> dict[st
         if name.lower() == "authorization":
             found.authorize(value)
         elif name.lower() == "cookie":
-            notes.append("Cookies are left out: tools send none.")
+            notes.append("Cookies are omitted, because tools send none.")
         elif name and value and name.lower() not in BORING:
             kept[name] = value
     return kept
 
 
 class Findings:
-    """The credential of a command, and how it is sent. The first one counts."""
+    """Contains the first credential of a command, and how it is sent."""
 
     def __init__(self, title: str) -> None:
         self.title = title
-        self.authorization: Authorization | None = None
+        self.authorization: SchemeAuthorization | None = None
         self.credential = ""
         self.notes: list[str] = []
 
     def keep(self, kind: str, word: str, credential: str, written: dict[str, Any]) -> None:
         if self.authorization is not None:
-            self.notes.append("The command has several credentials; the first is proposed.")
+            self.notes.append("The command has several credentials; only the first is used.")
             return
         secret = secret_name(self.title, word)
         field_name = {"basic": "password", "bearer": "token", "api_key": "key"}[kind]
         whole = {"type": kind, field_name: {SECRET: secret}, **written}
-        self.authorization, self.credential = Authorization(kind, whole, secret), credential
+        self.authorization, self.credential = SchemeAuthorization(kind, whole, secret), credential
 
     def basic(self, user: str) -> None:
         name, _, password = user.partition(":")
@@ -177,7 +181,7 @@ class Findings:
             try:
                 self.basic(b64decode(rest.strip(), validate=True).decode())
             except ValueError:
-                self.notes.append("The header Authorization cannot be read and is left out.")
+                self.notes.append("The header Authorization cannot be read and is omitted.")
         else:
             self.keep("api_key", "key", value, {"name": "Authorization", "location": "header"})
 
@@ -192,7 +196,7 @@ class Findings:
                 yield RestParameter(key, where, schema_of(kept))
 
     def without_credentials(self, value: Any) -> Any:
-        """A value whose texts inside of it that read as credentials are empty."""
+        """Return a value in which texts that look like credentials are empty."""
         if isinstance(value, list):
             return [self.without_credentials(one) for one in value]
         if not isinstance(value, dict):
@@ -202,7 +206,9 @@ class Findings:
         }
         if hidden:
             left_out = ", ".join(sorted(hidden))
-            self.notes.append(f"What the body says of {left_out} is left out; it is a credential.")
+            self.notes.append(
+                f"The value of {left_out} in the body is omitted, because it is a credential."
+            )
         return {
             key: "" if key in hidden else self.without_credentials(part)
             for key, part in value.items()
@@ -210,26 +216,26 @@ class Findings:
 
 
 def schema_of(value: Any) -> dict[str, Any]:
-    """The command's own value becomes the default, as far as a parameter can have it."""
+    """Return a schema whose default is the value in the command, if a parameter can have it."""
     match value:
         case bool():
             return {"type": "boolean", "default": value}
         case int() | float():
             return {"type": "integer" if isinstance(value, int) else "number", "default": value}
         case list():
-            inner = nested(value[0]) if value else {"type": "string"}
+            inner = nested_object(value[0]) if value else {"type": "string"}
             return {"type": "array", "items": inner, "description": "A list.", "default": value}
         case dict():
-            return {**nested(value), "default": value}
+            return {**nested_object(value), "default": value}
         case None:
             return {"type": "string"}
         case _:
             return {"type": "string", "default": value}
 
 
-def nested(value: Any) -> dict[str, Any]:
+def nested_object(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
-        properties = {key: nested(part) for key, part in value.items()}
+        properties = {key: nested_object(part) for key, part in value.items()}
         return {"type": "object", "properties": properties, "description": "An object."}
     found = schema_of(value)
     found.pop("default", None)

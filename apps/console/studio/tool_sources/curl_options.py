@@ -1,4 +1,4 @@
-"""The options of curl that say something of a request, and those that do not."""
+"""The options of curl, with and without an effect on the request."""
 
 import re
 import shlex
@@ -98,7 +98,9 @@ def make_parser() -> CommandParser:
 
 def read_command(text: str) -> Namespace:
     if len(text) > LONGEST_COMMAND:
-        raise SourceInvalid(f"The command has more than {LONGEST_COMMAND:,} characters.")
+        raise SourceInvalid(
+            f"The command is too long; the limit is {LONGEST_COMMAND:,} characters."
+        )
     text = re.sub(r"[\\^]\r?\n", " ", text.strip()).removeprefix("$ ")
     text = re.sub(r"\$(?=')", "", text)  # $'…' of bash
     try:
@@ -106,7 +108,7 @@ def read_command(text: str) -> Namespace:
     except ValueError as error:
         raise SourceInvalid(f"The command cannot be read: {str(error).lower()}.") from None
     if not words or words[0].rpartition("/")[2].removesuffix(".exe") != "curl":
-        raise SourceInvalid("This is no curl command: it begins with the word curl.")
+        raise SourceInvalid("This is not a curl command. It must begin with curl.")
     for word in words:
         if word in {"|", "&&", ";", ">", "||", "&"}:
             words = words[: words.index(word)]

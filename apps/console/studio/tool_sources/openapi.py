@@ -1,11 +1,11 @@
-"""The operations of an OpenAPI document (2.0, 3.0 and 3.1) as REST tools to choose from.
+"""Converts the operations of an OpenAPI document (2.0, 3.0 and 3.1) into REST tools to choose from.
 
-The document is another's. Nothing that it refers to elsewhere is read, and an operation that no tool
-can carry out says why.
+The document is not trusted: references to other documents are not followed. An operation that no
+tool can call has the reason as its `problem`.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urljoin
@@ -14,26 +14,28 @@ from apps.console.studio.tool_sources.parameter_dialect import (
     DEEPEST,
     DEPTHS,
     MOST_PARTS,
-    SchemaReader,
+    ParameterReader,
     ToolTooLarge,
-    described,
-    listed,
+    description_or_default,
+    list_or_empty,
 )
 from apps.console.studio.tool_sources.references import References
 from apps.console.studio.tool_sources.request_bodies import BodyReader
 from apps.console.studio.tool_sources.rest_tools import RestParameter, function_name, rest_tool
-from apps.console.studio.tool_sources.security_schemes import Authorization, authorization_of
+from apps.console.studio.tool_sources.security_schemes import SchemeAuthorization, authorization_of
 from apps.console.studio.tool_sources.source_texts import SourceInvalid
 from apps.console.studio.tool_sources.swagger import as_openapi
+from apps.manifest.validation.warnings import MOST_TOOL_CHARACTERS, parameter_size
 from apps.workspace.egress.urls import AddressInvalid, read_url
 
 METHODS = ("get", "post", "put", "delete")
 UNUSABLE = ("patch", "head", "options", "trace")
 MOST_OPERATIONS = 5_000
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
-"""OpenAPI says that parameters of these names mean nothing."""
+"""OpenAPI says to ignore parameters with these names."""
 PLACES = {"query": "query", "path": "url", "header": "header"}
-NOT_CALLED = "tools call with GET, POST, PUT and DELETE."
+MOST_NAMED = 5
+NOT_CALLED = "tools support only GET, POST, PUT and DELETE."
 
 _placeholder = re.compile(r"\{([^{}/?#]+)\}")
 _bad_in_path = re.compile(r"[\s\\?#\x00-\x1f\x7f]|(?:^|/)(?:\.|%2e){1,2}(?:/|$)|//", re.IGNORECASE)
@@ -41,7 +43,9 @@ _bad_in_path = re.compile(r"[\s\\?#\x00-\x1f\x7f]|(?:^|/)(?:\.|%2e){1,2}(?:/|$)|
 
 @dataclass(frozen=True, slots=True)
 class DescribedOperation:
-    """`problem` says why no tool can be made of it, `tool` is the tool of a manifest otherwise."""
+    """Describes an operation with its `tool` for a manifest, or with the `problem` that prevents
+    one.
+    """
 
     method: str
     path: str
@@ -56,18 +60,20 @@ class DescribedOperation:
 
 @dataclass(frozen=True, slots=True)
 class ServiceDescription:
-    """`base_url` is "" where the document names no address that can be called."""
+    """Describes a service. `base_url` is "" if the document names no usable URL."""
 
     title: str
     description: str
     base_url: str
-    authorization: Authorization | None
+    authorization: SchemeAuthorization | None
     notes: tuple[str, ...]
     operations: tuple[DescribedOperation, ...]
 
 
 def read_service(document: Mapping[str, Any], address: str = "") -> ServiceDescription:
-    """`address` is where the document was fetched, "" if it was pasted. Raises `SourceInvalid`."""
+    """Read a document. `address` is where it was fetched, or "" if it was pasted. Raises
+    `SourceInvalid`.
+    """
     if str(document.get("swagger", "")).startswith("2") and "openapi" not in document:
         document = as_openapi(document, address)
     check_version(document)
@@ -87,12 +93,12 @@ def read_service(document: Mapping[str, Any], address: str = "") -> ServiceDescr
     if not operations:
         raise SourceInvalid("paths: the document has no operations.")
     if reader.schemas.parts > MOST_PARTS:
-        notes = (*notes, "The document is so large that what some arguments hold is left open.")
-    title = described(info.get("title")) or "Service"
+        notes = (*notes, "The document is so large that some arguments are not described in full.")
+    title = description_or_default(info.get("title")) or "Service"
     authorization = authorization_of(document, reader.references, title)
     return ServiceDescription(
         title[:100],
-        described(info.get("description")),
+        description_or_default(info.get("description")),
         base_url,
         authorization,
         notes,
@@ -106,16 +112,16 @@ def check_version(document: Mapping[str, Any]) -> None:
         return
     if "swagger" in document or "swaggerVersion" in document:
         raise SourceInvalid(
-            "swagger: this is Swagger 1; convert it to OpenAPI 3 (most editors of such documents can)."
+            "swagger: Swagger 1 is not supported; convert the document to OpenAPI 3."
         )
     if version is None:
-        raise SourceInvalid("openapi: the document does not say that it is one of OpenAPI.")
-    raise SourceInvalid("openapi: versions 2.0, 3.0 and 3.1 are read; this is another.")
+        raise SourceInvalid("openapi: the key is missing, so this is not an OpenAPI document.")
+    raise SourceInvalid("openapi: unsupported version; use 2.0, 3.0 or 3.1.")
 
 
 def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
-    """The first server's address with the defaults of its variables; "" and a note if it has none."""
-    server = next((one for one in listed(servers) if isinstance(one, dict)), {})
+    """Return the first server's address with the defaults of its variables, or "" with a note."""
+    server = next((one for one in list_or_empty(servers) if isinstance(one, dict)), {})
     named, told = server.get("url"), server.get("variables")
     url = named if isinstance(named, str) else ""
     variables: dict[str, Any] = told if isinstance(told, dict) else {}
@@ -129,15 +135,15 @@ def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
             return full.rstrip("/"), ()
     except (AddressInvalid, ValueError):
         pass
-    return "", ("The document names no address that can be called: write the service's own.",)
+    return "", ("The document contains no usable address. Enter the address of the service.",)
 
 
 class OperationReader:
-    """Reads the operations of one document; names of tools are unique in it."""
+    """Reads the operations of one document, and makes the names of tools unique."""
 
     def __init__(self, document: Mapping[str, Any], base_url: str, address: str) -> None:
         self.references = References(document)
-        self.schemas = SchemaReader(self.references)
+        self.schemas = ParameterReader(self.references)
         self.bodies = BodyReader(self.schemas)
         self.base_url = base_url
         self.address = address
@@ -160,7 +166,7 @@ class OperationReader:
     def operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
     ) -> DescribedOperation:
-        """The operation, described in as many levels as a model can read."""
+        """Return the operation, with its arguments described in as many levels as fit."""
         for deepest in DEPTHS:
             self.schemas.begin_tool(deepest)
             try:
@@ -169,27 +175,30 @@ class OperationReader:
                 continue
             if deepest == DEEPEST:
                 return found
-            note = f"Its arguments are described to a depth of {deepest}; what is deeper may be anything."
+            note = f"Its arguments are described to a depth of {deepest} levels; deeper values are not checked."
             return replace(found, notes=(*found.notes, note))
-        raise AssertionError  # the last depth is never too large
+        raise AssertionError  # the last depth omits arguments instead of raising
 
     def described_operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
     ) -> DescribedOperation:
-        """Raises `ToolTooLarge`."""
+        """Return the operation, described at the current depth. Raises `ToolTooLarge`."""
         found = item[method]
-        summary = described(found.get("summary")) or described(found.get("description"))
+        summary = description_or_default(found.get("summary")) or description_or_default(
+            found.get("description")
+        )
         is_deprecated = found.get("deprecated") is True
         try:
             if method not in METHODS:
                 raise SourceInvalid(f"{place}: {NOT_CALLED}")
             if not path.startswith("/") or _bad_in_path.search(path):
-                raise SourceInvalid(f"{place}: this is no path of a service.")
+                raise SourceInvalid(f"{place}: this is not a valid path.")
             notes: list[str] = []
             parameters = [*self.parameters(item, found, path, place, notes)]
             if "requestBody" in found:
                 body = f"{place}.requestBody"
                 parameters += self.bodies.parameters(found["requestBody"], body, notes)
+            parameters = self.fitting(parameters, place, notes)
             url = self.url_of(path, item, found, place)
         except SourceInvalid as error:
             return DescribedOperation(method, path, "", summary, (), is_deprecated, str(error))
@@ -197,14 +206,14 @@ class OperationReader:
         has_id = isinstance(wanted, str) and wanted.strip()
         name = function_name(str(wanted) if has_id else f"{method}_{path}", self.names)
         self.names.add(name)
-        words = described(
+        words = description_or_default(
             "\n\n".join(
                 dict.fromkeys(
                     filter(
                         None,
                         (
-                            described(found.get("summary")),
-                            described(found.get("description")),
+                            description_or_default(found.get("summary")),
+                            description_or_default(found.get("description")),
                         ),
                     )
                 )
@@ -216,16 +225,52 @@ class OperationReader:
             method, path, name, summary, shown, is_deprecated, "", tuple(notes), tool
         )
 
+    def fitting(
+        self, parameters: Sequence[RestParameter], place: str, notes: list[str]
+    ) -> list[RestParameter]:
+        """Return the parameters that fit into a tool.
+
+        Raises `ToolTooLarge`. At the last depth, omits optional parameters or raises
+        `SourceInvalid` instead.
+        """
+        sizes = [parameter_size(one.key, one.schema) for one in parameters]
+        if sum(sizes) <= MOST_TOOL_CHARACTERS:
+            return list(parameters)
+        if self.schemas.deepest > DEPTHS[-1]:
+            raise ToolTooLarge
+        needed = [index for index, one in enumerate(parameters) if one.is_required]
+        left = MOST_TOOL_CHARACTERS - sum(sizes[index] for index in needed)
+        if left < 0:
+            raise SourceInvalid(
+                f"{place}: its {len(needed):,} required arguments are too large; the limit of "
+                f"one tool is {MOST_TOOL_CHARACTERS:,} characters."
+            )
+        kept = set(needed)
+        for index in range(len(parameters)):
+            if index not in kept and sizes[index] <= left:
+                kept.add(index)
+                left -= sizes[index]
+        without = [one.key[:100] for index, one in enumerate(parameters) if index not in kept]
+        named = ", ".join(without[:MOST_NAMED])
+        notes.append(
+            f"{len(without):,} of its {len(parameters):,} arguments are omitted, because the limit of one tool is "
+            f"{MOST_TOOL_CHARACTERS:,} characters: {named}"
+            f"{' and others' if len(without) > MOST_NAMED else ''}. None of them is required."
+        )
+        return [parameters[index] for index in sorted(kept)]
+
     def url_of(
         self, path: str, item: Mapping[str, Any], found: Mapping[str, Any], place: str
     ) -> str:
-        """Below the shared address, or whole if the operation has servers of its own."""
+        """Return the path below the shared address, or the whole URL if the operation has its own
+        servers.
+        """
         servers = found.get("servers") or item.get("servers")
         if not servers:
             return path
         own, notes = server_address(servers, self.address)
         if notes:
-            raise SourceInvalid(f"{place}.servers: no address that can be called.")
+            raise SourceInvalid(f"{place}.servers: contains no address that can be called.")
         return path if own == self.base_url else f"{own}{path}"
 
     def parameters(
@@ -236,11 +281,11 @@ class OperationReader:
         place: str,
         notes: list[str],
     ) -> Iterator[RestParameter]:
-        # Those of the operation replace those of its path.
+        # Parameters of the operation replace those of its path.
         named: dict[tuple[str, str], RestParameter] = {}
         both = [(f"paths.{path}", item), (place, found)]
         for where, holder in both:
-            for index, raw in enumerate(listed(holder.get("parameters"))):
+            for index, raw in enumerate(list_or_empty(holder.get("parameters"))):
                 at = f"{where}.parameters[{index}]"
                 parameter, _ = self.references.follow(raw, at)
                 if read := self.parameter(parameter, at, notes):
@@ -248,7 +293,7 @@ class OperationReader:
         in_path = dict.fromkeys(_placeholder.findall(path))
         for key in in_path:
             if ("url", key) not in named:
-                notes.append(f"{key} stands in the address and is not described.")
+                notes.append(f"{key} is in the address but not described.")
             schema = {"type": "string"}
             yield named.get(("url", key)) or RestParameter(key, "url", schema, is_required=True)
         yield from (one for (where, _), one in named.items() if where != "url")
@@ -256,14 +301,14 @@ class OperationReader:
     def parameter(
         self, parameter: Mapping[str, Any], at: str, notes: list[str]
     ) -> RestParameter | None:
-        """None for one that no tool sends."""
+        """Return a parameter, or None for one that tools do not send."""
         key, where = parameter.get("name"), parameter.get("in")
         if not isinstance(key, str) or not key:
             raise SourceInvalid(f"{at}: the parameter has no name.")
         is_required = parameter.get("required") is True or where == "path"
         if where not in PLACES:
             if is_required:
-                raise SourceInvalid(f"{at}: {key} goes into a cookie, which tools do not send.")
+                raise SourceInvalid(f"{at}: {key} is sent in a cookie, which tools do not support.")
             return None
         if where == "header" and key.lower() in IGNORED_HEADERS:
             return None
@@ -272,12 +317,12 @@ class OperationReader:
             media = next(iter(parameter["content"].values()), None)
             schema = media.get("schema") if isinstance(media, dict) else None
         written = self.schemas.parameter(
-            schema, f"{at}.schema", described(parameter.get("description"))
+            schema, f"{at}.schema", description_or_default(parameter.get("description"))
         )
         if (
             where == "query"
             and written["type"] == "array"
             and parameter.get("explode") is not False
         ):
-            notes.append(f"{key} is sent as one text with commas, not once for each value.")
+            notes.append(f"{key} is sent as one comma-separated text, not once per value.")
         return RestParameter(key, PLACES[where], written, is_required)

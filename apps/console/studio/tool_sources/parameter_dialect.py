@@ -1,22 +1,30 @@
-"""JSON Schemas of other people, in the smaller dialect that a manifest's parameters are written in."""
+"""Converts foreign JSON Schemas to the smaller dialect of a manifest's parameters."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from apps.console.studio.tool_sources.references import References
+from apps.manifest.validation.warnings import LONGEST_DESCRIPTION, MOST_TOOL_CHARACTERS
 
-LONGEST_DESCRIPTION = 1_024
+LONGEST_DEFAULT = 1_024
+"""A default can have up to this many characters of JSON. A service applies longer defaults itself.
+"""
 DEEPEST = 6
-"""Levels of an argument that are told; what is below them may be anything."""
+"""Up to this many levels of an argument are described; deeper values can be anything.
+
+A manifest has no references, so a schema that is used in several places is repeated in each of
+them.
+"""
 DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
-"""A tool whose schema is too large is described in fewer levels."""
-MOST_TOOL_CHARACTERS = 20_000
-"""The size of the schema of one tool: about 5,000 tokens of every request."""
+"""These numbers of levels are tried until the schema of a tool is small enough."""
 PART_CHARACTERS = 40
-"""Around the words of a part."""
+"""A part without its words counts this many characters, which is approximate."""
 MOST_PARTS = 400_000
-"""Of all schemas of a document together; references could make more of few."""
+"""All schemas of a document can have up to this many parts in total, because references could
+multiply a few.
+"""
 SIMPLE = ("string", "integer", "number", "boolean")
 MOST_CHOICES = 200
 CHOICES_NAMED = 5
@@ -24,13 +32,16 @@ CHOICE_CHARACTERS = 40
 
 
 class ToolTooLarge(Exception):
-    """The schema of a tool has more characters than a model should read with each request."""
+    """Raised if the schema of a tool is too large to be sent to a model with each request."""
 
 
 @dataclass(slots=True)
-class SchemaReader:
-    """Reads the schemas of one document. `parts` counts what it has written, `left` the characters
-    that the schema of the current tool may still have; `deepest` are the levels that it describes.
+class ParameterReader:
+    """Reads the schemas of one document.
+
+    `parts` counts the parts that it has written. `left` is the approximate number of characters
+    that the schema of the current tool may still use. `deepest` is the number of levels that it
+    describes.
     """
 
     references: References
@@ -42,24 +53,30 @@ class SchemaReader:
         self.left, self.deepest = MOST_TOOL_CHARACTERS, deepest
 
     def parameter(self, schema: Any, place: str, description: str = "") -> dict[str, Any]:
-        """A parameter without its place in the request. Raises `SourceInvalid`, `ToolTooLarge`."""
+        """Return the schema of a parameter without its place in the request. Raises `SourceInvalid`
+        and `ToolTooLarge`.
+        """
         found = self.written(schema, place, frozenset(), 0)
         read, _ = self.merged(schema, place, frozenset())
-        own = described(description)
+        own = description_or_default(description)
         if own and found["type"] in SIMPLE:
             own = with_choices(own, read.get("enum"))
         if words := own or found.get("description", ""):
             found["description"] = words
         default = read.get("default")
-        if default is not None and fits(default, found):
+        if (
+            default is not None
+            and fits(default, found)
+            and len(as_json(default)) <= LONGEST_DEFAULT
+        ):
             found["default"] = default
         return found
 
     def written(self, schema: Any, place: str, above: frozenset[str], depth: int) -> dict[str, Any]:
         read, above = self.merged(schema, place, above)
-        words = described(read.get("description") or read.get("title"))
+        words = description_or_default(read.get("description") or read.get("title"))
         self.count(place, words)
-        kind = kind_of(read)
+        kind = schema_type(read)
         if kind in SIMPLE:
             choices = read.get("enum")
             if "const" in read:
@@ -77,7 +94,7 @@ class SchemaReader:
         return self.written_object(read, place, above, depth, words, is_open=is_open)
 
     def count(self, place: str, words: str) -> None:
-        """Raises `ToolTooLarge`, but not for a tool of which only the arguments themselves are described."""
+        """Count a part. Raise `ToolTooLarge` early, except at the last depth."""
         self.parts += 1
         self.left -= PART_CHARACTERS + len(words) + len(place.rpartition(".")[2])
         if self.left < 0 and self.deepest > DEPTHS[-1]:
@@ -93,37 +110,38 @@ class SchemaReader:
         *,
         is_open: bool,
     ) -> dict[str, Any]:
-        fields = {} if is_open else fields_of(read)
+        fields = {} if is_open else parameter_fields(read)
         properties = {
             str(name): self.written(part, f"{place}.properties.{name}", above, depth + 1)
             for name, part in fields.items()
             if not is_read_only(part)
         }
         found = {"type": "object", "properties": properties, "description": words or "An object."}
-        if required := [name for name in names_in(read.get("required")) if name in properties]:
+        if required := [name for name in list_names(read.get("required")) if name in properties]:
             found["required"] = required
         return found
 
     def merged(
         self, schema: Any, place: str, above: frozenset[str]
     ) -> tuple[dict[str, Any], frozenset[str]]:
-        """A schema with its reference followed, its `allOf` put together, and a choice made.
+        """Return a schema with its reference resolved, its `allOf` merged, and the first of its
+        choices applied.
 
-        One that leads back to itself allows anything where it begins again.
+        A circular reference becomes a schema that allows anything.
         """
         if schema is True or schema is False or schema is None:
             return {}, above
         read, hops = self.references.follow(schema, place)
         if not above.isdisjoint(hops):
-            kind = "array" if kind_of(read) == "array" else "object"
+            kind = "array" if schema_type(read) == "array" else "object"
             return {"type": kind, "description": read.get("description")}, above
         above = above.union(hops)
-        for part in listed(read.get("allOf")):
+        for part in list_or_empty(read.get("allOf")):
             inner, above = self.merged(part, f"{place}.allOf", above)
             read = together(inner, read)
         choices = [
             one
-            for one in (*listed(read.get("oneOf")), *listed(read.get("anyOf")))
+            for one in (*list_or_empty(read.get("oneOf")), *list_or_empty(read.get("anyOf")))
             if not (isinstance(one, dict) and one.get("type") == "null")
         ]
         if choices and "type" not in read and "properties" not in read:
@@ -133,7 +151,7 @@ class SchemaReader:
 
 
 def with_choices(words: str, choices: Any) -> str:
-    """The description, with the first of more choices than a model is shown."""
+    """Return the description. If there are too many choices for a model, add the first ones."""
     if not isinstance(choices, list) or len(choices) <= MOST_CHOICES:
         return words
     first = ", ".join(str(one)[:CHOICE_CHARACTERS] for one in choices[:CHOICES_NAMED])
@@ -143,12 +161,12 @@ def with_choices(words: str, choices: Any) -> str:
 
 def together(inner: Mapping[str, Any], outer: Mapping[str, Any]) -> dict[str, Any]:
     found = {**inner, **{key: value for key, value in outer.items() if value is not None}}
-    found["properties"] = {**fields_of(inner), **fields_of(outer)}
-    found["required"] = [*names_in(inner.get("required")), *names_in(outer.get("required"))]
+    found["properties"] = {**parameter_fields(inner), **parameter_fields(outer)}
+    found["required"] = [*list_names(inner.get("required")), *list_names(outer.get("required"))]
     return {key: value for key, value in found.items() if value not in ({}, [])}
 
 
-def kind_of(read: Mapping[str, Any]) -> str:
+def schema_type(read: Mapping[str, Any]) -> str:
     kind = read.get("type")
     if isinstance(kind, list):
         kind = next((one for one in kind if one != "null"), None)
@@ -181,23 +199,27 @@ def fits(default: Any, parameter: Mapping[str, Any]) -> bool:
     return is_one and default in parameter.get("enum", (default,))
 
 
-def described(text: Any) -> str:
+def description_or_default(text: Any) -> str:
     words = text.strip() if isinstance(text, str) else ""
     return words if len(words) <= LONGEST_DESCRIPTION else f"{words[: LONGEST_DESCRIPTION - 1]}…"
 
 
-def fields_of(read: Mapping[str, Any]) -> dict[str, Any]:
+def parameter_fields(read: Mapping[str, Any]) -> dict[str, Any]:
     found = read.get("properties")
     return found if isinstance(found, dict) else {}
+
+
+def as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def is_read_only(part: Any) -> bool:
     return isinstance(part, dict) and part.get("readOnly") is True
 
 
-def listed(value: Any) -> list[Any]:
+def list_or_empty(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def names_in(value: Any) -> list[str]:
-    return [name for name in listed(value) if isinstance(name, str)]
+def list_names(value: Any) -> list[str]:
+    return [name for name in list_or_empty(value) if isinstance(name, str)]

@@ -1,4 +1,4 @@
-"""The `$ref`s of a service's document: followed inside of it, and nowhere else."""
+"""Resolves the `$ref`s of a service's document. References to other documents are refused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class References:
     document: Mapping[str, Any]
 
     def follow(self, value: Any, place: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """The object that a value is or refers to, and the references on the way there.
+        """Return the object that a value is or refers to, and the references that were followed.
 
         Raises `SourceInvalid`, which names the place.
         """
@@ -25,9 +25,9 @@ class References:
         while isinstance(value, dict) and isinstance(value.get(REF), str):
             name = value[REF]
             if name in hops or len(hops) >= MOST_HOPS:
-                raise SourceInvalid(f"{place}: the reference {shown(name)} leads back to itself.")
+                raise SourceInvalid(f"{place}: the reference {show_name(name)} is circular.")
             hops.append(name)
-            # 3.1 lets a reference have words of its own beside it.
+            # OpenAPI 3.1 allows a summary and a description next to a reference.
             beside = {key: text for key, text in value.items() if key in {"description", "summary"}}
             value = self.find(name, place)
             value = {**value, **beside} if isinstance(value, dict) else value
@@ -38,8 +38,8 @@ class References:
     def find(self, name: str, place: str) -> Any:
         if not name.startswith("#/"):
             raise SourceInvalid(
-                f"{place}: {shown(name)} refers to another document, and others are never read; "
-                "put all into one (most tools call that bundling)."
+                f"{place}: {show_name(name)} refers to another document, which is not supported; "
+                "bundle everything into one document."
             )
         found: Any = self.document
         for part in name[2:].split("/"):
@@ -51,9 +51,9 @@ class References:
             ):
                 found = found[index]
             else:
-                raise SourceInvalid(f"{place}: there is no {shown(name)} in the document.")
+                raise SourceInvalid(f"{place}: the document contains no {show_name(name)}.")
         return found
 
 
-def shown(name: str) -> str:
+def show_name(name: str) -> str:
     return repr(name if len(name) <= 100 else f"{name[:100]}…")

@@ -1,4 +1,4 @@
-"""REST tools as a manifest has them, put together from what is known of an operation."""
+"""Builds REST tools for a manifest from descriptions of operations."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,12 +7,16 @@ from typing import Any
 from apps.manifest.names import sanitize
 
 LONGEST_FUNCTION = 48
-"""Characters; the toolset's name stands in front of it, and providers accept 64."""
+"""A function name can have up to this many characters. The toolset's name precedes it, and
+providers accept 64.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class RestParameter:
-    """`key` is the name that the service knows, `where` one of query, url, body and header."""
+    """Describes a parameter. `key` is its name for the service. `where` is query, url, body or
+    header.
+    """
 
     key: str
     where: str
@@ -48,7 +52,7 @@ def rest_tool(
 
 
 def function_name(text: str, taken: Collection[str]) -> str:
-    """A valid name that is not taken: `findPets`, then `findPets_2`."""
+    """Return a valid, unused name: `findPets`, then `findPets_2`."""
     words = "_".join(filter(None, sanitize(text).split("_")))[:LONGEST_FUNCTION].strip("_-")
     return unique(words or "tool", taken)
 

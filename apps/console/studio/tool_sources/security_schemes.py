@@ -1,6 +1,7 @@
-"""How a service is told who is calling, as its document says, in a manifest's words.
+"""Translates the security schemes of a document into the authentication of a manifest.
 
-Credentials are never part of such a document: each is the name of a secret that somebody has to keep.
+Such documents contain no credentials, so each credential is the name of a secret that an operator
+must store.
 """
 
 import re
@@ -8,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.console.studio.tool_sources.parameter_dialect import described
+from apps.console.studio.tool_sources.parameter_dialect import description_or_default
 from apps.console.studio.tool_sources.references import References
 from apps.console.studio.tool_sources.source_texts import SourceInvalid
 from apps.manifest.secrets import SECRET
@@ -17,8 +18,10 @@ _word = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Authorization:
-    """`written` is for the manifest; `secret` names the secret in it, "" for none."""
+class SchemeAuthorization:
+    """Describes how requests are authenticated. `written` is for the manifest. `secret` is the name
+    of the secret in it, or "".
+    """
 
     kind: str
     written: Mapping[str, Any] = field(repr=False)
@@ -31,8 +34,10 @@ def secret_name(title: str, word: str) -> str:
 
 def authorization_of(
     document: Mapping[str, Any], references: References, title: str
-) -> Authorization | None:
-    """The first scheme that a toolset can use; those that all operations want come first."""
+) -> SchemeAuthorization | None:
+    """Return the first scheme that a toolset can use. Schemes that all operations require come
+    first.
+    """
     components = document.get("components")
     schemes = components.get("securitySchemes") if isinstance(components, dict) else None
     if not isinstance(schemes, dict):
@@ -55,17 +60,19 @@ def authorization_of(
     return None
 
 
-def scheme_in_words(scheme: Mapping[str, Any], title: str) -> Authorization | None:
+def scheme_in_words(scheme: Mapping[str, Any], title: str) -> SchemeAuthorization | None:
     kind, way = scheme.get("type"), str(scheme.get("scheme") or "").lower()
     if kind == "http" and way in {"basic", "bearer"}:
         secret = secret_name(title, "token" if way == "bearer" else "password")
         named = {"username": ""} if way == "basic" else {}
         field_name = "token" if way == "bearer" else "password"
-        return Authorization(way, {"type": way, **named, field_name: {SECRET: secret}}, secret)
+        return SchemeAuthorization(
+            way, {"type": way, **named, field_name: {SECRET: secret}}, secret
+        )
     if kind == "apiKey" and scheme.get("in") in {"header", "query"}:
         secret = secret_name(title, "key")
-        told = {"name": described(scheme.get("name")), "location": scheme["in"]}
-        return Authorization(
+        told = {"name": description_or_default(scheme.get("name")), "location": scheme["in"]}
+        return SchemeAuthorization(
             "api_key", {"type": "api_key", "key": {SECRET: secret}, **told}, secret
         )
     flows = scheme.get("flows")
@@ -74,8 +81,10 @@ def scheme_in_words(scheme: Mapping[str, Any], title: str) -> Authorization | No
     return None
 
 
-def oauth(flows: Mapping[str, Any], title: str) -> Authorization | None:
-    """An account of each person's own where people sign in, else the client's."""
+def oauth(flows: Mapping[str, Any], title: str) -> SchemeAuthorization | None:
+    """Return OAuth with each user's own account if users sign in, else with the client's
+    credentials.
+    """
     for name, kind in (("authorizationCode", "oauth"), ("clientCredentials", "client_id_secret")):
         flow = flows.get(name)
         if not isinstance(flow, dict) or not isinstance(flow.get("tokenUrl"), str):
@@ -92,5 +101,5 @@ def oauth(flows: Mapping[str, Any], title: str) -> Authorization | None:
             "token_url": flow["tokenUrl"],
             **({"scope": scope} if scope else {}),
         }
-        return Authorization(kind, written, secret)
+        return SchemeAuthorization(kind, written, secret)
     return None

@@ -1,62 +1,70 @@
-"""Texts that services publish of themselves, in JSON or YAML, which nobody here has written."""
+"""Reads documents that services publish about themselves, in JSON or YAML. They are not trusted."""
 
 import json
 import re
 from typing import Any
 
-from django.conf import settings
+from asgiref.sync import async_to_sync
 
 from apps.console.studio.tool_sources.yaml_text import YamlInvalid, read_yaml
-from apps.manifest.json_document import document_problems
+from apps.errors import EgressRefused, FetchRefused
+from apps.manifest.validation.json_document import document_problems
+from apps.workspace.egress.fetch import fetch
+from apps.workspace.egress.fetch_policy import OperatorPolicy
+from apps.workspace.egress.guard import unknown_host
 
+MOST_CHARACTERS = 32_000_000
+"""A document can have up to this many characters. GitHub's document has 13 million."""
 CHARACTERS_PER_VALUE = 10
-"""About: large documents of services have 12 to 20."""
+"""The limit for values assumes this many characters per value. Large documents of services have 12
+to 20.
+"""
 LEAST_VALUES = 100_000
-"""Are counted in any document."""
+"""Every document can have at least this many values."""
 MOST_YAML_CHARACTERS = 1_500_000
-"""YAML takes many times as long to read as JSON does."""
-
+"""A YAML document can have up to this many characters. YAML takes many times as long to parse as
+JSON.
+"""
+FETCH_SECONDS = 20.0
 
 _address = re.compile(r"(?:\w+://)?[\w.-]+\.\w{2,}(?::\d+)?(?:/\S*)?|https?://\S+")
 
 
 class SourceInvalid(ValueError):
-    """A text of a service that no tools can be made of; the message says where and why."""
+    """Raised if a document cannot be used; the message contains the place and the reason."""
 
 
 def read_source(text: str) -> dict[str, Any]:
-    """The object that a text in JSON or YAML holds. Raises `SourceInvalid`."""
+    """Return the object in a JSON or YAML text. Raises `SourceInvalid`."""
     if not text.strip():
-        raise SourceInvalid("There is no document: paste one, or give its address.")
-    most = settings.OPENAPI_DOCUMENT_MB * 1_000_000
-    if len(text) > most:
+        raise SourceInvalid("Paste a document, or enter its address.")
+    if len(text) > MOST_CHARACTERS:
         raise SourceInvalid(
-            f"The document has {len(text):,} characters; at most {most:,} are read. "
-            "An administrator can raise OPENAPI_DOCUMENT_MB."
+            f"The document has {len(text):,} characters; the limit is {MOST_CHARACTERS:,}."
         )
     if text.lstrip().startswith("<"):
         raise SourceInvalid(
-            "This is a web page, not an OpenAPI document. Give the address of its JSON or YAML."
+            "This is a web page, not an OpenAPI document. Enter the address of its JSON or YAML."
         )
     document = json_or_yaml(text)
     if isinstance(document, str):
         raise SourceInvalid(what_text_is(document.strip()))
-    # Aliases of YAML can multiply: a short text has no more values than its length allows.
-    values = min(most // CHARACTERS_PER_VALUE, max(LEAST_VALUES, len(text)))
-    if problems := document_problems(document, values, most):
+    # Aliases of YAML can multiply: a text may have no more values than its length allows.
+    values = min(MOST_CHARACTERS // CHARACTERS_PER_VALUE, max(LEAST_VALUES, len(text)))
+    if problems := document_problems(document, values, MOST_CHARACTERS):
         raise SourceInvalid(f"{problems[0]}.")
     assert isinstance(document, dict)  # noqa: S101 document_problems refuses everything else
     return document
 
 
 def what_text_is(text: str) -> str:
-    """Return what was pasted in place of a document, and what to do."""
+    """Return an error about a text that is not a document, with advice."""
     if _address.fullmatch(text):
         whole = text if "://" in text else f"https://{text}"
-        return f"This is an address, not an OpenAPI document. Give it as the address: {whole[:200]}"
+        return f"This is an address, not an OpenAPI document. Enter it in the field for the address: {whole[:200]}"
     return (
         "This is plain text, not an OpenAPI document. Paste the JSON or YAML of the document, "
-        "which begins with its version of OpenAPI, or give its address."
+        "which begins with its OpenAPI version, or enter its address."
     )
 
 
@@ -69,12 +77,26 @@ def json_or_yaml(text: str) -> Any:
         if text.lstrip().startswith('{"'):
             place = f"line {error.lineno}, column {error.colno}"
             raise SourceInvalid(f"This is not valid JSON: {error.msg}, {place}.") from None
-    except ValueError as error:  # a number with more digits than Python reads
+    except ValueError as error:  # for example, a number with more digits than Python reads
         raise SourceInvalid(f"This is not valid JSON: {error}.") from None
     if len(text) > MOST_YAML_CHARACTERS:
         most = f"more than {MOST_YAML_CHARACTERS:,} characters of YAML"
-        raise SourceInvalid(f"The document has {most}; give it as JSON.")
+        raise SourceInvalid(f"The document has {most}. Use its JSON format.")
     try:
         return read_yaml(text)
     except YamlInvalid as error:
         raise SourceInvalid(f"This is not valid YAML: {error}") from None
+
+
+def fetch_source(url: str) -> str:
+    """Return the text at an address that an operator entered. Raises `SourceInvalid`."""
+    if "://" not in url:
+        raise SourceInvalid(f"The address has no scheme: write https://{url[:200]}")
+    try:
+        found = async_to_sync(fetch)(url, OperatorPolicy(), MOST_CHARACTERS, seconds=FETCH_SECONDS)
+    except FetchRefused as error:
+        # The guard's message says what an operator can do.
+        cause = error.__cause__
+        told = unknown_host(error) or str(cause if isinstance(cause, EgressRefused) else error)
+        raise SourceInvalid(told) from error
+    return found.content.decode("utf-8-sig", "replace")

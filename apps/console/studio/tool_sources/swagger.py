@@ -1,25 +1,27 @@
-"""Documents of OpenAPI 2.0 (Swagger), rewritten as OpenAPI 3.0.
+"""Converts OpenAPI 2.0 (Swagger) documents to OpenAPI 3.0.
 
-References stay as they are, and so do the parts that they lead to.
+References and the parts that they refer to stay unchanged.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from apps.console.studio.tool_sources.parameter_dialect import listed
+from apps.console.studio.tool_sources.parameter_dialect import list_or_empty
 from apps.console.studio.tool_sources.references import REF, References
 from apps.console.studio.tool_sources.source_texts import SourceInvalid
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 AROUND_SCHEMA = ("name", "in", "description", "required")
-"""The keys that a parameter of version 3 has in addition to its schema."""
+"""A version 3 parameter has these keys in addition to its schema."""
 FORM = "application/x-www-form-urlencoded"
 FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 
 
 def as_openapi(document: Mapping[str, Any], address: str) -> dict[str, Any]:
-    """`address` is where the document was fetched, "" if it was pasted."""
+    """Return the document as OpenAPI 3.0. `address` is where it was fetched, or "" if it was
+    pasted.
+    """
     paths = document.get("paths")
     converter = Converter(document)
     return {
@@ -39,14 +41,14 @@ def server_url(document: Mapping[str, Any], address: str) -> str:
     path = f"/{base.strip('/')}" if isinstance(base, str) else "/"
     if not isinstance(host, str) or not host:
         return path
-    schemes = [one for one in listed(document.get("schemes")) if one in ("https", "http")]
+    schemes = [one for one in list_or_empty(document.get("schemes")) if one in ("https", "http")]
     own = urlsplit(address).scheme if address else "https"
     scheme = "https" if "https" in schemes else next(iter(schemes), own)
     return f"{scheme}://{host}{path}"
 
 
 class Converter:
-    """Rewrites the operations of one document."""
+    """Converts the operations of one document."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.references = References(document)
@@ -55,7 +57,7 @@ class Converter:
     def path_item(self, item: Any, place: str) -> Any:
         if not isinstance(item, dict):
             return item
-        shared = listed(item.get("parameters"))
+        shared = list_or_empty(item.get("parameters"))
         return {
             key: self.operation(value, shared, f"{place}.{key}")
             if key in METHODS and isinstance(value, dict)
@@ -65,12 +67,12 @@ class Converter:
         }
 
     def operation(self, operation: Mapping[str, Any], shared: list[Any], place: str) -> Any:
-        # Those of the operation come last, and replace those of its path.
+        # Parameters of the operation come last and replace those of its path.
         given = {
             (str(one.get("in")), str(one.get("name") or one)): one
-            for one in self.followed([*shared, *listed(operation.get("parameters"))], place)
+            for one in self.followed([*shared, *list_or_empty(operation.get("parameters"))], place)
         }
-        kinds = [one for one in listed(operation.get("consumes") or self.consumes) if one]
+        kinds = [one for one in list_or_empty(operation.get("consumes") or self.consumes) if one]
         parameters = [one for one in given.values() if one.get("in") not in ("body", "formData")]
         written = {**operation, "parameters": list(map(parameter, parameters))}
         body = next((one for one in given.values() if one.get("in") == "body"), None)
@@ -86,7 +88,9 @@ class Converter:
         return written
 
     def followed(self, parameters: list[Any], place: str) -> Iterator[dict[str, Any]]:
-        """A parameter that cannot be found stays as it is: reading the operation reports it."""
+        """Yield the parameters with resolved references. If one cannot be resolved, it is
+        unchanged, and reading the operation reports it.
+        """
         for one in parameters:
             try:
                 yield self.references.follow(one, place)[0]

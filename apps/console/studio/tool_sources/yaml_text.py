@@ -1,7 +1,8 @@
-"""YAML read as the JSON that it stands for, event by event.
+"""Parses YAML as JSON values, event by event.
 
-The C parser's own way to build values runs out of stack in nested ones and ends the process. Here
-nesting is counted; keys are texts, and words such as `yes`, dates and tags mean nothing.
+The C parser's own construction of values overflows the stack on nested values and ends the process.
+This module limits the depth, reads keys as strings, and ignores tags and the special meaning of
+dates and of words such as `yes`.
 """
 
 import json
@@ -12,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from apps.manifest.json_document import MAX_DEPTH
+from apps.manifest.validation.json_document import MAX_DEPTH
 
 MERGE = "<<"
 WORDS: dict[str, bool | None] = {
@@ -24,17 +25,17 @@ _number = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-
 
 
 class YamlInvalid(ValueError):
-    """The message says what is wrong and on which line."""
+    """Raised if the YAML is invalid. The message contains the reason and the line."""
 
 
 def read_yaml(text: str) -> Any:
-    """The value of the first document. Raises `YamlInvalid`."""
+    """Return the value of the first document. Raises `YamlInvalid`."""
     try:
         return value_of(yaml.parse(text, Loader=yaml.CSafeLoader))
     except yaml.MarkedYAMLError as error:
         raise invalid(str(error.problem or error.context), error.problem_mark) from None
     except (yaml.YAMLError, UnicodeError):
-        raise YamlInvalid("it has characters that YAML does not know.") from None
+        raise YamlInvalid("it contains characters that YAML does not allow.") from None
 
 
 def invalid(problem: str, mark: Any) -> YamlInvalid:
@@ -48,7 +49,9 @@ def value_of(events: Iterator[Any]) -> Any:
     for event in events:
         if isinstance(event, yaml.CollectionStartEvent):
             if len(held) >= MAX_DEPTH:
-                raise invalid(f"nested more than {MAX_DEPTH} levels deep", event.start_mark)
+                raise invalid(
+                    f"nested too deeply; the limit is {MAX_DEPTH} levels", event.start_mark
+                )
             held.append(Container(event.anchor, isinstance(event, yaml.MappingStartEvent)))
             continue
         if isinstance(event, yaml.CollectionEndEvent):
@@ -68,7 +71,9 @@ def value_of(events: Iterator[Any]) -> Any:
 
 @dataclass(slots=True)
 class Container:
-    """A list or an object that is being read; `items` of an object are keys and values by turns."""
+    """Represents a list or an object that is being read. The `items` of an object are keys and
+    values in turn.
+    """
 
     anchor: str | None
     is_mapping: bool
@@ -85,9 +90,9 @@ class Container:
 def leaf_of(event: Any, anchors: Mapping[str, Any], *, is_key: bool) -> Any:
     if isinstance(event, yaml.ScalarEvent):
         return scalar_of(event, is_key=is_key)
-    # A container is known once it is complete, so none holds itself.
+    # An anchor is known only once its container is complete, so a container cannot contain itself.
     if event.anchor not in anchors:
-        raise invalid(f"nothing above is called {event.anchor!r}", event.start_mark)
+        raise invalid(f"the alias {event.anchor!r} has no anchor above it", event.start_mark)
     return anchors[event.anchor]
 
 

@@ -1,4 +1,4 @@
-"""The notes of a person or a team as a folder of Markdown files."""
+"""Export the notes of a user or a team as a folder of Markdown files."""
 
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,10 @@ from apps.notes.transfer.note_export import write_folder
 
 
 class Command(BaseCommand):
-    help = "Write the notes of a person or a team into a folder, as Markdown files."
+    help = "Write the notes of a user or a team into a folder, as Markdown files."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path, help="The folder; it has to be new or empty.")
+        parser.add_argument("folder", type=Path, help="The folder; it must be new or empty.")
         add_owner_arguments(parser)
 
     def handle(self, *args: Any, folder: Path, user: str, team: str, **options: Any) -> None:
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if any(folder.iterdir()):
-                raise CommandError(f"{folder} is not empty; name a new folder.")
+                raise CommandError(f"{folder} is not empty; choose a new folder.")
             count = write_folder(owner, folder)
         except OSError as error:
             raise CommandError(f"{folder} cannot be written: {error}") from error

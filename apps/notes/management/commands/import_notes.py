@@ -1,4 +1,4 @@
-"""A folder of Markdown files becomes notes of a person or a team."""
+"""Import a folder of Markdown files as notes of a user or a team."""
 
 from pathlib import Path
 from typing import Any
@@ -13,21 +13,23 @@ from apps.notes.transfer.sources import FolderSource
 
 
 class Command(BaseCommand):
-    help = "Read a folder of Markdown files into the notes of a person or a team."
+    help = "Import a folder of Markdown files into the notes of a user or a team."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path, help="The folder, as `export_notes` writes it.")
+        parser.add_argument(
+            "folder", type=Path, help="The folder, in the format of `export_notes`."
+        )
         add_owner_arguments(parser)
 
     def handle(self, *args: Any, folder: Path, user: str, team: str, **options: Any) -> None:
         owner = named_owner(user, team)
         if not folder.is_dir():
-            raise CommandError(f"{folder} is no folder.")
+            raise CommandError(f"{folder} is not a folder.")
         try:
             done = import_notes(owner, FolderSource(folder), Author(None))
         except (NoteRefused, OSError) as error:
             raise CommandError(f"Nothing was imported: {error}") from error
         self.stdout.write(
-            f"New: {done.new}, changed: {done.changed}, the same: {done.same}, "
+            f"New: {done.new}, changed: {done.changed}, unchanged: {done.same}, "
             f"files: {done.files}, left out: {done.left_out}."
         )

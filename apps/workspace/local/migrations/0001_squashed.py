@@ -1,6 +1,6 @@
-import apps.workspace.local.corpus
-import apps.workspace.local.deployment
-import apps.workspace.local.secrets
+import apps.workspace.local.corpora.corpus
+import apps.workspace.local.deployments.deployment
+import apps.workspace.local.secrets.field
 import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
@@ -78,8 +78,8 @@ class Migration(migrations.Migration):
                 ('provider', models.CharField(choices=[('openai', 'OpenAI-compatible service'), ('anthropic', 'Anthropic'), ('openai_responses', 'OpenAI Responses'), ('demo', 'Built-in demo model (needs no key)'), ('minilm', 'Built-in embedding model (needs no key)')], default='openai', max_length=20)),
                 ('base_url', models.URLField(blank=True, help_text='Up to and with the version, such as https://api.example.com/v1. Empty for the public address of Anthropic and of OpenAI Responses.', max_length=500)),
                 ('model_name', models.CharField(blank=True, help_text="The model's name at the service.", max_length=200)),
-                ('api_key', apps.workspace.local.secrets.SecretField(blank=True, default='')),
-                ('api_key_env', models.CharField(blank=True, help_text='Name of an environment variable with the key; used when no key is stored.', max_length=100, validators=[apps.workspace.local.deployment.validate_key_variable], verbose_name='API key variable')),
+                ('api_key', apps.workspace.local.secrets.field.SecretField(blank=True, default='')),
+                ('api_key_env', models.CharField(blank=True, help_text='Name of an environment variable with the key; used when no key is stored.', max_length=100, validators=[apps.workspace.local.deployments.deployment.validate_key_variable], verbose_name='API key variable')),
                 ('takes_personal_keys', models.BooleanField(default=False, help_text='People may add keys of their own for this service, which applications with features.model_keys ask it with.', verbose_name='takes keys of people')),
                 ('features', models.JSONField(blank=True, default=dict)),
                 ('input_attachment_types', models.JSONField(blank=True, default=list)),
@@ -123,7 +123,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(help_text='What manifests write in mcp_server_info.server.', max_length=100, unique=True, validators=[django.core.validators.RegexValidator('^[A-Za-z0-9][A-Za-z0-9._-]*$')])),
                 ('command', models.CharField(help_text='A program: its path, or its name if it is on the PATH.', max_length=500)),
                 ('arguments', models.JSONField(blank=True, default=list, help_text='A JSON list, such as ["--verbose"]. No shell reads it.')),
-                ('environment', apps.workspace.local.secrets.SecretField(blank=True, default='', help_text='A JSON object with variables beside the usual ones, such as {"TOKEN": "…"}.')),
+                ('environment', apps.workspace.local.secrets.field.SecretField(blank=True, default='', help_text='A JSON object with variables beside the usual ones, such as {"TOKEN": "…"}.')),
                 ('working_directory', models.CharField(blank=True, help_text="A path from the root; empty for the server's own.", max_length=500)),
                 ('is_enabled', models.BooleanField(default=True, verbose_name='enabled')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -180,7 +180,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('position', models.PositiveIntegerField()),
                 ('length', models.PositiveIntegerField()),
-                ('terms', apps.workspace.local.corpus.TermNumbers()),
+                ('terms', apps.workspace.local.corpora.corpus.TermNumbers()),
                 ('document', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='terms', to='workspace.corpusdocument')),
             ],
         ),
@@ -226,7 +226,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('provider', models.CharField(max_length=20)),
                 ('origin', models.CharField(max_length=300)),
-                ('key', apps.workspace.local.secrets.SecretField()),
+                ('key', apps.workspace.local.secrets.field.SecretField()),
                 ('stored_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='model_keys', to=settings.AUTH_USER_MODEL)),
             ],
@@ -238,7 +238,7 @@ class Migration(migrations.Migration):
                 ('issuer', models.CharField(max_length=500)),
                 ('redirect_url', models.CharField(max_length=500)),
                 ('client_id', models.CharField(max_length=500)),
-                ('client_secret', apps.workspace.local.secrets.SecretField(blank=True, default='')),
+                ('client_secret', apps.workspace.local.secrets.field.SecretField(blank=True, default='')),
                 ('auth_method', models.CharField(max_length=30)),
                 ('expires_at', models.DateTimeField(blank=True, null=True)),
             ],
@@ -252,7 +252,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('version', models.PositiveIntegerField(default=0, editable=False)),
                 ('name', models.CharField(help_text='What manifests write: {"$secret": "name"}.', max_length=100, unique=True, validators=[django.core.validators.RegexValidator(re.compile('^(?:[A-Za-z0-9][A-Za-z0-9_-]{0,99})\\Z'), 'Write letters, digits, hyphens and underscores.')])),
-                ('value', apps.workspace.local.secrets.SecretField()),
+                ('value', apps.workspace.local.secrets.field.SecretField()),
                 ('description', models.TextField(blank=True, help_text='What it opens, and who gave it.')),
                 ('servers', models.JSONField(blank=True, default=list)),
                 ('is_for_any_server', models.BooleanField(default=False, help_text='Whoever may edit applications can then read it: by having it sent to a server of theirs.', verbose_name='for any server')),
@@ -323,16 +323,16 @@ class Migration(migrations.Migration):
                 ('title', models.CharField(max_length=200)),
                 ('service', models.JSONField(default=dict)),
                 ('client_id', models.CharField(blank=True, max_length=500)),
-                ('client_secret', apps.workspace.local.secrets.SecretField(blank=True, default='')),
+                ('client_secret', apps.workspace.local.secrets.field.SecretField(blank=True, default='')),
                 ('secret_name', models.CharField(blank=True, max_length=100)),
                 ('auth_method', models.CharField(blank=True, max_length=30)),
                 ('asked_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('state', models.CharField(blank=True, max_length=64, null=True, unique=True)),
                 ('state_until', models.DateTimeField(blank=True, null=True)),
-                ('verifier', apps.workspace.local.secrets.SecretField(blank=True, default='')),
+                ('verifier', apps.workspace.local.secrets.field.SecretField(blank=True, default='')),
                 ('redirect_url', models.CharField(blank=True, max_length=500)),
-                ('access_token', apps.workspace.local.secrets.SecretField(blank=True, default='')),
-                ('refresh_token', apps.workspace.local.secrets.SecretField(blank=True, default='')),
+                ('access_token', apps.workspace.local.secrets.field.SecretField(blank=True, default='')),
+                ('refresh_token', apps.workspace.local.secrets.field.SecretField(blank=True, default='')),
                 ('scope', models.TextField(blank=True)),
                 ('expires_at', models.DateTimeField(blank=True, null=True)),
                 ('connected_at', models.DateTimeField(blank=True, null=True)),

@@ -1,12 +1,14 @@
-"""Daphne's `runserver`, which says what it leaves out: it does not know ASGI's `lifespan`."""
+"""Daphne's `runserver`, with a warning about missing features, because it does not support ASGI's
+`lifespan`.
+"""
 
 from typing import Any
 
 from daphne.management.commands.runserver import Command as DaphneCommand
 
 NOTICE = (
-    "runserver does no work in the background: schedules, alarms and subscriptions do not fire, attached "
-    "files are not indexed, and interrupted answers are not resumed. `make run` serves with all of it."
+    "runserver does not run background work: schedules, alarms and subscriptions do not fire, attached "
+    "files are not indexed, and interrupted answers are not resumed. Use `make run` for a server with background work."
 )
 
 

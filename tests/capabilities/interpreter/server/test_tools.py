@@ -1,4 +1,4 @@
-"""The sandbox over MCP: its tools, its sessions, and the files of them."""
+"""The sandbox over MCP: its tools, its sessions, and their files."""
 
 import asyncio
 import base64
@@ -100,7 +100,7 @@ async def test_a_report_says_all_there_is_to_know_of_an_execution():
         "session_info": {
             "session_id": session_id,
             "instructions": (
-                f"A new session was started. Use session_id {session_id!r} to go on in it."
+                f"A new session was started. Use session_id {session_id!r} to continue it."
             ),
         },
     }
@@ -171,7 +171,10 @@ async def test_a_file_with_a_name_of_two_lines_is_not_kept():
         report = await own.run("open('a\\nb.csv', 'w').write('1')\nNone")
 
     assert report["files"] == []
-    assert "is not kept: its name is not one of a file." in report["session_info"]["instructions"]
+    assert (
+        "is not stored: its name is not a valid file name."
+        in report["session_info"]["instructions"]
+    )
 
 
 async def test_a_cleared_session_is_gone():
@@ -220,8 +223,8 @@ async def test_the_sweep_leaves_sessions_that_are_used():
 
 
 @proves("G-44")
-async def test_code_over_the_limit_is_interrupted_and_leaves_nothing(settings):
-    settings.PY_INTERPRETER_SANDBOX_SECONDS = 0.5
+async def test_code_over_the_limit_is_interrupted_and_leaves_nothing(monkeypatch):
+    monkeypatch.setattr("apps.capabilities.interpreter.sandbox.workers.CODE_SECONDS", 0.5)
     async with peer() as own:
         session_id = await own.start("x = 1")
         stopped = await own.run("print('late')\nx = 2\nwhile True: pass", session_id)
@@ -292,8 +295,10 @@ async def test_what_is_too_large_for_a_session_is_told(monkeypatch):
         after = await own.run("x", session_id)
 
     assert files["files"] == []
-    assert "more than 5,000 bytes of files" in files["session_info"]["instructions"]
-    assert "too large to be kept" in variables["session_info"]["instructions"]
+    assert (
+        "the files of the session would exceed 5,000 bytes" in files["session_info"]["instructions"]
+    )
+    assert "too large to be stored" in variables["session_info"]["instructions"]
     assert after["error"].startswith("NameError")
 
 
@@ -303,4 +308,7 @@ async def test_a_session_has_so_many_files(monkeypatch):
         report = await own.run("for n in range(3): open(f'{n}.txt', 'w').write('1')")
 
     assert len(report["files"]) == 2
-    assert "the session has 2 files already" in report["session_info"]["instructions"]
+    assert (
+        "the session already has 2 files, which is the limit"
+        in report["session_info"]["instructions"]
+    )

@@ -1,4 +1,4 @@
-"""Commands that people paste from documentation and from browsers."""
+"""Commands that users paste from documentation and browsers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from apps.console.studio.tool_sources.curl_command import CurlTool, read_curl
 from apps.console.studio.tool_sources.source_texts import SourceInvalid
-from apps.manifest.toolsets import RestToolSet
+from apps.manifest.kinds.rest import RestToolSet
 
 HOST = "https://api.example.com"
 
@@ -125,27 +125,30 @@ def test_every_other_credential_is_left_out():
     assert found.authorization.kind == "basic"
     assert SECRET not in str((found.tool, found.base_url, found.notes))
     assert found.notes == (
-        "Cookies are left out: tools send none.",
-        "The command has several credentials; the first is proposed.",
-        "What the body says of password is left out; it is a credential.",
+        "Cookies are omitted, because tools send none.",
+        "The command has several credentials; only the first is used.",
+        "The value of password in the body is omitted, because it is a credential.",
     )
 
 
 PROBLEMS = {
-    "": "This is no curl command: it begins with the word curl.",
-    "rm -rf /": "This is no curl command: it begins with the word curl.",
-    "curl": "The command names no address, or more than one; give it exactly one.",
+    "": "This is not a curl command. It must begin with curl.",
+    "rm -rf /": "This is not a curl command. It must begin with curl.",
+    "curl": "The command must contain exactly one address.",
     "curl --help": "The command cannot be read: unrecognized arguments: --help.",
     "curl -X": "The command cannot be read: argument -X/--request: expected one argument.",
     f"curl '{HOST}": "The command cannot be read: no closing quotation.",
-    f"curl -X PATCH {HOST}": "Tools call with GET, POST, PUT and DELETE; the command has another.",
-    f"curl {HOST} -d @/etc/passwd": "The command reads its body from a file; paste what is in it.",
-    f"curl {HOST} -F a=@/etc/passwd": "The command sends a file, and tools send JSON.",
-    f"curl {HOST} -d '[1]'": "The body is no object that tools can send.",
+    f"curl -X PATCH {HOST}": ("The command has an unsupported method. Tools can use GET, POST, "
+                             "PUT and DELETE."),
+    f"curl {HOST} -d @/etc/passwd": ("The command reads its body from a file. Paste the "
+                                    "contents instead."),
+    f"curl {HOST} -F a=@/etc/passwd": "The command sends a file, but tools can send only JSON.",
+    f"curl {HOST} -d '[1]'": "The body is not an object, so tools cannot send it.",
     f"curl {HOST} -d '{'[' * 5000}'": "The body of the command is not valid JSON.",
-    "curl file:///etc/passwd": "The command's address cannot be used: write an address that begins with http://, https:// or /.",
+    "curl file:///etc/passwd": ("The command's address cannot be used: use an address that "
+                               "begins with http://, https:// or /."),
     f"curl {HOST} --config x": "The command cannot be read: unrecognized arguments: --config x.",
-    "curl " + "x" * 100_000: "The command has more than 100,000 characters.",
+    "curl " + "x" * 100_000: "The command is too long; the limit is 100,000 characters.",
 }  # fmt: skip
 """Commands, each with its error."""
 

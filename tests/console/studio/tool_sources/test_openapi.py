@@ -1,16 +1,16 @@
-"""OpenAPI documents become tools, also documents of people who mean no good."""
+"""OpenAPI documents, including hostile ones, become tools."""
 
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
 
 from apps.console.studio.tool_sources.openapi import ServiceDescription, read_service
 from apps.console.studio.tool_sources.source_texts import SourceInvalid, read_source
-from apps.manifest.toolsets import RestToolSet
+from apps.manifest.kinds.rest import RestToolSet
+from tests.counted_work import count_calls
 
 PETS = """
 openapi: 3.0.3
@@ -97,7 +97,7 @@ def test_operations_become_tools_of_a_manifest():
         "name": "X-Key",
         "location": "header",
     }
-    assert find.notes == ("fields is sent as one text with commas, not once for each value.",)
+    assert find.notes == ("fields is sent as one comma-separated text, not once per value.",)
     assert find.tool == {
         "type": "restapi-tool",
         "open_ai_tool": {
@@ -152,10 +152,11 @@ def test_operations_become_tools_of_a_manifest():
         "required": ["pet-id", "name"],
     }
     assert mend.problem == (
-        "paths./pets/{pet-id}.patch: tools call with GET, POST, PUT and DELETE."
+        "paths./pets/{pet-id}.patch: tools support only GET, POST, PUT and DELETE."
     )
     assert upload.problem == (
-        "paths./upload.post.requestBody: it is sent as multipart/form-data and tools send JSON."
+        "paths./upload.post.requestBody: the body is multipart/form-data, but tools can send "
+        "only JSON."
     )
     written = [one.tool for one in found.operations if one.tool]
     RestToolSet.model_validate({"name": "pets", "base_url": found.base_url, "tools": written})
@@ -215,20 +216,22 @@ def test_authorizations_name_secrets(schemes, written):
 
 
 PROBLEMS = {
-    "": "There is no document: paste one, or give its address.",
-    "{}": "openapi: the document does not say that it is one of OpenAPI.",
-    '{"openapi": "4.0.0"}': "openapi: versions 2.0, 3.0 and 3.1 are read; this is another.",
+    "": "Paste a document, or enter its address.",
+    "{}": "openapi: the key is missing, so this is not an OpenAPI document.",
+    '{"openapi": "4.0.0"}': "openapi: unsupported version; use 2.0, 3.0 or 3.1.",
     '{"openapi": "3.1.0", "paths": []}': "paths: the document has no operations.",
     '{"openapi": "3.1.0", "paths": {"/a": {"get": 7}}}': "paths: the document has no operations.",
     '{"openapi" "3"}': "This is not valid JSON: Expecting ':' delimiter, line 1, column 12.",
     "a: [": "This is not valid YAML: did not find expected node content, line 2, column 1.",
-    "a: &a [*a]": "This is not valid YAML: nothing above is called 'a', line 1, column 8.",
-    "Just call our service, please.": "This is plain text, not an OpenAPI document. Paste the JSON or YAML of the document, which begins with its version of OpenAPI, or give its address.",
-    "api.example.com/openapi.json": "This is an address, not an OpenAPI document. Give it as the address: https://api.example.com/openapi.json",
+    "a: &a [*a]": "This is not valid YAML: the alias 'a' has no anchor above it, line 1, column 8.",
+    "Just call our service, please.": "This is plain text, not an OpenAPI document. Paste the JSON or YAML of the document, which begins with its OpenAPI version, or enter its address.",
+    "api.example.com/openapi.json": "This is an address, not an OpenAPI document. Enter it in the field for the address: https://api.example.com/openapi.json",
     "[" * 1_000_000: "The document is nested too deeply.",
-    "- " * 100_000: "This is not valid YAML: nested more than 80 levels deep, line 1, column 161.",
-    "<html>": "This is a web page, not an OpenAPI document. Give the address of its JSON or YAML.",
-    "x: !!python/object/apply:os.system [ls]": "openapi: the document does not say that it is one of OpenAPI.",
+    "- " * 100_000: ("This is not valid YAML: nested too deeply; the limit is 80 levels, line "
+                    "1, column 161."),
+    "<html>": "This is a web page, not an OpenAPI document. Enter the address of its JSON or YAML.",
+    "x: !!python/object/apply:os.system [ls]": ("openapi: the key is missing, so this is not an "
+                                               "OpenAPI document."),
 }  # fmt: skip
 """Texts, each with its error."""
 
@@ -253,11 +256,14 @@ def test_aliases_that_multiply_are_counted_and_not_followed_for_ever():
 @pytest.mark.parametrize(
     ("ref", "problem"),
     [
-        ("other.yaml#/A", "'other.yaml#/A' refers to another document, and others are never read"),
+        (
+            "other.yaml#/A",
+            "'other.yaml#/A' refers to another document, which is not supported; bundle everything",
+        ),
         ("file:///etc/passwd", "'file:///etc/passwd' refers to another document"),
         ("http://169.254.169.254/", "'http://169.254.169.254/' refers to another document"),
-        ("#/components/schemas/None", "there is no '#/components/schemas/None' in the document."),
-        ("#/components/schemas/Loop", "'#/components/schemas/Loop' leads back to itself."),
+        ("#/components/schemas/None", "the document contains no '#/components/schemas/None'."),
+        ("#/components/schemas/Loop", "'#/components/schemas/Loop' is circular."),
         ("#/openapi", "expected an object."),
     ],
 )
@@ -284,7 +290,7 @@ def test_a_path_that_could_lead_elsewhere_is_refused():
 
     assert [one.path for one in found if one.tool is not None] == []
     problems = {one.problem.partition(": ")[2] for one in found}
-    assert (len(found), problems) == (len(ELSEWHERE), {"this is no path of a service."})
+    assert (len(found), problems) == (len(ELSEWHERE), {"this is not a valid path."})
 
 
 @pytest.mark.parametrize("wrong", [7, "text", [], [7], {"a": 7}, None])
@@ -331,37 +337,32 @@ def test_references_that_multiply_end_in_open_objects():
     found = service(with_schema({"$ref": "#/components/schemas/S0"}, schemas=schemas))
 
     assert found.operations[0].notes == (
-        "Its arguments are described to a depth of 0; what is deeper may be anything.",
+        "Its arguments are described to a depth of 0 levels; deeper values are not checked.",
     )
     assert len(json.dumps(found.operations[0].tool)) < 10_000
 
 
-def test_five_hundred_paths_are_read_at_once():
+def test_the_work_for_a_document_grows_with_its_paths_and_no_faster():
     def operation(n: int) -> Any:
         parameter = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
         filters = {"name": "q", "in": "query", "schema": {"$ref": "#/components/schemas/Filter"}}
         return {"get": {"operationId": f"find{n}", "parameters": [parameter, filters]}}
 
-    fields = {f"f{n}": {"type": "string"} for n in range(10)}
-    schemas = {"Filter": {"type": "object", "properties": fields}}
-    text = with_paths(
-        {f"/p{n}/{{id}}": operation(n) for n in range(500)}, components={"schemas": schemas}
-    )
+    def with_many(paths: int) -> str:
+        fields = {f"f{n}": {"type": "string"} for n in range(10)}
+        schemas = {"Filter": {"type": "object", "properties": fields}}
+        items = {f"/p{n}/{{id}}": operation(n) for n in range(paths)}
+        return with_paths(items, components={"schemas": schemas})
 
-    began = time.process_time()
-    found = service(text)
-    took = time.process_time() - began
+    few, many = with_many(100), with_many(500)
 
-    assert len({one.name for one in found.operations}) == 500
-    assert took < 0.2
+    assert len({one.name for one in service(many).operations}) == 500
+    assert count_calls(lambda: service(many)) < 6 * count_calls(lambda: service(few))
 
 
-def test_a_document_of_more_than_the_setting_is_refused(settings):
-    settings.OPENAPI_DOCUMENT_MB = 1
-
-    assert problem_of("x" * 1_000_001) == (
-        "The document has 1,000,001 characters; at most 1,000,000 are read. "
-        "An administrator can raise OPENAPI_DOCUMENT_MB."
+def test_a_document_that_is_too_long_is_refused():
+    assert problem_of("x" * 32_000_001) == (
+        "The document has 32,000,001 characters; the limit is 32,000,000."
     )
 
 
@@ -377,8 +378,57 @@ def test_the_schema_of_one_tool_stays_at_a_size_that_a_model_can_read():
     (wide,) = found.operations
     assert len(json.dumps(wide.tool)) < 20_000
     assert wide.notes == (
-        "Its arguments are described to a depth of 1; what is deeper may be anything.",
+        "Its arguments are described to a depth of 1 levels; deeper values are not checked.",
     )
+
+
+def with_fields(count: int, *, required: tuple[str, ...] = (), **field: Any) -> str:
+    text = {"type": "string", "description": "What it is. " * 20, **field}
+    schema = {"properties": {f"field{n}": text for n in range(count)}, "required": [*required]}
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
+    return with_paths({"/flat": {"post": {"requestBody": body}}})
+
+
+@pytest.mark.parametrize("field", [{}, {"enum": ["x" * 90 + str(n) for n in range(9)]}])
+def test_optional_fields_that_do_not_fit_are_left_out_and_named(field):
+    found = service(with_fields(3_000, required=("field2999",), **field))
+
+    (flat,) = found.operations
+    parameters = arguments_of(found)
+    sizes = [
+        len(json.dumps({n: without_place(one)})) for n, one in parameters["properties"].items()
+    ]
+    assert 0 < sum(sizes) <= 20_000 < sum(sizes) + 2 * sizes[0]
+    assert parameters["required"] == ["field2999"]
+    kept = len(sizes)
+    first = ", ".join(f"field{n}" for n in range(kept - 1, kept + 4))
+    assert flat.notes[0] == (
+        f"{3_000 - kept:,} of its 3,000 arguments are omitted, because the limit of one tool is 20,000 "
+        f"characters: {first} and others. None of them is required."
+    )
+
+
+def without_place(parameter: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in parameter.items() if key != "parameter_info"}
+
+
+def test_an_operation_with_too_much_that_is_required_is_no_tool():
+    found = service(with_fields(300, required=tuple(f"field{n}" for n in range(300))))
+
+    (flat,) = found.operations
+    assert (flat.tool, flat.problem) == (
+        None,
+        (
+            "paths./flat.post: its 300 required arguments are too large; the limit of one tool is "
+            "20,000 characters."
+        ),
+    )
+
+
+def test_a_long_default_is_left_to_the_service():
+    found = service(with_fields(1, default="x" * 2_000))
+
+    assert "default" not in arguments_of(found)["properties"]["field0"]
 
 
 def with_refs(level: int) -> dict[str, Any]:

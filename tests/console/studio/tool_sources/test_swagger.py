@@ -1,4 +1,4 @@
-"""Documents of OpenAPI 2.0 become tools as those of 3.0 do."""
+"""OpenAPI 2.0 documents become tools like those of 3.0."""
 
 from __future__ import annotations
 
@@ -72,12 +72,15 @@ def test_operations_become_tools():
     body = "paths./pets/{id}.post.requestBody"
     assert shown == [
         ("getPet", ("id", "tags", "limit"), "", ()),
-        ("", (), f"{body}: it is sent as multipart/form-data and tools send JSON.", ()),
+        ("", (), f"{body}: the body is multipart/form-data, but tools can send only JSON.", ()),
         ("putPet", ("id", "name", "parent"), "", ()),
         (
             "",
             (),
-            "paths./pets/{id}.delete.parameters[1]: there is no '#/parameters/None' in the document.",
+            (
+                "paths./pets/{id}.delete.parameters[1]: the document contains no "
+                "'#/parameters/None'."
+            ),
             (),
         ),
     ]

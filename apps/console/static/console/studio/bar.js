@@ -3,6 +3,7 @@
 import { part } from "../parts.js";
 import { button, element, link, newId } from "./elements.js";
 import { PublishPanel } from "./publish-panel.js";
+import { sectionOf } from "./sections.js";
 import { canonical } from "./store.js";
 
 /**
@@ -14,8 +15,9 @@ import { canonical } from "./store.js";
 
 const AUTOSAVE_MS = 1500;
 const RETRY_MS = 10_000;
+const GONE = "Not saved: the application was deleted, or you no longer have a role in it. Your changes are still in this tab: copy them from Text, or restore the application from its history and save again.";
 /** @type {Record<string, string>} */
-const SAVES = { "": "", waiting: "Not saved yet", saving: "Saving…", saved: "Saved", failed: "Could not be saved" };
+const SAVES = { "": "", waiting: "Not saved yet", saving: "Saving…", saved: "Saved", failed: "Saving failed" };
 
 /** @typedef {"asked" | "typed" | "left"} Reason of a save: a button, a pause while typing, or that a field was left */
 
@@ -24,6 +26,8 @@ export class Bar {
   progress = "";
   #timer = 0;
   #isHeld = false;
+  /** Opens the field that a finding is about. @type {(path: string) => unknown} */
+  goTo = () => {};
   /** The save that goes on, or the last one: the next begins after it. @type {Promise<boolean>} */
   #saving = Promise.resolve(true);
 
@@ -39,12 +43,12 @@ export class Bar {
     const may = store.data.may_change;
     this.save = button("Save draft", () => this.saveDraft(), { title: "Ctrl+S" });
     this.discard = button("Discard", () => this.forget());
-    this.publish = button("Publish…", () => this.goPublish(), { class: "workbench-button workbench-primary" });
-    this.request = button("Request publishing…", () => this.goPublish(true), { class: "workbench-button workbench-primary" });
+    this.publish = button("Publish…", () => this.goPublish(), { class: "console-button console-primary" });
+    this.request = button("Request publishing…", () => this.goPublish(true), { class: "console-button console-primary" });
     this.notice = element("p", { class: "studio-notice", hidden: true });
     const actions = may ? [this.discard, this.save, this.request, this.publish] : [];
     this.title = part(root, "h1", HTMLHeadingElement);
-    this.chat = link("Open in chat", store.data.urls.chat, { class: "workbench-button" });
+    this.chat = link("Open in chat", store.data.urls.chat, { class: "console-button" });
     root.append(
       element(
         "div",
@@ -76,7 +80,7 @@ export class Bar {
   // On a phone the chat stands below the section.
   toChat() {
     const go = () => part(document, "#studio-question", HTMLElement).focus();
-    return this.store.data.may_change ? button("Try it", go, { class: "workbench-button studio-to-chat" }) : "";
+    return this.store.data.may_change ? button("Try it", go, { class: "console-button studio-to-chat" }) : "";
   }
 
   show() {
@@ -90,12 +94,13 @@ export class Bar {
     this.discard.disabled = !isChanged && !state.can_discard;
     const errors = findings.filter(({ severity }) => severity === "error").length;
     const warnings = findings.length - errors;
-    const parts = [counted(errors, "mistake"), counted(warnings, "warning")].filter(Boolean);
+    const parts = [counted(errors, "error"), counted(warnings, "warning")].filter(Boolean);
     this.checked.hidden = !isChecked;
     this.checked.dataset.severity = errors ? "error" : warnings ? "warning" : "";
-    this.checked.textContent = parts.join(", ") || "No mistakes";
+    this.checked.textContent = parts.join(", ") || "No issues";
     this.checked.disabled = !findings.length;
     this.chat.hidden = !state.number;
+    this.chat.href = data.urls.chat;
     const isSecond = state.takes_two && state.can_publish;
     this.publish.hidden = !data.may_publish || (state.takes_two && !isSecond);
     // A change withdraws the request, so whoever typed something cannot publish it.
@@ -108,9 +113,17 @@ export class Bar {
 
   /** Who asks for publishing, or sent the draft back; and the live version to take over. @param {State} state */
   showNotice({ notice, take_over: address, number }) {
-    const taking = address ? link(`Take over the changes of version ${number}`, address) : "";
-    this.notice.replaceChildren(notice, notice && taking ? " " : "", taking);
-    this.notice.hidden = !notice && !taking;
+    const taking = address ? link(`Merge the changes of version ${number}`, address) : "";
+    const said = [...this.whyReadOnly(), notice, taking].filter(Boolean).flatMap((one) => [one, " "]);
+    this.notice.replaceChildren(...said);
+    this.notice.hidden = !said.length;
+  }
+
+  /** @returns {(Node | string)[]} */
+  whyReadOnly() {
+    const { managed, may_change: may } = this.store.data;
+    if (managed) return ["This application is managed by files in ", element("code", {}, managed), ". Change it there, or clone it under General."];
+    return may ? [] : ["You can view this application, but you can't change it."];
   }
 
   list() {
@@ -128,18 +141,24 @@ export class Bar {
     this.details.replaceChildren(
       element(
         "ul",
-        { "aria-label": "What was found in the draft" },
+        { "aria-label": "Issues of the draft" },
         ...this.store.findings.map(({ severity, path, message }) =>
           element(
             "li",
             { class: `studio-${severity}` },
             element("strong", {}, severity === "error" ? "Mistake " : "Warning "),
-            element("code", {}, path || "$"),
+            element("a", { href: `#${sectionOf(path).id}`, onclick: (/** @type {Event} */ event) => this.follow(event, path) }, element("code", {}, path || "$")),
             ` ${message}`,
           ),
         ),
       ),
     );
+  }
+
+  /** @param {Event} event @param {string} path */
+  follow(event, path) {
+    event.preventDefault();
+    this.goTo(path);
   }
 
   /** @param {string} text */
@@ -197,20 +216,21 @@ export class Bar {
     this.note("saving");
     if (reason === "asked") this.say("Saving…");
     const { version, base } = store;
-    const sent = structuredClone(store.current); // fields go on changing the document itself
+    const sent = structuredClone(store.current); // fields go on changing the manifest itself
     let response;
     try {
       response = await store.send("save", { ...sent, version, base, choices, is_automatic: reason === "typed" });
     } catch {
-      return this.fail("Could not be saved: this server cannot be reached. It is tried again.", true);
+      return this.fail("Not saved: this server is unreachable. Retrying…", true);
     }
-    if (response.redirected) return this.fail("Could not be saved: you are signed out. Sign in in another tab, then save.");
+    if (response.redirected) return this.fail("Not saved: you are signed out. Sign in in another tab, then save.");
     const answer = await response.json().catch(() => ({}));
     if (response.status === 202) {
       this.#isHeld = true;
       this.note("waiting");
       return false;
     }
+    if (response.status === 404) return this.fail(GONE);
     if (response.status === 409) {
       this.note("failed");
       this.ask(answer, reason === "asked");
@@ -218,7 +238,7 @@ export class Bar {
     }
     if (!response.ok) {
       if (answer.findings) store.found(answer.findings);
-      return this.fail(answer.message ?? `Could not be saved (status ${response.status}).`);
+      return this.fail(answer.message ?? `Not saved (status ${response.status}).`);
     }
     const isOther = this.take(answer, sent);
     const isRefused = answer.refused?.length > 0;
@@ -237,8 +257,8 @@ export class Bar {
    */
   take(answer, sent) {
     const { store } = this;
-    const { document, title, description, icon, skills } = answer;
-    const stored = { document, title, description, icon, skills };
+    const { manifest, title, description, icon, skills } = answer;
+    const stored = { manifest, title, description, icon, skills };
     const kept = Object.fromEntries((answer.refused ?? []).map((name) => [name, stored[name]]));
     const isTyped = canonical({ ...sent, title: sent.title.trim(), ...kept }) === canonical(stored);
     const typedMeanwhile = canonical(store.current) !== canonical(sent);
@@ -286,14 +306,14 @@ export class Bar {
 
   async forget() {
     const { state } = this.store;
-    const what = state.can_discard ? "the draft and what you changed" : "what you changed since it was saved";
+    const what = state.can_discard ? "the draft and your changes" : "your changes since it was saved";
     if (!window.confirm(`Discard ${what}?`)) return;
     clearTimeout(this.#timer);
     await this.#saving;
     const response = await this.store.send("discard", {}).catch(() => null);
     const answer = await response?.json().catch(() => null);
     if (!response?.ok || !answer) {
-      this.say(answer?.message ?? "It could not be discarded. Try again.", true);
+      this.say(answer?.message ?? "Discarding failed. Try again.", true);
       return;
     }
     this.keep(answer);
@@ -313,17 +333,17 @@ export class Bar {
     if (this.store.isChanged && !(await this.saveDraft())) return;
     const response = await this.store.send("difference", {}).catch(() => null);
     if (!response?.ok) {
-      this.say("What would change cannot be told now. Try again.", true);
+      this.say("The changes could not be loaded. Try again.", true);
       return;
     }
-    const { differences } = await response.json();
+    const { differences, version } = await response.json();
     this.say("");
     this.details.dataset.what = "publish";
     this.details.hidden = false;
     const { number, takes_two: takesTwo } = this.store.state;
     const panel = new PublishPanel(differences, number, {
       isRequest,
-      send: (body) => (isRequest ? this.sendPublish("request", { ...body, version: this.store.version }) : this.sendPublish("publish", body)),
+      send: (body) => this.sendPublish(isRequest ? "request" : "publish", { ...body, version }),
       sendBack: takesTwo && !isRequest ? (words) => this.sendPublish("return", { words }) : null,
       close: () => {
         this.details.hidden = true;
@@ -354,7 +374,7 @@ export class Bar {
       this.details.hidden = true;
       this.store.found(answer.findings);
     }
-    this.say(answer?.message ?? "It could not be done. Try again.", true);
+    this.say(answer?.message ?? "The action failed. Try again.", true);
     return answer ?? {};
   }
 }

@@ -9,7 +9,7 @@
  * @property {string} message
  *
  * @typedef {object} Draft
- * @property {Json} document the manifest
+ * @property {Json} manifest
  * @property {string} title
  * @property {string} description
  * @property {string} icon
@@ -51,17 +51,34 @@
  * @property {boolean} may_rule
  * @property {boolean} finds_all the search finds everyone
  *
+ * @typedef {{editor: "text" | "number" | "authorization" | "server", path: string, label: string, placeholder: string}} CardField
+ *
+ * @typedef {object} Kind of toolsets
+ * @property {string} title
+ * @property {CardField[]} fields on its card
+ * @property {boolean} is_named
+ * @property {boolean} is_remote a server tells its tools
+ * @property {boolean} is_addable its card has every field that it requires
+ * @property {boolean} is_written its tools stand in the manifest
+ *
+ * @typedef {{title: string, language: string, text: string}} Snippet
+ * @typedef {{address: string, body: string, headers: [string, string][]}} Trial a request that shows a door at work; `{message}` stands for the text
+ * @typedef {{id: string, title: string, summary: string, address: string, snippets: Snippet[], trial: Trial | null}} Door for programs
+ *
  * @typedef {object} Facts
  * @property {string} slug
  * @property {string} csrf
  * @property {{letters: string, colour: number}} tile
  * @property {string[]} skill_endings
+ * @property {Record<string, Kind>} kinds of toolsets, by their type
  * @property {boolean} may_change
  * @property {boolean} may_publish
  * @property {string} origin
  * @property {Record<string, string>} urls
  * @property {Access} access
+ * @property {{doors: Door[], keys: string, own_keys: string, user: string}} connect where keys are created, or ""
  * @property {Record<string, Page>} pages
+ * @property {string} managed the directory of the files that keep the application, or ""
  * @property {Message[]} replay
  *
  * @typedef {Stored & Facts} PageData

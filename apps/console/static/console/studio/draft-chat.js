@@ -3,7 +3,7 @@
 // Beside the answer it shows the raw steps, what the model was sent, tokens and time. The live version
 // can answer the same question beside it.
 
-import "../../chat/scripts/markdown.js";
+import "../../chat/scripts/markdown/markdown.js";
 import { part, reasonOf } from "../parts.js";
 import { button, element, newId } from "./elements.js";
 import { readEvents } from "./events.js";
@@ -20,7 +20,7 @@ import { piece } from "./prompt-layers.js";
 export class DraftChat {
   /** @type {Message[]} */
   conversation = [];
-  /** @type {{text: string, length: number, document: string} | null} */
+  /** @type {{text: string, length: number, manifest: string} | null} */
   asked = null;
   /** The question of an earlier run. @type {Message | undefined} */
   replayed;
@@ -66,7 +66,7 @@ export class DraftChat {
     this.conversation = turns.slice(0, -1);
     this.replayed = question;
     this.input.value = question.content;
-    this.status.textContent = "The question of the run stands below. Send it to ask the draft.";
+    this.status.textContent = "The question of the run is in the box below. Send it to the draft.";
     if (!this.conversation.length) return;
     const said = this.conversation.map(({ role, name, content }) =>
       element(
@@ -85,7 +85,7 @@ export class DraftChat {
     this.asked = null;
     this.replayed = undefined;
     this.log.replaceChildren(
-      element("p", { class: "studio-quiet" }, "Ask the draft something. It answers with what stands in the page now, saved or not; nothing is kept."),
+      element("p", { class: "studio-quiet" }, "Message the draft. It uses your current input, saved or not; the conversation is not stored."),
       this.starters(),
     );
     this.again.disabled = true;
@@ -107,7 +107,7 @@ export class DraftChat {
       this.log.lastElementChild?.replaceWith(this.starters());
       return;
     }
-    if (this.asked && JSON.stringify(this.store.document) !== this.asked.document) {
+    if (this.asked && JSON.stringify(this.store.manifest) !== this.asked.manifest) {
       this.status.textContent = "The draft has changed since this answer.";
     }
   }
@@ -123,7 +123,7 @@ export class DraftChat {
   /** @param {string} text */
   async ask(text) {
     const length = this.conversation.length;
-    this.asked = { text, length, document: JSON.stringify(this.store.document) };
+    this.asked = { text, length, manifest: JSON.stringify(this.store.manifest) };
     if (!length) this.log.replaceChildren();
     const { name } = this.replayed?.content.trim() === text ? this.replayed : { name: undefined };
     this.conversation.push({ role: "user", content: text, ...(name && { name }) });
@@ -189,12 +189,12 @@ class Answer {
       const response = await store.send("answer", body, signal);
       if (!response.ok) {
         const answer = await response.json().catch(() => ({}));
-        throw new Error(answer.message ?? `It could not be asked (status ${response.status}).`);
+        throw new Error(answer.message ?? `The request failed (status ${response.status}).`);
       }
       await readEvents(response.body, (name, data) => this.take(name, data));
     } catch (error) {
       if (signal.aborted) this.fail("Stopped.");
-      else this.fail(error instanceof TypeError ? "This server cannot be reached." : reasonOf(error));
+      else this.fail(error instanceof TypeError ? "This server is unreachable." : reasonOf(error));
     }
     this.text.complete = true;
   }
@@ -310,8 +310,8 @@ class Answer {
 
   /** @param {{input: number, output: number, seconds: number, calls: number, tool_calls: number, state: unknown}} data */
   on_end({ input, output, seconds, calls, tool_calls, state }) {
-    const parts = [`${seconds.toFixed(1)} s`, `${input} + ${output} tokens`, counted(calls, "call of the model")];
-    if (tool_calls) parts.push(counted(tool_calls, "call of tools"));
+    const parts = [`${seconds.toFixed(1)} s`, `${input} + ${output} tokens`, counted(calls, "model call")];
+    if (tool_calls) parts.push(counted(tool_calls, "tool call"));
     this.facts.textContent = parts.join(" · ");
     this.end = "Answered.";
     this.message = { role: "assistant", content: this.written, custom_content: { state } };

@@ -62,7 +62,7 @@ export function focusOn(selector) {
 
 /** @param {string} text @param {(event: MouseEvent) => unknown} onclick @param {Record<string, any>} properties */
 export const button = (text, onclick, properties = {}) =>
-  element("button", { type: "button", class: "workbench-button", onclick, ...properties }, text);
+  element("button", { type: "button", class: "console-button", onclick, ...properties }, text);
 
 /** A link; one that leads out of the studio opens another tab. @param {string} text @param {string} href @param {Record<string, any>} properties */
 export const link = (text, href, properties = {}) =>
@@ -85,6 +85,7 @@ export function field(store, { label, path, help, control, findingsPath = path ?
   const about = element("p", { class: "studio-help", id: `${id}-help` }, help ?? "");
   about.hidden = !help;
   control.setAttribute("aria-describedby", `${id}-help ${id}-findings`);
+  if (findingsPath) control.dataset.path = findingsPath;
   const box = element(
     "div",
     { class: "studio-field" },
@@ -92,7 +93,7 @@ export function field(store, { label, path, help, control, findingsPath = path ?
       "div",
       { class: "studio-label" },
       element("label", { htmlFor: id }, label),
-      path ? element("code", { class: "studio-path", title: "Its place in the manifest" }, path) : "",
+      path ? element("code", { class: "studio-path", title: "Path in the manifest" }, path) : "",
     ),
     control,
     about,
@@ -120,9 +121,9 @@ export function field(store, { label, path, help, control, findingsPath = path ?
 function numberProblem(typed, { min = -Infinity, max = Infinity, step = "any" }) {
   const number = numberIn(typed);
   if (typeof number !== "number") return "";
-  if (number < min || number > max) return max === Infinity ? `the least is ${min}.` : `the usual values are from ${min} to ${max}.`;
+  if (number < min || number > max) return max === Infinity ? `the minimum is ${min}.` : `usual values: ${min} to ${max}.`;
   const steps = step === "any" ? 0 : number / step;
-  return Math.abs(steps - Math.round(steps)) > 1e-9 ? "this is between two of the usual values." : "";
+  return Math.abs(steps - Math.round(steps)) > 1e-9 ? "this is between two usual values." : "";
 }
 
 /** The typed number; a text that is none as it is, for the draft keeps it. @param {string} typed */
@@ -196,7 +197,7 @@ export function selectField(store, { path, options, onchange, ...rest }) {
   const control = element(
     "select",
     {},
-    ...(known ? options : [[value, `${value} (not known here)`], ...options]).map(([one, text]) =>
+    ...(known ? options : [[value, `${value} (unknown)`], ...options]).map(([one, text]) =>
       element("option", { value: one, selected: one === value }, text),
     ),
   );
@@ -217,6 +218,7 @@ export function switchField(store, options) {
     role: "switch",
     id,
     checked: isOn(store.get(path)),
+    "data-path": path,
   });
   const inner = element("div", { class: "studio-inner" });
   const fill = () => inner.replaceChildren(...(control.checked && children ? children() : []));

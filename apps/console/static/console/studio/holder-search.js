@@ -27,7 +27,7 @@ export class HolderSearch {
     this.store = store;
     this.search = search;
     const id = newId("holders");
-    this.input = element("input", { type: "search", id, maxLength: 150, autocomplete: "off", placeholder: "Type a name", "data-key": search.key });
+    this.input = element("input", { type: "search", id, maxLength: 150, autocomplete: "off", placeholder: "Enter a name", "data-key": search.key });
     this.input.setAttribute("aria-describedby", `${id}-status`);
     this.status = element("p", { role: "status", class: "studio-help", id: `${id}-status` });
     this.results = element("ul", { class: "studio-holders", "aria-label": "Found", hidden: true });

@@ -39,11 +39,11 @@ export function iconField(store) {
       "span",
       {},
       input,
-      element("label", { htmlFor: id, class: "monogram small", "data-tile": String(number), title: index ? NAMES[number] : "As its name chooses" }, element("span", { class: "workbench-hidden" }, index ? NAMES[number] : "As its name chooses"), element("span", { "aria-hidden": "true" }, store.data.tile.letters)),
+      element("label", { htmlFor: id, class: "monogram small", "data-tile": String(number), title: index ? NAMES[number] : "Automatic" }, element("span", { class: "console-hidden" }, index ? NAMES[number] : "Automatic"), element("span", { "aria-hidden": "true" }, store.data.tile.letters)),
     );
   });
-  const colours = element("fieldset", { class: "studio-colours" }, element("legend", {}, "Letters on a colour"), ...choices);
-  const remove = button("Take the picture away", () => {
+  const colours = element("fieldset", { class: "studio-colours" }, element("legend", {}, "Initials on a colour"), ...choices);
+  const remove = button("Remove the image", () => {
     set("");
     file.focus();
   });
@@ -70,7 +70,7 @@ export function iconField(store) {
     if (!picture) return;
     try {
       set(await upload(store, picture));
-      status.textContent = "The picture is the icon of the draft now.";
+      status.textContent = "The image is now the icon of the draft.";
     } catch (error) {
       status.textContent = reasonOf(error);
     }
@@ -95,10 +95,10 @@ export function iconField(store) {
 
 /** @param {Store} store @param {File} picture @returns {Promise<string>} */
 async function upload(store, picture) {
-  if (picture.size > LARGEST) throw new Error(`The picture has ${picture.size.toLocaleString("en")} bytes; at most ${LARGEST.toLocaleString("en")} are possible.`);
+  if (picture.size > LARGEST) throw new Error(`The image has ${picture.size.toLocaleString("en")} bytes; the limit is ${LARGEST.toLocaleString("en")}.`);
   const headers = { "Content-Type": "application/octet-stream", "X-CSRFToken": store.data.csrf };
   const response = await fetch(store.data.urls.icon, { method: "POST", headers, body: picture });
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.message ?? "The picture could not be sent. Try again.");
+  if (!response.ok) throw new Error(answer.message ?? "The upload failed. Try again.");
   return answer.icon;
 }

@@ -25,7 +25,7 @@ export function naming(store) {
       label: "Description",
       control: description,
       findingsPath: "(description)",
-      help: "What people read where applications are listed, and models where it is their tool.",
+      help: "Shown to users in lists of applications, and to models that have it as a tool.",
     }),
     iconField(store),
   );

@@ -12,6 +12,8 @@ import { readEvents } from "./events.js";
 /** @param {Store} store */
 export function preview(store) {
   const id = newId("question");
+  const placeId = newId("place");
+  const place = element("input", { id: placeId, maxLength: 100, autocomplete: "off", placeholder: "None" });
   const question = element("input", { id, placeholder: "Hello", maxLength: 10000, autocomplete: "off" });
   const status = element("p", { role: "status" });
   const shown = element("div", { class: "studio-layers" });
@@ -20,10 +22,11 @@ export function preview(store) {
     shown.replaceChildren();
     status.textContent = "Assembling…";
     const body = new FormData();
-    body.set("manifest", JSON.stringify(store.document));
+    body.set("manifest", JSON.stringify(store.manifest));
     body.set("title", store.title);
     body.set("slug", store.data.slug);
     body.set("question", question.value);
+    body.set("place", place.value);
     try {
       const response = await fetch(store.data.urls.preview, {
         method: "POST",
@@ -33,7 +36,7 @@ export function preview(store) {
       if (!response.ok) throw new Error(`status ${response.status}`);
       await readEvents(response.body, show);
     } catch (error) {
-      status.textContent = `It could not be assembled (${reasonOf(error)}).`;
+      status.textContent = `The prompt could not be assembled (${reasonOf(error)}).`;
     }
     make.disabled = false;
   };
@@ -43,7 +46,8 @@ export function preview(store) {
     if (name === "issues") shown.append(piece("Initialization issues", data.text));
     if (name === "layer") shown.append(piece(`${data.layer}: ${data.source}`, data.text, data.tokens));
     if (name !== "request") return;
-    status.textContent = `About ${data.tokens} tokens would be sent to ${data.model}; no model was asked.`;
+    status.textContent = `About ${data.tokens} tokens would be sent to ${data.model}; no model was called.`;
+    if (data.flat) shown.append(piece("The whole system prompt", data.flat));
     for (const one of data.messages) shown.append(piece(`Message: ${one.source}`, one.text, one.tokens));
     for (const one of data.tools) shown.append(piece(`Tool: ${one.source}`, one.text, one.tokens));
     shown.append(piece("Parameters", data.parameters));
@@ -51,8 +55,10 @@ export function preview(store) {
   const make = button("Show what the model sees", assemble);
   return group(
     "What the model sees",
-    quiet("Files, skills, memories and features write into the prompt, too. This puts it together as for a real question."),
-    element("p", { class: "studio-actions" }, element("label", { htmlFor: id }, "A sample question"), question, make),
+    quiet("Files, skills, memories and features add to the prompt. Here you can assemble it as for a real question."),
+    element("p", { class: "studio-field" }, element("label", { htmlFor: id, class: "studio-legend" }, "A sample question"), question),
+    element("p", { class: "studio-field" }, element("label", { htmlFor: placeId, class: "studio-legend" }, "The user's place"), place),
+    element("p", { class: "studio-actions" }, make),
     status,
     shown,
   );

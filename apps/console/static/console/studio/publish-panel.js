@@ -21,7 +21,7 @@ export class PublishPanel {
     this.note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?", value: number ? "" : "The first version" });
     const onlyNew = element("input", { type: "checkbox", id: newId("only-new") });
     let isOver = false;
-    const publish = element("button", { class: "workbench-button workbench-primary" }, isRequest ? "Request publishing" : "Publish");
+    const publish = element("button", { class: "console-button console-primary" }, isRequest ? "Request publishing" : "Publish");
     /** @param {Event} event */
     const submit = async (event) => {
       event.preventDefault();
@@ -30,16 +30,16 @@ export class PublishPanel {
       publish.disabled = false;
       if (!answer.is_outdated) return;
       isOver = true;
-      publish.textContent = "Publish instead of it";
+      publish.textContent = "Replace it";
     };
-    const places = differences.length === 1 ? "1 place changes" : `${differences.length} places change`;
+    const places = differences.length === 1 ? "1 change" : `${differences.length} changes`;
     this.root = element(
       "form",
       { class: "studio-publish", onsubmit: submit },
       element("h2", {}, heading(isRequest, number)),
       number ? element("details", { class: "studio-fold", open: differences.length < 6 }, element("summary", {}, places), list(differences)) : "",
-      element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "Note, for those who look for it later"), this.note),
-      isRequest ? quiet("Somebody else, who has not changed this draft, publishes it or sends it back. A change withdraws the request.") : whoGetsIt(number, onlyNew),
+      element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "Release note"), this.note),
+      isRequest ? quiet("Another user, who has not changed this draft, publishes it or sends it back. Any change withdraws the request.") : whoGetsIt(number, onlyNew),
       element("p", { class: "studio-actions" }, publish, button("Not yet", close)),
       sendBack ? backPart(sendBack) : "",
     );
@@ -56,8 +56,8 @@ function heading(isRequest, number) {
 /** @param {number} number @param {HTMLInputElement} onlyNew */
 const whoGetsIt = (number, onlyNew) =>
   number
-    ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, "Only new conversations get it; those that have begun stay with what they have"))
-    : quiet("It answers from then on. Who may use it stands in Access.");
+    ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, "Use it only for new conversations; existing ones keep their version"))
+    : quiet("It then answers requests. Access defines who can use it.");
 
 /** Words for whoever asked, in place of publishing. @param {(words: string) => unknown} sendBack */
 function backPart(sendBack) {
@@ -66,9 +66,9 @@ function backPart(sendBack) {
   return element(
     "details",
     { class: "studio-fold" },
-    element("summary", {}, "Send it back"),
-    element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "What has to change first"), words),
-    button("Send it back", () => sendBack(words.value)),
+    element("summary", {}, "Send back"),
+    element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "Required changes"), words),
+    button("Send back", () => sendBack(words.value)),
   );
 }
 

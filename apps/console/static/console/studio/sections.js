@@ -5,6 +5,7 @@ import { allFields, asText } from "./sections/whole.js";
 import { behaviour } from "./sections/behaviour.js";
 import { connect } from "./sections/connect.js";
 import { files } from "./sections/files.js";
+import { general } from "./sections/general.js";
 import { instructions } from "./sections/instructions.js";
 import { limits } from "./sections/limits.js";
 import { model } from "./sections/model.js";
@@ -19,8 +20,8 @@ import { tools } from "./sections/tools.js";
  * @typedef {object} Section
  * @property {string} id
  * @property {string} title
- * @property {string[]} [paths] the parts of the manifest that it shows, whose findings the menu counts
- * @property {(container: HTMLElement, store: Store) => unknown} render
+ * @property {string[]} [paths] the parts of the draft that it edits, whose findings the menu counts
+ * @property {(container: HTMLElement, store: Store) => unknown} render may give a function that moves to a path
  */
 
 /** @type {Section[]} */
@@ -32,6 +33,7 @@ export const SECTIONS = [
   skills,
   starters,
   behaviour,
+  general,
   access,
   limits,
   versions,
@@ -42,3 +44,13 @@ export const SECTIONS = [
   allFields,
   asText,
 ];
+
+/** Whether a path is that of a part of the draft, or below it. @param {string} path @param {string} start */
+export const isAt = (path, start) => path === start || [".", "[", "/"].some((mark) => path.startsWith(`${start}${mark}`));
+
+/** The section with the field that a finding is about; one has all fields. @param {string} path */
+export function sectionOf(path) {
+  const fitting = SECTIONS.flatMap((section) => (section.paths ?? []).filter((start) => isAt(path, start)).map((start) => ({ section, start })));
+  fitting.sort((a, b) => b.start.length - a.start.length);
+  return fitting[0]?.section ?? allFields;
+}

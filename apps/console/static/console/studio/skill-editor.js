@@ -39,7 +39,7 @@ export function skillEditor(store, name, redraw) {
   const rename = (input, skill) => {
     const next = input.value.trim();
     if (!next || next === name) return;
-    input.setCustomValidity(next in store.skills ? `There is a skill ${next} already.` : "");
+    input.setCustomValidity(next in store.skills ? `The skill ${next} already exists.` : "");
     if (!input.reportValidity()) return;
     const text = writeSkill({ ...skill, name: next });
     const entries = Object.entries(store.skills).map(([key, value]) => (key === name ? [next, { ...value, [FILE]: text }] : [key, value]));
@@ -74,8 +74,8 @@ function* fields(store, place, skill, write, rename) {
   const name = element("input", { value: skill.name, autocomplete: "off", spellcheck: false, maxLength: 64 });
   name.addEventListener("change", () => rename(name, skill));
   yield field(store, { label: "Name", control: name, findingsPath: "", help: "Lower-case letters, digits and hyphens, such as tone-of-voice." });
-  yield field(store, { label: "What it is for, and when to read it", control: bound("description", { rows: 2, maxLength: 1024 }), findingsPath: "" });
-  yield field(store, { label: "Instructions", path: `${place}/${FILE}`, control: bound("body", { rows: 8, placeholder: "Write short sentences …" }), help: "Markdown. The model reads them when a task calls for the skill." });
+  yield field(store, { label: "Description, and when to read it", control: bound("description", { rows: 2, maxLength: 1024 }), findingsPath: "" });
+  yield field(store, { label: "Instructions", path: `${place}/${FILE}`, control: bound("body", { rows: 8, placeholder: "Write short sentences …" }), help: "Markdown. The model reads them when a task needs the skill." });
 }
 
 /** @param {Store} store @param {string} place @param {string} text @param {(text: string) => void} write */
@@ -91,7 +91,7 @@ function fileEditor({ store, place, path, texts, set, redraw }) {
   input.addEventListener("change", () => {
     const next = input.value.trim();
     if (!next || next === path) return;
-    input.setCustomValidity(next in texts() ? `There is a file ${next} already.` : "");
+    input.setCustomValidity(next in texts() ? `The file ${next} already exists.` : "");
     if (!input.reportValidity()) return;
     set(Object.fromEntries(Object.entries(texts()).map(([key, value]) => [key === path ? next : key, value])));
     redraw();
@@ -129,5 +129,5 @@ function adders({ store, name, texts, set, redraw }) {
     set({ ...texts(), ...Object.fromEntries(taken) });
     redraw();
   });
-  return [button("Add a file", add), button("Take files from this computer", () => picker.click()), picker];
+  return [button("Add a file", add), button("Upload files", () => picker.click()), picker];
 }

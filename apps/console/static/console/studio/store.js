@@ -1,12 +1,13 @@
-// The draft as it is edited: one document, which every section of the studio reads and changes.
+// The draft as it is edited: one manifest, which every section of the studio reads and changes.
 
-import { split } from "../paths.js";
+import { split } from "../manifest/paths.js";
 
 /**
  * @import { Choices, Draft, Finding, Json, Occasion, PageData, State, Stored } from "./data.js"
  */
 
 const SETTLE_MS = 400;
+const GONE = "You no longer have a role in this application, so you cannot change it.";
 
 /** JSON of the server. Rejects for an answer that is none, as after signing out. @param {string} address @returns {Promise<any>} */
 export async function fetchJson(address) {
@@ -26,7 +27,7 @@ export class Store {
   #listeners = new Set();
   #settling = 0;
   /** @type {Json} */
-  document = {};
+  manifest = {};
   title = "";
   description = "";
   icon = "";
@@ -40,6 +41,8 @@ export class Store {
   /** @type {Finding[]} */
   findings = [];
   isChecked = false;
+  /** What was typed as the manifest and is no JSON, so that it is no part of the draft. */
+  unread = "";
   /** @type {Promise<Choices> | undefined} */
   asked;
   /** Shows what was done, or why not, in the bar. @type {(text: string, isBad?: boolean) => void} */
@@ -53,8 +56,8 @@ export class Store {
   }
 
   /** Take what the server has stored as what is edited from now on. @param {Stored} stored */
-  keep({ document, title, description, icon, skills, version, state }) {
-    Object.assign(this, { document, title, description, icon, skills, version, state });
+  keep({ manifest, title, description, icon, skills, version, state }) {
+    Object.assign(this, { manifest, title, description, icon, skills, version, state });
     this.base = structuredClone(this.current);
   }
 
@@ -69,8 +72,8 @@ export class Store {
 
   /** @returns {Draft} */
   get current() {
-    const { document, title, description, icon, skills } = this;
-    return { document, title, description, icon, skills };
+    const { manifest, title, description, icon, skills } = this;
+    return { manifest, title, description, icon, skills };
   }
 
   get isChanged() {
@@ -79,7 +82,7 @@ export class Store {
 
   /** The value at a path such as `tool_sets[0].name`; undefined where there is none. @param {string} path @returns {any} */
   get(path) {
-    return split(path).reduce((/** @type {any} */ value, part) => value?.[part], this.document);
+    return split(path).reduce((/** @type {any} */ value, part) => value?.[part], this.manifest);
   }
 
   /**
@@ -91,7 +94,7 @@ export class Store {
     const last = parts.pop();
     if (last === undefined) return;
     /** @type {any} */
-    let around = this.document;
+    let around = this.manifest;
     for (const [index, part] of parts.entries()) {
       if (around[part] === null || typeof around[part] !== "object") {
         if (value === undefined) return; // there is nothing to remove
@@ -105,13 +108,13 @@ export class Store {
     this.#edited();
   }
 
-  /** Put another document in place of this one: what was typed as text, or merged by the server. @param {Json} document */
-  replace(document) {
-    this.document = document;
+  /** Put another manifest in place of this one: what was typed as text, or merged by the server. @param {Json} manifest */
+  replace(manifest) {
+    this.manifest = manifest;
     this.#edited();
   }
 
-  /** Set what stands beside the document: title, description, icon, skills. @param {Partial<Draft>} values */
+  /** Set what stands beside the manifest: title, description, icon, skills. @param {Partial<Draft>} values */
   name(values) {
     Object.assign(this, values);
     this.#edited();
@@ -167,6 +170,27 @@ export class Store {
   renewChoices() {
     this.asked = undefined;
     return this.choices();
+  }
+
+  /**
+   * Save what is no part of a draft: access, or the name in addresses. Gives whether it is saved.
+   * @param {string} name @param {object} body
+   */
+  async saveAtOnce(name, body) {
+    this.say("Saving…");
+    const response = await this.send(name, body).catch(() => null);
+    const answer = await response?.json().catch(() => null);
+    if (!response?.ok || !answer) {
+      this.say(answer?.message ?? (response?.status === 404 ? GONE : "Saving failed. Try again."), true);
+      return false;
+    }
+    const { access, state, slug, chat } = answer;
+    Object.assign(this.data, { access, slug });
+    this.data.urls.chat = chat;
+    this.state = state;
+    this.tell("change");
+    this.say("Saved.");
+    return true;
   }
 
   /** POST JSON to one of the page's addresses. @param {string} name @param {object} body @param {AbortSignal} [signal] */

@@ -3,9 +3,9 @@
 import { Bar } from "./bar.js";
 import { Checker } from "./checker.js";
 import { DraftChat } from "./draft-chat.js";
-import { part } from "../parts.js";
+import { part, parts } from "../parts.js";
 import { button, element } from "./elements.js";
-import { SECTIONS } from "./sections.js";
+import { isAt, sectionOf, SECTIONS } from "./sections.js";
 import { Store } from "./store.js";
 
 /**
@@ -16,6 +16,8 @@ const PROBLEM = "This section could not be loaded. Check the connection, and whe
 
 class Studio {
   isOutdated = false;
+  /** What the section gives once it is drawn. @type {Promise<unknown>} */
+  drawn = Promise.resolve();
 
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -34,7 +36,7 @@ class Studio {
   start() {
     part(this.menu, "ul", HTMLUListElement).append(...this.links.map((link) => element("li", {}, link)));
     window.addEventListener("hashchange", () => this.open(this.wanted(), true));
-    window.addEventListener("beforeunload", (event) => this.store.isChanged && event.preventDefault());
+    window.addEventListener("beforeunload", (event) => (this.store.isChanged || this.store.unread) && event.preventDefault());
     this.store.subscribe((what) => {
       if (what === "findings") this.markMenu();
       if (what === "stored") this.redraw();
@@ -43,6 +45,7 @@ class Studio {
       const isLeft = !(relatedTarget instanceof Node && this.panel.contains(relatedTarget));
       if (isLeft && this.isOutdated) this.open(this.section);
     });
+    this.bar.goTo = (path) => this.goTo(path);
     this.open(this.wanted());
     this.root.dataset.ready = "";
     this.checker.check();
@@ -73,24 +76,43 @@ class Studio {
       else this.links[index].removeAttribute("aria-current");
     });
     const heading = element("h2", { id: "studio-section", tabIndex: -1 }, section.title);
-    const body = element("div", { class: "studio-body" });
+    const body = this.body(section);
     this.panel.replaceChildren(heading, body);
-    void this.draw(section, body);
+    this.drawn = this.draw(section, body);
     if (isChosen) heading.focus({ preventScroll: true });
     this.links[SECTIONS.indexOf(section)].scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  /** Somebody who may only look finds the fields of the draft disabled. @param {Section} section */
+  body({ paths }) {
+    const isReadOnly = paths && !this.store.data.may_change;
+    return isReadOnly ? element("fieldset", { class: "studio-body", disabled: true }) : element("div", { class: "studio-body" });
+  }
+
+  /** Open the section with the field that a finding is about, and move there. @param {string} path */
+  async goTo(path) {
+    const section = sectionOf(path);
+    history.pushState(null, "", `#${section.id}`);
+    this.open(section, true);
+    const move = await this.drawn;
+    if (typeof move === "function") move(path);
+    else focusField(this.panel, path);
   }
 
   /** A section whose data cannot be fetched offers to try again. @param {Section} section @param {HTMLElement} body */
   async draw(section, body) {
     try {
-      await section.render(body, this.store);
+      return await section.render(body, this.store);
     } catch (error) {
       console.error(error);
       const again = button("Try again", () => {
-        body.replaceChildren();
-        void this.draw(section, body);
+        const anew = this.body(section);
+        said.replaceWith(anew);
+        this.drawn = this.draw(section, anew);
       });
-      body.replaceChildren(element("p", { class: "studio-error", role: "alert" }, PROBLEM), again);
+      const said = element("div", { class: "studio-body" }, element("p", { class: "studio-error", role: "alert" }, PROBLEM), again);
+      body.replaceWith(said);
+      return undefined;
     }
   }
 
@@ -102,14 +124,25 @@ class Studio {
       mark.replaceChildren();
       if (!found.length) return;
       mark.dataset.severity = errors ? "error" : "warning";
-      const name = errors ? "mistake" : "warning";
+      const name = errors ? "error" : "warning";
       const number = errors || found.length;
       mark.append(
         element("span", { "aria-hidden": "true" }, String(number)),
-        element("span", { class: "workbench-hidden" }, `, ${number} ${name}${number === 1 ? "" : "s"}`),
+        element("span", { class: "console-hidden" }, `, ${number} ${name}${number === 1 ? "" : "s"}`),
       );
     });
   }
+}
+
+/** Focus the field at a path, or the nearest one around it. @param {HTMLElement} panel @param {string} path */
+function focusField(panel, path) {
+  const fields = parts(panel, "[data-path]", HTMLElement).filter(({ dataset }) => isAt(path, dataset.path ?? ""));
+  fields.sort((a, b) => (b.dataset.path ?? "").length - (a.dataset.path ?? "").length);
+  const [field] = fields;
+  if (!field) return;
+  for (const fold of parts(panel, "details", HTMLDetailsElement)) if (fold.contains(field)) fold.open = true;
+  field.scrollIntoView({ block: "center" });
+  field.focus({ preventScroll: true });
 }
 
 const root = document.querySelector("[data-studio]");

@@ -1,6 +1,6 @@
 // Who may use the application. A change is saved at once; draft and live version stay as they are.
 
-import { button, element, focusOn, group, link, newId, paragraph, quiet } from "../elements.js";
+import { button, element, focusOn, group, newId, paragraph, quiet } from "../elements.js";
 import { HolderSearch } from "../holder-search.js";
 
 /**
@@ -10,16 +10,15 @@ import { HolderSearch } from "../holder-search.js";
  */
 
 const AUDIENCES = [
-  ["private", "The people, groups and teams below", ""],
-  ["shared", "Everyone who has signed in", ""],
-  ["public", "Everyone", "Signing in is not needed."],
+  ["private", "The users, groups and teams below", ""],
+  ["shared", "All signed-in users", ""],
+  ["public", "Everyone", "No sign-in required."],
 ];
 const ROLES = [
   ["user", "User"],
   ["editor", "Editor"],
   ["owner", "Owner"],
 ];
-const GONE = "You no longer have a role in this application, so you cannot change it any more.";
 
 /** @type {Section} */
 export const access = {
@@ -36,7 +35,7 @@ class AccessPanel {
     this.store = store;
     this.parts = element("div", { class: "studio-inner" });
     container.append(
-      paragraph("Who finds the application and may use it. Changes here apply at once. They publish nothing, and the draft stays as it is."),
+      paragraph("Who can find and use the application. Changes apply immediately and do not affect the draft."),
       this.parts,
     );
   }
@@ -50,23 +49,22 @@ class AccessPanel {
     const { may_grant: mayGrant } = this.access;
     this.parts.replaceChildren(
       this.enabled(),
-      group("Who may use it", this.audience(), mayGrant ? "" : quiet("Only owners of the application change this.")),
-      group("People, groups and teams", this.grants(), mayGrant ? this.adding() : ""),
+      group("Audience", this.audience(), mayGrant ? "" : quiet("Only owners can change this.")),
+      group("Users, groups and teams", this.grants(), mayGrant ? this.adding() : ""),
       group("Owner", ...this.owner()),
       group("Publishing", this.twoPeople()),
-      quiet("The name of the application in addresses is on ", link("its form", this.store.data.urls.form), "."),
     );
   }
 
   enabled() {
     const { is_enabled: isOn, is_published: isPublished, may_enable: may } = this.access;
-    const help = isPublished ? "Off: nobody can use it. Nothing is deleted." : "Publishing the first version turns it on.";
+    const help = isPublished ? "If off, nobody can use it. Nothing is deleted." : "Publishing the first version turns it on.";
     return toggle("enabled", "Enabled", help, isOn, may && isPublished, (on) => this.save("access", { is_enabled: on }));
   }
 
   twoPeople() {
     const { takes_two: isOn, may_rule: may } = this.access;
-    const help = "Someone who has not changed the draft has to publish it. Only a superuser turns this off.";
+    const help = "A user who has not changed the draft must publish it. Only superusers can turn this off.";
     return toggle("two", "Published by two people", help, isOn, may, (on) => this.save("access", { takes_two: on }));
   }
 
@@ -75,7 +73,7 @@ class AccessPanel {
     const name = newId("audience");
     return element(
       "div",
-      { class: "studio-models", role: "radiogroup", "aria-label": "Who may use it" },
+      { class: "studio-models", role: "radiogroup", "aria-label": "Audience" },
       ...AUDIENCES.map(([value, title, help]) => {
         const id = newId("audience");
         const input = element("input", { type: "radio", name, id, value, checked: value === audience, disabled: !may, "data-key": `audience-${value}` });
@@ -88,7 +86,7 @@ class AccessPanel {
 
   grants() {
     const { grants, may_grant: may } = this.access;
-    if (!grants.length) return quiet("Nobody has been given a role yet.");
+    if (!grants.length) return quiet("No roles granted yet.");
     return element("ul", { class: "studio-holders", "aria-label": "Roles" }, ...grants.map((one) => this.grant(one, may)));
   }
 
@@ -120,7 +118,7 @@ class AccessPanel {
       if (await this.save("grant", { kind, name, role: role.value })) focusOn("[data-key=add]");
     };
     const search = new HolderSearch(this.store, {
-      label: "Add a person, group or team",
+      label: "Add a user, group or team",
       key: "add",
       verb: "Add",
       pick: add,
@@ -137,32 +135,23 @@ class AccessPanel {
 
   owner() {
     const { owner, may_grant: may } = this.access;
-    const named = owner ? element("ul", { class: "studio-holders" }, element("li", {}, about(owner))) : quiet("Nobody. Owners by a role above, and administrators, manage it.");
+    const named = owner ? element("ul", { class: "studio-holders" }, element("li", {}, about(owner))) : quiet("None. Users with the role Owner and administrators manage the application.");
     if (!may) return [named];
     const search = new HolderSearch(this.store, {
-      label: "Make another person the owner",
+      label: "Change the owner",
       key: "owner",
       verb: "Make owner",
       pick: ({ name }) => this.save("access", { owner: name }),
       kind: "user",
       known: owner ? [owner] : [],
     });
-    return [named, search.root];
+    const nobody = button("No owner", () => this.save("access", { owner: "" }), { "data-key": "nobody" });
+    return [named, search.root, owner ? paragraph(nobody) : ""];
   }
 
   /** Save, and show what is stored then. @param {string} name @param {object} body */
   async save(name, body) {
-    const { store } = this;
-    store.say("Saving…");
-    const response = await store.send(name, body).catch(() => null);
-    const answer = await response?.json().catch(() => null);
-    const isSaved = Boolean(response?.ok && answer);
-    if (isSaved) {
-      store.data.access = answer.access;
-      store.state = answer.state;
-      store.tell("change");
-      store.say("Saved.");
-    } else store.say(answer?.message ?? (response?.status === 404 ? GONE : "It could not be saved. Try again."), true);
+    const isSaved = await this.store.saveAtOnce(name, body);
     const key = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.key : undefined;
     this.draw();
     if (key) focusOn(`[data-key="${CSS.escape(key)}"]`);

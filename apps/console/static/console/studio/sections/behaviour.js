@@ -25,72 +25,72 @@ export const behaviour = {
       switchField(store, { path: of(name), label, help, on: { enabled: true }, isOn: isEnabled, ...more });
     container.append(
       group(
-        "What people attach",
+        "Attachments",
         linesField(store, {
-          label: "Types of files that may be attached",
+          label: "Allowed file types",
           path: of("input_attachment_types"),
           placeholder: "application/pdf\nimage/*",
-          help: "One a line. Empty: any.",
+          help: "One per line. Leave empty for any.",
         }),
         switchField(store, {
           label: "Show files only when the model asks for them",
           path: "orchestrator.attachment_strategy",
           on: { type: "lazy_on_demand" },
           isOn: isThere,
-          help: "It saves tokens where people attach much. Off: the model sees pictures at once and is told of the rest.",
+          help: "Saves tokens if users attach many files. If off, the model sees images immediately and a list of other files.",
         }),
       ),
       group(
         "What the model knows",
         switchField(store, {
-          label: "The time",
+          label: "Time",
           path: of("timestamp"),
           on: undefined,
           off: null,
           isOn: (value) => value !== null && store.get("features") !== null,
-          help: "It is told the time with every question, and how old the results of its tools are.",
+          help: "Adds the time to every question, and the age of tool results.",
         }),
-        feature("memory", "Memory", "It remembers things about the person in later conversations.", {
+        feature("memory", "Memory", "Remembers facts about the user in later conversations.", {
           children: () => [
             selectField(store, {
               label: "Shared with other applications",
               path: of("memory.scope"),
-              options: [["", "no, it is this application's own"], ["user", "yes, with those that say so, if the person wants it"]],
+              options: [["", "no, only this application"], ["user", "yes, with applications that also share, if the user agrees"]],
             }),
-            numberField(store, { label: "Memories that it knows from the start", path: of("memory.prime"), min: 0, max: 50, step: 1, placeholder: "0" }),
+            numberField(store, { label: "Memories in the prompt", path: of("memory.prime"), min: 0, max: 50, step: 1, placeholder: "0" }),
           ],
         }),
       ),
       group(
-        "How it works",
+        "Tool search",
         switchField(store, {
           label: "Search for tools instead of listing them",
           path: "orchestrator.tool_discovery",
           on: { enabled: true },
           isOn: isEnabled,
-          help: "For applications with so many tools that listing them all costs too much.",
+          help: "For applications with so many tools that listing all of them costs too much.",
           children: () => [
-            numberField(store, { label: "List toolsets with fewer tools", path: "orchestrator.tool_discovery.min_tools_for_deferral", min: 1, step: 1, placeholder: "10" }),
+            numberField(store, { label: "Always list toolsets with fewer tools than", path: "orchestrator.tool_discovery.min_tools_for_deferral", min: 1, step: 1, placeholder: "10" }),
           ],
         }),
       ),
       group(
-        "What people see and decide",
+        "Visibility and approval",
         selectField(store, {
-          label: "Calls of tools that are shown",
+          label: "Visible tool calls",
           path: of("stage_display.level"),
-          options: [["", "all (as usual)"], ["none", "none"], ["error", "those that fail"], ["info", "all"], ["debug", "all, and what the platform does by itself"]],
+          options: [["", "all (default)"], ["none", "none"], ["error", "those that fail"], ["info", "all"], ["debug", "all, including internal steps"]],
         }),
         selectField(store, {
-          label: "Calls of tools wait for the person",
+          label: "Tool calls need approval",
           path: of("approval.mode"),
-          options: [["", "as the installation says"], ["auto", "never"], ["confirm", "always"]],
-          help: "Single tools and toolsets can say otherwise; exceptions stand in All fields.",
+          options: [["", "installation default"], ["auto", "never"], ["confirm", "always"]],
+          help: "Tools and toolsets can override this. All fields has the exceptions.",
         }),
         selectField(store, {
-          label: "Models are paid with",
+          label: "Keys for models",
           path: of("model_keys.mode"),
-          options: [["", "the installation's keys"], ["user_keys", "the key of the person, where they have one"]],
+          options: [["", "the installation's keys"], ["user_keys", "the user's key, if any"]],
         }),
       ),
       findings(store, "hooks"),

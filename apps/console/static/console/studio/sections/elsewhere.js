@@ -3,6 +3,7 @@
 import { element, link, paragraph, quiet } from "../elements.js";
 
 /**
+ * @import { Page } from "../data.js"
  * @import { Section } from "../sections.js"
  */
 
@@ -17,36 +18,41 @@ const section = (id, title, about, none) => ({
       container.append(quiet(none));
       return;
     }
-    const list = pages[id].facts.map(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]);
-    if (list.length) container.append(element("dl", { class: "studio-facts" }, ...list.flat()));
-    else if (!pages[id].links.length) container.append(quiet("None yet."));
-    container.append(
-      paragraph(...pages[id].links.flatMap(([text, url]) => [link(text, url, { class: "workbench-button" }), " "])),
-    );
+    container.append(...factsAndLinks(pages[id]));
   },
 });
 
-const HIDDEN = "Your account may not see them.";
+/** @param {Page} page */
+export function factsAndLinks({ facts, links }) {
+  const list = facts.map(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]);
+  const shown = list.length ? element("dl", { class: "studio-facts" }, ...list.flat()) : "";
+  return [
+    shown || (links.length ? "" : quiet("None yet.")),
+    element("p", { class: "studio-actions" }, ...links.map(([text, url]) => link(text, url, { class: "console-button" }))),
+  ];
+}
+
+const HIDDEN = "You have no permission to view them.";
 
 export const versions = section(
   "versions",
   "Versions",
-  "What people use is a published version, which never changes. Publishing the draft makes the next one; an earlier one can be brought back.",
-  "This installation has no page for them.",
+  "Users always get a published version, which never changes. Publishing the draft creates the next one; earlier ones can be restored.",
+  "This installation does not have this page.",
 );
 
 export const cases = section(
   "cases",
-  "Cases",
-  "A case asks the application something and says what has to come back. They tell whether a draft still does what it did.",
-  "This installation has no page for them.",
+  "Test cases",
+  "A test case has a question and the expected answer. Test cases show whether a draft still works.",
+  "This installation does not have this page.",
 );
 
 export const runs = section(
   "runs",
   "Runs",
-  "Every question that this application was asked, with how it went.",
+  "All questions to this application, with their outcomes.",
   HIDDEN,
 );
 
-export const usage = section("usage", "Usage", "What the application has used, and what it cost.", HIDDEN);
+export const usage = section("usage", "Usage", "Usage and cost of the application.", HIDDEN);

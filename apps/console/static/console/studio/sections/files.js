@@ -35,7 +35,7 @@ export const files = {
       focusOn(`[data-context="${list.length}"] :is(input, textarea)`);
     };
     return [
-      paragraph("Texts stand in the prompt of every question. Of files and folders the model is told, and it reads them when it needs them."),
+      paragraph("Texts are part of every prompt. The model gets a list of files and folders, and reads them when it needs them."),
       paths,
       ...list.map((one, index) => card(store, one, index, paths.id, redraw)),
       element("p", { class: "studio-actions" }, ...Object.entries(KINDS).map(([kind, name]) => button(`Add a ${name.toLowerCase()}`, () => add(kind)))),
@@ -51,18 +51,18 @@ export const files = {
         on: { enabled: true },
         off: undefined,
         isOn: (value) => Boolean(value?.enabled),
-        help: "The model gets a tool that reads documents and one that answers from them, with sources. Stored files above are made ready beforehand.",
+        help: "Gives the model a tool that reads documents and one that answers from them, with sources. The files above are indexed in advance.",
         children: () => [
-          numberField(store, { label: "Passages for one answer", path: "features.documents.results", min: 1, max: 20, step: 1, placeholder: "3" }),
+          numberField(store, { label: "Passages per answer", path: "features.documents.results", min: 1, max: 20, step: 1, placeholder: "3" }),
         ],
       }),
       switchField(store, {
-        label: "Work with files of the person",
+        label: "Work with the user's files",
         path: "features.dial_files",
         on: {},
         off: undefined,
         isOn: (value) => Boolean(value),
-        help: "The model gets tools that list, read, write and move files in a folder of whoever asks.",
+        help: "Gives the model tools that list, read, write and move files in a folder of the user.",
       }),
       paragraph(link("Attached files and their state", store.data.urls.files)),
     ];
@@ -100,8 +100,8 @@ function uploading(store, choices, done) {
   return element(
     "div",
     { class: "studio-card" },
-    field(store, { label: "Upload files", control, help: "Only this application is offered them. Whoever knows the path of one can read it." }),
-    choices.add.file && element("p", {}, shared, " ", element("label", { htmlFor: shared.id }, "Offer them to all applications")),
+    field(store, { label: "Upload files", control, help: "Only the users and editors of this application can read them." }),
+    choices.add.file && element("p", {}, shared, " ", element("label", { htmlFor: shared.id }, "Make available to all applications")),
     status,
   );
 }
@@ -113,7 +113,7 @@ async function upload(store, file, isShared) {
   body.set("shared", String(isShared));
   const response = await fetch(store.data.urls.upload, { method: "POST", headers: { "X-CSRFToken": store.data.csrf }, body });
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok || !answer.path) throw new Error(answer.message ?? "It could not be uploaded. Try again.");
+  if (!response.ok || !answer.path) throw new Error(answer.message ?? "The upload failed. Try again.");
   return answer.path;
 }
 
@@ -132,7 +132,7 @@ function card(store, { type }, index, list, redraw) {
       ? [textField(store, { label: "Text", path: `${path}.content`, rows: 4, empty: "", help: "It is part of every prompt, so keep it short." })]
       : [
           textField(store, { label: "Path", path: `${path}.url`, list, placeholder: place, empty: "" }),
-          textField(store, { label: "What is in it", path: `${path}.description`, help: "So that the model knows when to read it." }),
+          textField(store, { label: "Contents", path: `${path}.description`, help: "Tells the model when to read it." }),
         ];
   return element(
     "fieldset",

@@ -19,7 +19,7 @@ const PATH = "orchestrator.system_prompt";
 const KINDS = [
   ["custom", "Written here"],
   ["predefined", "A predefined prompt"],
-  ["dial", "Kept in DIAL"],
+  ["dial", "Stored in DIAL"],
 ];
 /** @type {Record<string, Json>} */
 const NEW = {
@@ -63,7 +63,7 @@ function kinds(store, kind, redraw) {
   return element(
     "fieldset",
     { class: "studio-choice" },
-    element("legend", { class: "workbench-hidden" }, "Where the prompt is"),
+    element("legend", { class: "console-hidden" }, "Source"),
     ...KINDS.map(([value, text]) => {
       const id = newId("kind");
       const input = element("input", { type: "radio", name, id, value, checked: value === kind });
@@ -82,7 +82,7 @@ function written(store, choices, redraw) {
     empty: "",
     isExact: true,
     placeholder: "You help people to …",
-    help: "What the model is told before every conversation. {name} stands for a variable.",
+    help: "Instructions for the model at the start of every conversation. {name} is a variable.",
   });
   const textarea = part(prompt, "textarea", HTMLTextAreaElement);
   const whole = () => store.get(PATH) ?? { type: "custom", content: "", variables: {} };
@@ -113,7 +113,7 @@ function begin(store, prompts, redraw) {
     ...prompts.map(({ name }) => element("option", { value: name }, name)),
   );
   const shown = element("pre", { class: "studio-sample", hidden: true, tabIndex: 0, "aria-label": "The predefined prompt" });
-  const take = button("Copy it into mine", () => {
+  const take = button("Copy and edit", () => {
     const text = prompts.find(({ name }) => name === select.value)?.text ?? "";
     const before = store.get(`${PATH}.content`) ?? "";
     store.change(`${PATH}.content`, before ? `${before}\n\n${text}` : text);
@@ -128,7 +128,7 @@ function begin(store, prompts, redraw) {
   return element(
     "details",
     { class: "studio-fold" },
-    element("summary", {}, "Look at the predefined prompts"),
+    element("summary", {}, "View predefined prompts"),
     element("p", { class: "studio-actions" }, element("label", { htmlFor: id }, "Predefined prompt"), select, take),
     shown,
   );
@@ -138,14 +138,14 @@ function begin(store, prompts, redraw) {
 function variables(store, textarea) {
   const box = group("Variables");
   const list = element("div", { class: "studio-pairs" });
-  box.append(quiet("What the names in braces stand for."), list, findings(store, `${PATH}.variables`));
+  box.append(quiet("The values of the names in braces."), list, findings(store, `${PATH}.variables`));
   const draw = () => {
     /** @type {Record<string, string>} */
     const values = store.get(`${PATH}.variables`) ?? {};
     const used = new Set([...textarea.value.matchAll(NAMES)].map(([, name]) => name));
     const names = [...new Set([...used, ...Object.keys(values)])];
     list.replaceChildren(...names.map((name) => variable(name, values, used)));
-    if (!names.length) list.append(quiet("None: write {name} in the prompt, and it appears here."));
+    if (!names.length) list.append(quiet("None. Use {name} in the prompt to add one."));
   };
   /** @param {string} name @param {string | undefined} value */
   const set = (name, value) => {
@@ -186,7 +186,7 @@ function predefined(store, { prompts = [] }, redraw) {
     path,
     options: [["", "Choose one…"], ...prompts.map(({ name }) => [name, name])],
     onchange: redraw,
-    help: "It is the same for every application that names it, and changes with the predefined content.",
+    help: "Shared by all applications that use it. It changes with the predefined content.",
   });
   if (!chosen) return [pick];
   const own = () => {
@@ -196,7 +196,7 @@ function predefined(store, { prompts = [] }, redraw) {
   return [
     pick,
     element("pre", { class: "studio-sample", tabIndex: 0, "aria-label": "The predefined prompt" }, chosen.text),
-    paragraph(button("Make it mine, to change it", own)),
+    paragraph(button("Copy and edit", own)),
   ];
 }
 
@@ -207,5 +207,5 @@ const kept = (store) =>
     path: `${PATH}.path`,
     placeholder: "prompts/<bucket>/<path>",
     empty: "",
-    help: "It is read for each question, with the rights of whoever asks.",
+    help: "Loaded for each question, with the caller's permissions.",
   });

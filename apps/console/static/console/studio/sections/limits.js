@@ -16,52 +16,52 @@ export const limits = {
       group(
         "One answer",
         numberField(store, {
-          label: "Times the model may be asked",
+          label: "Maximum model calls",
           path: "orchestrator.max_iterations",
           min: -1,
           step: 1,
-          placeholder: "as the installation says",
-          help: "Each round of tools takes one. An answer that needs more ends with an error. -1: no limit.",
+          placeholder: "installation default",
+          help: "Each round of tool calls needs one. An answer that needs more ends with an error. -1 for no limit.",
         }),
         numberField(store, {
-          label: "Seconds for one call of a tool",
+          label: "Timeout of a tool call, in seconds",
           path: "tool_defaults.timeout_seconds",
           min: 1,
           max: 3600,
-          placeholder: "as the installation says",
-          help: "With all its attempts.",
+          placeholder: "installation default",
+          help: "Including retries.",
         }),
       ),
       group(
         "Long conversations",
         selectField(store, {
-          label: "When a conversation becomes too long for the model",
+          label: "If a conversation exceeds the context window",
           path: "orchestrator.context.strategy",
           options: [
-            ["", "Summarise the oldest turns (as usual)"],
+            ["", "Summarise the oldest turns (default)"],
             ["summarise", "Summarise the oldest turns"],
-            ["trim", "Leave the oldest turns out"],
+            ["trim", "Drop the oldest turns"],
             ["refuse", "Refuse the question"],
           ],
-          help: "Everything stays stored and shown; this is about what the model reads.",
+          help: "Affects only what the model reads. Users still see the whole conversation.",
         }),
       ),
       group(
         "All callers together",
         numberField(store, {
-          label: "Questions a minute",
+          label: "Requests per minute",
           path: "features.rate_limits.requests_per_minute",
           min: 0,
           step: 1,
-          placeholder: "as the installation says",
-          help: "Further ones are refused. 0: no limit.",
+          placeholder: "installation default",
+          help: "Further requests are rejected. 0 for no limit.",
         }),
         numberField(store, {
-          label: "Tokens a minute",
+          label: "Tokens per minute",
           path: "features.rate_limits.tokens_per_minute",
           min: 0,
           step: 1,
-          placeholder: "as the installation says",
+          placeholder: "installation default",
         }),
       ),
     );
@@ -69,20 +69,20 @@ export const limits = {
       group(
         "Conversations",
         numberField(store, {
-          label: "Days after which they are deleted",
+          label: "Delete after days of inactivity",
           path: "features.retention.days",
           min: 1,
           max: 3650,
           step: 1,
-          placeholder: "as long as people wish",
-          help: "Counted from when something was last written in one, or it was renamed, moved or imported. The page tells people.",
+          placeholder: "as users choose",
+          help: "Counted from the last message, renaming, move or import. The page informs users.",
         }),
       ),
     );
     const { budgets } = store.data.urls;
     if (budgets) {
       container.append(
-        group("Money", paragraph("Budgets of the application, its people and its models: ", link("Budgets", budgets), ".")),
+        group("Money", paragraph("Budgets of the application, its users and its models: ", link("Budgets", budgets), ".")),
       );
     }
   },

@@ -31,8 +31,8 @@ function picker(store, choices, redraw) {
   const add = choices.add.deployment;
   if (!chat.length) {
     return [
-      quiet("This installation has no deployment of a model yet."),
-      add ? paragraph(link("Add a deployment", add, { class: "workbench-button workbench-primary" })) : "",
+      quiet("This installation has no models yet."),
+      add ? paragraph(link("Add a deployment", add, { class: "console-button console-primary" })) : "",
     ];
   }
   const name = newId("model");
@@ -48,22 +48,22 @@ function picker(store, choices, redraw) {
     element(
       "fieldset",
       { class: "studio-models" },
-      element("legend", { class: "studio-legend" }, "The model that answers ", element("code", { class: "studio-path" }, ID)),
+      element("legend", { class: "studio-legend" }, "Model ", element("code", { class: "studio-path" }, ID)),
       ...chat.map((one) => card(store, one, one.id === chosen, name, () => choose(one.id))),
     ),
     findings(store, ID),
   ];
   const other = selectField(store, {
-    label: "Or another application answers",
+    label: "Or another application",
     path: ID,
     options: [["", "no"], ...choices.applications.map((one) => [one.id, one.name]), ...(known || !chosen ? [] : [[chosen, chosen]])],
     onchange: redraw,
     findingsPath: "",
-    help: "It is asked as a model would be, with its own prompt and tools.",
+    help: "Called like a model, with its own prompt and tools.",
   });
   const select = part(other, "select", HTMLSelectElement);
   if (chat.some(({ id }) => id === chosen)) select.value = "";
-  for (const option of [...select.options]) if (option.text.endsWith("(not known here)") && !chosen) option.remove();
+  for (const option of [...select.options]) if (option.text.endsWith("(unknown)") && !chosen) option.remove();
   if (choices.applications.length || !known) parts.push(other);
   if (add) parts.push(paragraph(link("Add a deployment", add)));
   return parts;
@@ -79,16 +79,16 @@ function card(store, one, isChosen, name, choose) {
   const status = element("p", { role: "status", class: "studio-quiet" });
   const test = button("Test", async () => {
     test.disabled = true;
-    status.textContent = "Asking the model…";
+    status.textContent = "Calling the model…";
     const response = await store.send("test", { deployment_id: one.id }).catch(() => null);
-    const answer = response?.ok ? await response.json() : { ok: false, message: "The test could not be made." };
+    const answer = response?.ok ? await response.json() : { ok: false, message: "The test failed." };
     status.textContent = `${answer.ok ? "✓" : "✗"} ${answer.message}`;
     test.disabled = false;
   }, { "aria-label": `Test ${one.name}` });
   const facts = [
     one.can && element("p", { class: "studio-quiet", title: one.details }, one.can),
-    one.window && element("p", { class: "studio-quiet" }, `${one.window.toLocaleString("en")} tokens fit into it`),
-    one.fallbacks.length && element("p", { class: "studio-quiet" }, `When it cannot answer: ${one.fallbacks.join(", then ")}`),
+    one.window && element("p", { class: "studio-quiet" }, `context window: ${one.window.toLocaleString("en")} tokens`),
+    one.fallbacks.length && element("p", { class: "studio-quiet" }, `Fallbacks: ${one.fallbacks.join(", then ")}`),
     one.is_enabled || element("p", { class: "studio-error" }, "It is disabled."),
   ].filter((fact) => fact instanceof Node);
   return element(
@@ -104,49 +104,49 @@ function card(store, one, isChosen, name, choose) {
 function parameters(store) {
   /** @param {string} name */
   const path = (name) => `${PATH}.parameters.${name}`;
-  const none = "the model's own choice";
+  const none = "the model's default";
   return [
     group(
-      "How it answers",
-      quiet("Empty leaves the choice to the model."),
+      "Parameters",
+      quiet("Leave empty for the model's default."),
       numberField(store, {
-        label: "Freedom of words",
+        label: "Temperature",
         path: path("temperature"),
         min: 0,
         max: 2,
         step: 0.1,
         placeholder: none,
-        help: "0 is the most predictable, 1 varied. Also called temperature.",
+        help: "0 is the most predictable, 1 is varied.",
       }),
       numberField(store, {
-        label: "Longest answer, in tokens",
+        label: "Maximum output tokens",
         path: path("max_tokens"),
         min: 1,
         step: 1,
         placeholder: none,
       }),
       selectField(store, {
-        label: "Thinking before an answer",
+        label: "Reasoning effort",
         path: path("reasoning_effort"),
         options: [
           ["", none],
           ["none", "none"],
-          ["minimal", "as little as it can"],
-          ["low", "a little"],
+          ["minimal", "minimal"],
+          ["low", "low"],
           ["medium", "some"],
-          ["high", "much: slower, and it costs more"],
+          ["high", "high: slower and more expensive"],
         ],
-        help: "For models that think. Which values it takes depends on the model.",
+        help: "For reasoning models. The supported values depend on the model.",
       }),
     ),
     element(
       "details",
       { class: "studio-fold" },
-      element("summary", {}, "More, for those who know them"),
-      numberField(store, { label: "Share of likely words (top p)", path: path("top_p"), min: 0, max: 1, step: 0.05, placeholder: none, help: "Set this or the freedom of words, not both." }),
-      numberField(store, { label: "Seed", path: path("seed"), step: 1, placeholder: none, help: "Equal questions get like answers for equal seeds, as far as the service can." }),
-      numberField(store, { label: "Turn to new subjects (presence penalty)", path: path("presence_penalty"), min: -2, max: 2, step: 0.1, placeholder: none }),
-      numberField(store, { label: "Repeat less (frequency penalty)", path: path("frequency_penalty"), min: -2, max: 2, step: 0.1, placeholder: none }),
+      element("summary", {}, "Advanced parameters"),
+      numberField(store, { label: "Top p", path: path("top_p"), min: 0, max: 1, step: 0.05, placeholder: none, help: "Set this or the temperature, not both." }),
+      numberField(store, { label: "Seed", path: path("seed"), step: 1, placeholder: none, help: "With the same seed, the same question gets a similar answer, if the service supports it." }),
+      numberField(store, { label: "Presence penalty", path: path("presence_penalty"), min: -2, max: 2, step: 0.1, placeholder: none }),
+      numberField(store, { label: "Frequency penalty", path: path("frequency_penalty"), min: -2, max: 2, step: 0.1, placeholder: none }),
     ),
   ];
 }

@@ -34,19 +34,19 @@ export const skills = {
     };
     const installed = choices.skills.map(({ name, description }) => [element("dt", {}, name), element("dd", {}, description)]);
     return [
-      paragraph("The model is told the name and the purpose of each skill, and reads the whole of it when a task calls for it."),
+      paragraph("The model gets the name and description of each skill, and reads it when a task needs it."),
       group(
-        "This application alone",
+        "Only this application",
         ...own.map((name) => skillEditor(store, name, redraw)),
         ...kept.map((_, index) => keptCard(store, index, redraw)),
-        own.length || kept.length ? "" : quiet("None yet. A skill is a how-to: how you write, how a claim is handled, which form is for what."),
-        element("p", { class: "studio-actions" }, button("Write a skill", write, { class: "workbench-button workbench-primary", "data-write": "" }), button("Add a skill of DIAL", add)),
+        own.length || kept.length ? "" : quiet("None yet. A skill is a how-to, such as your writing style or how to handle a claim."),
+        element("p", { class: "studio-actions" }, button("Write a skill", write, { class: "console-button console-primary", "data-write": "" }), button("Add a skill from DIAL", add)),
         kept.length ? "" : findings(store, PATH, true),
       ),
       group(
-        "Every application has",
+        "All applications",
         installed.length ? element("dl", { class: "studio-facts" }, ...installed.flat()) : quiet("None are installed."),
-        choices.add.content ? paragraph(link("Write one for every application", choices.add.content)) : "",
+        choices.add.content ? paragraph(link("Write one for all applications", choices.add.content)) : "",
       ),
     ];
   }),
@@ -64,16 +64,16 @@ function keptCard(store, index, redraw) {
   return element(
     "fieldset",
     { class: "studio-card", "data-kept": String(index) },
-    element("legend", {}, `Skill of DIAL ${index + 1}`),
+    element("legend", {}, `Skill from DIAL ${index + 1}`),
     selectField(store, {
-      label: "What it is",
+      label: "Kind",
       path: `${path}.type`,
       options: [
-        ["dial-prompt", "A prompt of DIAL"],
-        ["dial-skill", "A folder of DIAL, with files beside it"],
+        ["dial-prompt", "A prompt in DIAL"],
+        ["dial-skill", "A folder in DIAL, with files"],
       ],
     }),
     textField(store, { label: "Path", path: `${path}.url`, placeholder: "prompts/<bucket>/<path>", empty: "" }),
-    element("p", { class: "studio-actions" }, button("Remove", remove, { "aria-label": `Remove skill of DIAL ${index + 1}` })),
+    element("p", { class: "studio-actions" }, button("Remove", remove, { "aria-label": `Remove skill from DIAL ${index + 1}` })),
   );
 }

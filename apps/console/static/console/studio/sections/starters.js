@@ -26,7 +26,7 @@ export const starters = {
     const list = store.get(`${PATH}.starters`) ?? [];
     const created = () => container.append(around(store), preview(store));
     container.append(paragraph("Questions that a new conversation offers as buttons."));
-    if (!list.length) container.append(quiet("None yet. Three to six show people what the application is good at."));
+    if (!list.length) container.append(quiet("None yet. Three to six starters show users what the application can do."));
     // Without any, the first one stands there to be typed.
     container.append(...(list.length ? list : [null]).map((_, index) => row(store, index, list.length, { redraw, created })));
     const add = () => {
@@ -78,8 +78,8 @@ function row(store, index, count, { redraw, created }) {
  * @param {Store} store @param {string} path @param {(() => void) | null} created
  */
 function texts(store, path, created) {
-  const question = textField(store, { label: "Question that it asks", path: `${path}.text`, rows: 2, empty: "" });
-  const title = textField(store, { label: "Button", path: `${path}.title`, empty: "", help: "The beginning of the question, unless you write something shorter." });
+  const question = textField(store, { label: "Question", path: `${path}.text`, rows: 2, empty: "" });
+  const title = textField(store, { label: "Button", path: `${path}.title`, empty: "", help: "By default, the beginning of the question." });
   const asked = part(question, "textarea", HTMLTextAreaElement);
   const words = part(title, "input", HTMLInputElement);
   let followed = asked.value.slice(0, LONGEST_BUTTON);
@@ -97,24 +97,24 @@ function texts(store, path, created) {
 /** @param {Store} store */
 function around(store) {
   return group(
-    "Around the buttons",
+    "Options",
     textField(store, {
-      label: "Line above them",
+      label: "Introduction",
       path: `${PATH}.intro_text`,
       placeholder: "Select an action",
     }),
     switchField(store, {
-      label: "Ask at once",
+      label: "Send immediately",
       path: `${PATH}.auto_submit`,
       on: undefined,
       off: false,
       isOn: (value) => value !== false,
-      help: "Off: the question is put into the input, where it can be changed first.",
+      help: "If off, the question is put into the message box, where it can be edited first.",
     }),
     switchField(store, {
-      label: "Begin with a button only",
+      label: "Require a starter",
       path: `${PATH}.chat_message_input_disabled`,
-      help: "Nothing can be typed before one was chosen.",
+      help: "Users must choose a starter before they can type.",
     }),
   );
 }
@@ -132,5 +132,5 @@ function preview(store) {
   };
   store.subscribe((what) => what === "change" && draw(), shown);
   draw();
-  return group("As a new conversation shows them", shown);
+  return group("Preview", shown);
 }

@@ -3,7 +3,8 @@
 import { addBar } from "../tools/sources.js";
 import { card } from "../tools/cards.js";
 import { PLATFORM_PATHS, platformTools } from "../tools/platform.js";
-import { element, findings, numberField, quiet, selectField } from "../elements.js";
+import { button, element, findings, numberField, quiet, selectField } from "../elements.js";
+import { openTrial } from "../tools/trial.js";
 
 /**
  * @import { Json } from "../data.js"
@@ -26,7 +27,7 @@ export const tools = {
       /** @type {Json[]} */
       const toolsets = store.get("tool_sets") ?? [];
       const cards = toolsets.map((_, index) => card(store, index, { about: known[index], secrets, redraw, isOpen: index === isOpen }));
-      list.replaceChildren(...(cards.length ? cards : [quiet("No tools yet. The model answers from what it knows, until you add some.")]));
+      list.replaceChildren(...(cards.length ? cards : [quiet("No tools yet. Without tools, the model answers from its own knowledge.")]));
     };
     /**
      * The server is asked anew, because names and numbers have changed; the cards are there at once.
@@ -46,7 +47,8 @@ export const tools = {
         place?.querySelector("summary")?.focus();
       });
     };
-    container.append(findings(store, "tool_sets", true), list, addBar(store, choices, added), platformTools(store, choices), defaults(store));
+    const trial = store.data.may_change ? element("p", { class: "studio-actions" }, button("Try all tools", () => openTrial(store, "all", "all tools"))) : "";
+    container.append(findings(store, "tool_sets", true), trial, list, addBar(store, choices, added), platformTools(store, choices), defaults(store));
   },
 };
 
@@ -62,20 +64,20 @@ const defaults = (store) =>
   element(
     "details",
     { class: "studio-fold" },
-    element("summary", {}, "For all tools: time, approval, and what people see"),
+    element("summary", {}, "For all tools: timeout, approval and visibility"),
     element(
       "div",
       { class: "studio-inner" },
-      numberField(store, { label: "Longest call, in seconds", path: "tool_defaults.timeout_seconds", min: 1, max: 3600, placeholder: "as the installation says", help: "A call that takes longer is ended, and the model is told." }),
+      numberField(store, { label: "Timeout, in seconds", path: "tool_defaults.timeout_seconds", min: 1, max: 3600, placeholder: "installation default", help: "A call that takes longer is cancelled, and the model gets an error." }),
       selectField(store, {
         label: "Approval",
         path: "features.approval.mode",
-        options: [["", "as the installation says"], ["auto", "calls are made at once"], ["confirm", "each call waits for a person"]],
+        options: [["", "installation default"], ["auto", "calls run without approval"], ["confirm", "each call waits for approval"]],
       }),
       selectField(store, {
-        label: "What people see of calls",
+        label: "Visible calls",
         path: "features.stage_display.level",
-        options: [["", "all calls"], ["none", "nothing"], ["error", "those that fail"], ["info", "all calls, whatever the default is"], ["debug", "all, and what the platform does by itself"]],
+        options: [["", "all calls"], ["none", "nothing"], ["error", "those that fail"], ["info", "all calls, regardless of the default"], ["debug", "all, including internal steps"]],
       }),
     ),
   );

@@ -1,7 +1,7 @@
 // The whole manifest: every field that its schema has, and the text as it is stored.
 
 import { reasonOf } from "../../parts.js";
-import { element, paragraph } from "../elements.js";
+import { button, element, paragraph } from "../elements.js";
 import { fetchJson } from "../store.js";
 
 /**
@@ -10,8 +10,11 @@ import { fetchJson } from "../store.js";
  * @import { Store } from "../store.js"
  */
 
+const LARGE_CHARACTERS = 60_000; // above it the form takes seconds to build
+
 /** @type {Promise<{form: Json, schema: Json}> | undefined} */
 let schemas;
+let isLargeWanted = false;
 
 /** @param {Store} store */
 function loadSchemas(store) {
@@ -26,54 +29,79 @@ function loadSchemas(store) {
 export const allFields = {
   id: "all-fields",
   title: "All fields",
+  paths: [],
   async render(container, store) {
-    const note = element("p", { role: "status" }, "The form is being made…");
+    container.append(paragraph("All fields of the manifest, generated from its schema. The other sections show the same values."));
+    await wanted(container, JSON.stringify(store.manifest).length);
+    const note = element("p", { role: "status" }, "Loading the form…");
     const panel = element("div", { class: "manifest-editor-form" });
-    container.append(
-      paragraph("Everything that a manifest can say, drawn from its schema. The other sections show the same value."),
-      note,
-      element("div", { class: "manifest-editor" }, panel),
-    );
-    const [{ FormMode }, { form }] = await Promise.all([import("../../form-mode.js"), loadSchemas(store)]);
+    container.append(note, element("div", { class: "manifest-editor" }, panel));
+    const [{ FormMode }, { form }] = await Promise.all([import("../../manifest/form-mode.js"), loadSchemas(store)]);
     if (!panel.isConnected) return;
     const mode = new FormMode({ panel, schema: form, onEdit: (/** @type {Json} */ edited) => store.replace(edited) });
-    const hidden = await mode.show(structuredClone(store.document));
-    note.textContent = hidden.length ? `The form keeps, but does not show: ${hidden.join(", ")}.` : "";
+    const hidden = await mode.show(structuredClone(store.manifest));
+    note.textContent = hidden.length ? `Kept, but not shown in the form: ${hidden.join(", ")}.` : "";
     note.hidden = !hidden.length;
     const mark = () => mode.mark(store.findings);
     store.subscribe((what) => what === "findings" && mark(), panel);
     mark();
+    return (/** @type {string} */ path) => mode.goTo(path);
   },
 };
+
+/** Ask before a form is built that takes seconds. @param {HTMLElement} container @param {number} characters @returns {Promise<void>} */
+async function wanted(container, characters) {
+  if (characters <= LARGE_CHARACTERS || isLargeWanted || container.closest("[disabled]")) return;
+  await new Promise((resolve) => {
+    const question = paragraph(
+      `The manifest has ${characters.toLocaleString("en")} characters, so the form takes a few seconds to load. `,
+      button("Load the form", resolve),
+    );
+    container.append(question);
+  });
+  isLargeWanted = true;
+  container.lastElementChild?.remove();
+}
 
 /** @type {Section} */
 export const asText = {
   id: "text",
   title: "Text",
+  paths: [],
   async render(container, store) {
     const note = element("p", { role: "status", class: "studio-error" });
+    const undo = button("Show the draft instead", () => {
+      store.unread = "";
+      container.replaceChildren();
+      this.render(container, store);
+    });
     const panel = element("div", { class: "manifest-editor-code" });
-    const text = `${JSON.stringify(store.document, null, 2)}\n`;
+    const text = store.unread || `${JSON.stringify(store.manifest, null, 2)}\n`;
     const textarea = element("textarea", { value: text, hidden: true, "aria-label": "Manifest as JSON" });
     panel.append(textarea);
     container.append(
       paragraph("The manifest as it is stored. Escape, then Tab, leaves the editor."),
       note,
+      undo,
       element("div", { class: "manifest-editor" }, panel),
     );
-    const [{ TextMode }, { schema }] = await Promise.all([import("../../text-mode.js"), loadSchemas(store)]);
-    if (!panel.isConnected) return;
     /** @param {string} typed */
     const edited = (typed) => {
       try {
         const read = JSON.parse(typed);
-        if (read === null || typeof read !== "object" || Array.isArray(read)) throw new Error("It has to be an object.");
-        note.textContent = "";
+        if (read === null || typeof read !== "object" || Array.isArray(read)) throw new Error("This must be an object.");
+        store.unread = note.textContent = "";
         store.replace(read);
       } catch (error) {
-        note.textContent = `This is no JSON yet, so it is not part of the draft: ${reasonOf(error)}`;
+        store.unread = typed;
+        note.textContent = `This is not valid JSON, so it is not part of the draft: ${reasonOf(error)}`;
       }
+      undo.hidden = !store.unread;
     };
+    undo.hidden = !store.unread;
+    if (store.unread) edited(store.unread);
+    const [{ TextMode }, { schema }] = await Promise.all([import("../../manifest/text-mode.js"), loadSchemas(store)]);
+    if (!panel.isConnected) return;
     /** @param {string} typed */
     const check = async (typed) => {
       const body = new FormData();
@@ -82,7 +110,8 @@ export const asText = {
       const response = await fetch(store.data.urls.checkText, { method: "POST", body, headers });
       return response.ok ? (await response.json()).findings : null;
     };
-    const mode = new TextMode({ panel, textarea, schema, onEdit: edited, check });
+    const isReadOnly = !store.data.may_change;
+    const mode = new TextMode({ panel, textarea, schema, onEdit: edited, check, isReadOnly });
     mode.lintNow();
   },
 };

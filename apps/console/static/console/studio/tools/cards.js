@@ -1,7 +1,7 @@
 // The toolsets of the draft as cards.
 
 import { parts, reasonOf } from "../../parts.js";
-import { button, element, findings, focusOn, quiet, textField } from "../elements.js";
+import { button, element, findings, focusOn, numberField, quiet, textField } from "../elements.js";
 import { approvalField, enabledField, fallbackField } from "./rules.js";
 import { askServer, tickList } from "./server-tools.js";
 import { at, countedFindings, freeName, nameOf, plural } from "./paths.js";
@@ -10,7 +10,7 @@ import { emptyTool, titleOf, toolEditor } from "./rest-tool.js";
 import { openTrial } from "./trial.js";
 
 /**
- * @import { Json } from "../data.js"
+ * @import { CardField, Json, Kind } from "../data.js"
  * @import { Store } from "../store.js"
  * @import { Secrets } from "./credential.js"
  *
@@ -18,17 +18,22 @@ import { openTrial } from "./trial.js";
  * @typedef {{kind?: string, name?: string, about?: string, tools?: string[] | null, failures?: Failure[]}} About a toolset: what the server knows
  */
 
-/** @type {Record<string, string>} */
-const KINDS = {
-  "rest-api": "REST service",
-  mcp: "MCP server",
-  "dial-mcp": "Toolset of DIAL",
-  "dial-app": "Application",
-  "dial-deployment": "Models and applications",
-  internal: "Of the platform",
-  client: "Of the page",
+/** A type that there is not, which may be a mistake. @type {Kind} */
+const UNKNOWN = { title: "", fields: [], is_named: true, is_remote: false, is_written: true, is_addable: false };
+
+/** @param {Store} store @param {string} type @returns {Kind} */
+const kindOf = (store, type) => ({ ...UNKNOWN, ...store.data.kinds[type] });
+
+/**
+ * The fields that the record of a kind may ask for.
+ * @type {Record<CardField["editor"], (store: Store, index: number, field: CardField, secrets: Secrets) => Iterable<Node>>}
+ */
+const EDITORS = {
+  text: (store, index, { path, label, placeholder }) => [textField(store, { label, path: at(index, path), placeholder })],
+  number: (store, index, { path, label, placeholder }) => [numberField(store, { label, path: at(index, path), placeholder })],
+  authorization: (store, index, { path }, secrets) => [authorizationField(store, at(index, path), secrets, true)],
+  server: serverSettings,
 };
-const REMOTE = ["mcp", "dial-mcp", "dial-app"];
 
 /**
  * `about` is what the server knows of it; `redraw(open)` draws all cards anew.
@@ -41,13 +46,14 @@ export function card(store, index, { about, secrets, redraw, isOpen }) {
   const isPredefined = toolset.type === "predefined";
   const switched = isPredefined ? at(index, "override", "enabled") : at(index, "enabled");
   const isOff = store.get(switched) === false;
-  const tools = about?.tools === null ? "all tools that it has" : plural(about?.tools?.length ?? toolset.tools?.length ?? 0, "tool");
+  const known = about?.tools ?? toolset.tools;
+  const tools = about?.tools === null ? "all of its tools" : known && plural(known.length, "tool");
   const remove = () => {
     store.change(at(index), undefined);
     redraw();
     focusOn("[data-add] button");
   };
-  const facts = [KINDS[kind] ?? kind, tools, about?.about, isOff && "switched off"].filter(Boolean);
+  const facts = [kindOf(store, kind).title || kind, tools, about?.about, isOff && "switched off"].filter(Boolean);
   const place = element("details", { class: "studio-fold" });
   const inside = () => store.findingsAt(at(index)).filter(({ path }) => path !== at(index));
   place.append(element("summary", {}, "Settings ", countedFindings(store, place, inside)));
@@ -93,49 +99,47 @@ const failure = ({ tool, count, last }) =>
 function* settings(store, index, { toolset, switched, isPredefined, secrets, redraw }) {
   /** @param {(string | number)[]} parts */
   const path = (...parts) => at(index, ...parts);
-  const off = "Off: the application goes on as if the toolset were not there.";
+  const off = "If off, the application ignores the toolset.";
   if (isPredefined) {
-    yield quiet("It is kept with the predefined content of this installation, and changes with that.");
-    yield approvalField(store, path("override"), "as the toolset or the application says");
+    yield quiet("Part of the predefined content of this installation, and changes with it.");
+    yield approvalField(store, path("override"), "default of the toolset or application");
     yield enabledField(store, switched, off);
     return;
   }
-  if (typeof toolset.name !== "object" && toolset.type !== "dial-mcp") {
-    yield textField(store, { label: "Name", path: path("name"), empty: "", help: "It stands in front of the names of its tools." });
+  const kind = kindOf(store, toolset.type);
+  if (typeof toolset.name !== "object" && kind.is_named) {
+    yield textField(store, { label: "Name", path: path("name"), empty: "", help: "The prefix of its tools' names." });
   }
-  yield textField(store, { label: "What it is for", path: path("description"), rows: 2 });
-  if (toolset.type === "rest-api") {
-    yield textField(store, { label: "Address of the service", path: path("base_url"), placeholder: "https://api.example.com/v1" });
-    yield authorizationField(store, path("authorization"), secrets, true);
-  }
-  if (toolset.type === "mcp") yield* serverSettings(store, index, toolset, secrets);
-  yield approvalField(store, path(), "as the application says");
-  if (REMOTE.includes(toolset.type)) yield fallbackField(store, path());
+  yield textField(store, { label: "Description", path: path("description"), rows: 2 });
+  for (const one of kind.fields) yield* EDITORS[one.editor](store, index, one, secrets);
+  yield approvalField(store, path(), "application default");
+  if (kind.is_remote) yield fallbackField(store, path());
   yield enabledField(store, switched, off);
-  if (Array.isArray(toolset.tools) && toolset.type !== "client") yield toolList(store, index, toolset, redraw);
+  if (Array.isArray(toolset.tools) && kind.is_written) yield toolList(store, index, toolset, redraw);
 }
 
-/** @param {Store} store @param {number} index @param {Json} toolset @param {Secrets} secrets */
-function* serverSettings(store, index, toolset, secrets) {
+/** @param {Store} store @param {number} index @param {CardField} field @param {Secrets} secrets */
+function* serverSettings(store, index, field, secrets) {
+  const toolset = store.get(at(index));
   /** @param {string} name */
-  const info = (name) => at(index, "mcp_server_info", name);
-  if (toolset.mcp_server_info?.protocol !== "stdio") {
+  const info = (name) => at(index, field.path, name);
+  if (toolset[field.path]?.protocol !== "stdio") {
     yield textField(store, { label: "Address of the server", path: info("url"), empty: "", isExact: true });
     yield authorizationField(store, info("authorization"), secrets, false);
   }
   /** @type {string[] | null} */
   const allowed = toolset.allowed_tools?.length ? toolset.allowed_tools : null;
   const place = element("div", { class: "studio-inner" });
-  const status = element("p", { role: "status", class: "studio-quiet" }, allowed ? `Only ${allowed.join(", ")}` : "All tools that the server has");
+  const status = element("p", { role: "status", class: "studio-quiet" }, allowed ? `Only ${allowed.join(", ")}` : "All tools of the server");
   const list = button("List its tools", async () => {
     status.textContent = "Connecting…";
     try {
-      const found = await askServer(store, store.get(at(index, "mcp_server_info")));
+      const found = await askServer(store, store.get(at(index, field.path)));
       status.textContent = found.message;
       if (found.needs_sign_in) return;
       const known = found.tools.map(({ name }) => name);
       const gone = (allowed ?? []).filter((name) => !known.includes(name));
-      if (gone.length) status.textContent = `The server has no tool ${gone.join(", ")} any more.`;
+      if (gone.length) status.textContent = `The server no longer has ${gone.join(", ")}.`;
       place.replaceChildren(tickList(found.tools, store.get(at(index, "allowed_tools")) ?? null, (ticked) => store.change(at(index, "allowed_tools"), ticked ?? undefined)));
     } catch (error) {
       status.textContent = reasonOf(error);

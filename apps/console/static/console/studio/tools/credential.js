@@ -12,22 +12,22 @@ import { element, field, link, newId, quiet, selectField, textField } from "../e
 
 /** @type {Record<string, [title: string, written: Json]>} */
 const KINDS = {
-  "": ["Without credentials", {}],
+  "": ["No credentials", {}],
   bearer: ["Bearer token", { token: "" }],
   api_key: ["API key", { key: "", name: "X-API-Key" }],
   basic: ["Username and password", { username: "", password: "" }],
-  client_id_secret: ["Client of this application (OAuth)", { client_id: "", client_secret: "", token_url: "" }],
-  oauth: ["Each person signs in with an account of their own (OAuth)", {}],
+  client_id_secret: ["OAuth client credentials", { client_id: "", client_secret: "", token_url: "" }],
+  oauth: ["Each user signs in (OAuth)", {}],
   forward_auth_token: ["The caller's own token", {}],
 };
 /** @type {Record<string, string>} */
 const LABELS = {
   username: "Name",
-  name: "What the service calls the key",
-  client_id: "Id of the client",
-  token_url: "Address that gives tokens",
-  authorization_url: "Address at which people sign in",
-  scope: "What is asked for (scopes)",
+  name: "Name of the header or parameter",
+  client_id: "Client id",
+  token_url: "Token URL",
+  authorization_url: "Authorization URL",
+  scope: "Scopes",
 };
 /** @type {Record<string, string>} */
 const CREDENTIALS = { bearer: "token", api_key: "key", basic: "password", client_id_secret: "client_secret" };
@@ -68,9 +68,9 @@ export function authorizationField(store, path, secrets, isRest) {
     }
     if (kind === "api_key" && isRest) {
       const options = [["header", "a header"], ["query", "the address"], ["body", "the body"]];
-      rest.push(selectField(store, { label: "Where it goes", path: `${path}.location`, options }));
+      rest.push(selectField(store, { label: "Sent in", path: `${path}.location`, options }));
     }
-    const label = "How the service is told who is calling";
+    const label = "Authentication";
     box.replaceChildren(field(store, { label, path, control, isExact: true }), ...rest);
   };
   draw();
@@ -95,23 +95,23 @@ function credentialField(store, path, secrets) {
     id: newId("credential"),
     autocomplete: "off",
     value: typeof value === "string" ? value : "",
-    placeholder: value?.$hidden === undefined ? "" : "One is kept; type to replace it",
+    placeholder: value?.$hidden === undefined ? "" : "Stored; enter a new one to replace it",
   });
   typed.addEventListener("input", () => store.change(path, typed.value));
   const own = element(
     "div",
     { class: "studio-inner" },
-    element("label", { htmlFor: typed.id }, "The credential"),
+    element("label", { htmlFor: typed.id }, "Credential"),
     typed,
-    quiet("It becomes a secret once you leave the field, and the application only names that."),
+    quiet("Becomes a secret when you leave the field; the application only refers to it."),
   );
   own.hidden = Boolean(name);
   const control = element(
     "select",
     {},
-    element("option", { value: "", selected: !name }, "– typed here –"),
+    element("option", { value: "", selected: !name }, "– entered here –"),
     ...known.map((one) =>
-      element("option", { value: one, selected: one === name }, secrets.names.includes(one) ? one : `${one} (there is none yet)`),
+      element("option", { value: one, selected: one === name }, secrets.names.includes(one) ? one : `${one} (does not exist yet)`),
     ),
   );
   control.addEventListener("change", () => {

@@ -4,6 +4,7 @@ import { button, element, newId, quiet } from "../elements.js";
 import { freeName, plainName, plural } from "./paths.js";
 import { tickList } from "./server-tools.js";
 import { titleOf } from "./rest-tool.js";
+import { UNREACHABLE } from "../../parts.js";
 
 /**
  * @import { Field } from "../../parts.js"
@@ -48,7 +49,7 @@ export const line = (properties = {}) => element("input", { type: "text", autoco
 export async function ask(store, name, body) {
   const response = await store.send(name, body);
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.message ?? "This server cannot be reached, or you are signed out.");
+  if (!response.ok) throw new Error(answer.message ?? UNREACHABLE);
   return answer;
 }
 
@@ -61,14 +62,14 @@ export function serverFound(found, done, template) {
   const toolset = { type: "mcp", name: plainName(found.name), mcp_server_info: found.server };
   /** @param {Json} authorization */
   const withSignIn = (authorization) => done({ ...toolset, mcp_server_info: { ...found.server, authorization } });
-  if (found.needs_sign_in && template) return [element("p", {}, button("Add it", () => done(reference)))];
+  if (found.needs_sign_in && template) return [element("p", {}, button("Add", () => done(reference)))];
   if (found.needs_sign_in) {
     return [
       element(
         "p",
         { class: "studio-actions" },
-        button("Add it: each person signs in", () => withSignIn({ type: "oauth" })),
-        button("Add it: with a token", () => withSignIn({ type: "bearer", token: "" })),
+        button("Add: each user signs in", () => withSignIn({ type: "oauth" })),
+        button("Add: with a token", () => withSignIn({ type: "bearer", token: "" })),
       ),
     ];
   }
@@ -79,7 +80,7 @@ export function serverFound(found, done, template) {
     if (!template) return { ...toolset, ...allowed };
     return chosen ? { ...reference, override: allowed } : reference;
   };
-  const add = button("Add these tools", () => done(written()), { class: "workbench-button workbench-primary" });
+  const add = button("Add these tools", () => done(written()), { class: "console-button console-primary" });
   const list = tickList(found.tools, null, (ticked, names) => {
     chosen = ticked;
     add.disabled = !names.length;
@@ -103,18 +104,18 @@ export function* serviceFound(found, secrets, done) {
       if (found.authorization) toolset.authorization = withKnownSecret(found.authorization.written, secrets);
       done({ ...toolset, tools: chosen.map((one) => tools.get(one)?.tool) });
     },
-    { class: "workbench-button workbench-primary", disabled: true },
+    { class: "console-button console-primary", disabled: true },
   );
   const rows = [...tools].map(([key, one]) => ({
     ...one,
     name: key,
     description: `${one.method.toUpperCase()} ${one.path}${one.summary ? `: ${one.summary}` : ""}`,
   }));
-  yield quiet(`${found.title}: ${plural(found.operations.length, "operation")}. Those that only read are ticked.`);
+  yield quiet(`${found.title}: ${plural(found.operations.length, "operation")}. Read-only operations are selected.`);
   yield* found.notes.map((note) => quiet(note));
-  yield labelled("Name of the toolset", name);
+  yield labelled("Toolset name", name);
   yield labelled("Address of the service", base);
-  if (found.authorization?.secret) yield quiet(`The service wants to know who is calling. Type its credential under Settings, or choose a secret there.`);
+  if (found.authorization?.secret) yield quiet(`The service requires authentication. Enter its credential under Settings, or choose a secret there.`);
   const reading = found.operations.filter(({ method }) => method === "get").length;
   const ticked = reading <= MOST_TICKED ? rows.filter(({ method }) => method === "get").map(({ name: key }) => key) : [];
   yield tickList(rows, ticked, (_, ticked) => {
@@ -134,8 +135,8 @@ export function* commandFound(store, secrets, found, done) {
   yield* found.notes.map((note) => quiet(note));
   const keep = element("input", { type: "checkbox", id: newId("keep"), checked: true });
   if (found.credential) {
-    yield element("p", {}, keep, " ", element("label", { htmlFor: keep.id }, "Keep its credential as a secret"));
-    yield quiet(`Saving makes the secret; the application only names it. Otherwise it is dropped here.`);
+    yield element("p", {}, keep, " ", element("label", { htmlFor: keep.id }, "Store its credential as a secret"));
+    yield quiet(`The secret is created when you save; the application only refers to it. Otherwise the credential is discarded.`);
   }
   yield element("p", {}, button("Add this tool", () => {
     const typed = keep.checked ? found.credential : "";
@@ -143,7 +144,7 @@ export function* commandFound(store, secrets, found, done) {
     if (same >= 0) return done(intoToolset(store, same, found.tool, authorization));
     const name = plainName(new URL(found.base_url).hostname.split(".").slice(-2)[0]);
     done({ type: "rest-api", name, base_url: found.base_url, ...(authorization ? { authorization } : {}), tools: [found.tool] });
-  }, { class: "workbench-button workbench-primary" }));
+  }, { class: "console-button console-primary" }));
 }
 
 /** @param {Store} store @param {number} index @param {Json} tool @param {Json | null | undefined} authorization */

@@ -1,7 +1,7 @@
 // The parameters of a REST tool as a table: each row is one, and can be changed, hidden and removed.
 
 import { button, element, findings, quiet } from "../elements.js";
-import { join } from "../../paths.js";
+import { join } from "../../manifest/paths.js";
 import { freeName, plural } from "./paths.js";
 
 /**
@@ -40,17 +40,17 @@ export function parameterTable(store, parts, toolName) {
   /** @param {number} [focus] the row */
   const draw = (focus) => {
     const names = Object.keys(properties());
-    const heads = ["Name", "At the service", "Type", "Where", "Required", "The model gives it", "Default or constant", "Description", ""];
+    const heads = ["Name", "At the service", "Type", "Where", "Required", "Set by the model", "Default or constant", "Description", ""];
     const table = element(
       "table",
-      { class: "workbench-table workbench-stacked studio-parameters" },
-      element("caption", { class: "workbench-hidden" }, `Parameters of ${toolName}`),
-      element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, text || element("span", { class: "workbench-hidden" }, "Actions"))))),
+      { class: "console-table console-stacked studio-parameters" },
+      element("caption", { class: "console-hidden" }, `Parameters of ${toolName}`),
+      element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, text || element("span", { class: "console-hidden" }, "Actions"))))),
       element("tbody", {}, ...names.map(row)),
     );
     box.replaceChildren(
       element("h4", {}, plural(names.length, "parameter")),
-      names.length ? element("div", { class: "workbench-scroll" }, table) : quiet("It takes none."),
+      names.length ? element("div", { class: "console-scroll" }, table) : quiet("No parameters."),
       element("p", {}, button("Add a parameter", add)),
       findings(store, join([...parts, "required"])),
     );
@@ -77,7 +77,7 @@ export function parameterTable(store, parts, toolName) {
   function rename(name, next, input) {
     if (!next || next === name) return;
     if (next in properties()) {
-      input.setCustomValidity(`There is a parameter ${next} already.`);
+      input.setCustomValidity(`The parameter ${next} already exists.`);
       input.reportValidity();
       return;
     }
@@ -139,7 +139,7 @@ export function parameterTable(store, parts, toolName) {
       cell("Type", select("Type", kinds, one.type ?? "constant", ({ target }) => retype(name, target.value))),
       cell("Where", select("Place", PLACES, info.type, ({ target }) => place({ type: target.value }))),
       cell("Required", box("Required", required().includes(name), ({ target }) => need(name, target.checked), { disabled: isConstant })),
-      cell("The model gives it", box("Model gives", !isConstant, ({ target }) => show(name, target.checked))),
+      cell("Set by the model", box("Set by the model", !isConstant, ({ target }) => show(name, target.checked))),
       cell("Default or constant", value(name, one, isConstant, input)),
       cell("Description", element("textarea", { rows: 2, value: one.description ?? "", disabled: isConstant, onchange: (/** @type {{target: HTMLTextAreaElement}} */ { target }) => change(name, { description: target.value }), ...named("Description") })),
       cell("", button("Remove", () => remove(name), { "aria-label": `Remove ${name}` })),
@@ -156,7 +156,7 @@ export function parameterTable(store, parts, toolName) {
     const key = isConstant ? "const" : "default";
     const shown = one[key];
     if (shown?.$secret) return element("code", {}, `secret ${shown.$secret}`);
-    if (shown?.$hidden !== undefined) return element("em", {}, "a kept credential");
+    if (shown?.$hidden !== undefined) return element("em", {}, "a stored credential");
     const text = shown === undefined || shown === null ? "" : typeof shown === "string" ? shown : JSON.stringify(shown);
     const label = isConstant ? "Constant" : "Default";
     return input(label, text, ({ target }) => {
@@ -179,10 +179,10 @@ function readAs(text, type) {
   if (!text.trim()) return { value: undefined };
   try {
     const value = JSON.parse(text);
-    if (type && !fits(value, type)) return { problem: `This is no ${type}.` };
+    if (type && !fits(value, type)) return { problem: `This is not a valid ${type}.` };
     return { value };
   } catch {
-    return type ? { problem: `This is no ${type}.` } : { value: text };
+    return type ? { problem: `This is not a valid ${type}.` } : { value: text };
   }
 }
 

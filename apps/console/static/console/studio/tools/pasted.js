@@ -61,7 +61,7 @@ export function pasteField(store, choices, done) {
     { class: "studio-field" },
     element("label", { htmlFor: id }, "Paste an address or a text"),
     text,
-    element("p", { class: "studio-help", id: `${id}-help` }, "The address of an MCP server or of an OpenAPI document, such a document, a curl command, or a SKILL.md. Enter reads it."),
+    element("p", { class: "studio-help", id: `${id}-help` }, "The address of an MCP server or OpenAPI document, an OpenAPI document, a curl command, or a SKILL.md. Press Enter to read it."),
     status,
     place,
   );
@@ -96,8 +96,8 @@ async function recognized(store, choices, text, done) {
 /** @param {Store} store @param {string} text */
 function takeSkill(store, text) {
   const skill = readSkill(text);
-  if (!skill?.name) throw new Error("The front matter between the two lines of --- has no name; write name: and description: there.");
+  if (!skill?.name) throw new Error("The front matter between the two lines of --- has no name; add name: and description: there.");
   const name = freeName(skill.name, Object.keys(store.skills), "-");
   store.name({ skills: { ...store.skills, [name]: { "SKILL.md": text } } });
-  return { said: `The skill ${name} was added; it stands under Skills.`, isDone: true };
+  return { said: `The skill ${name} was added under Skills.`, isDone: true };
 }

@@ -1,6 +1,6 @@
 // Places of toolsets and tools in the manifest, names for new ones, and what was found at them.
 
-import { join } from "../../paths.js";
+import { join } from "../../manifest/paths.js";
 import { element } from "../elements.js";
 
 /**
@@ -58,7 +58,7 @@ export function countedFindings(store, owner, found) {
   const count = () => {
     const inside = found();
     const mistakes = inside.filter(({ severity }) => severity === "error").length;
-    const notes = mistakes ? plural(mistakes, "mistake") : inside.length ? plural(inside.length, "warning") : "";
+    const notes = mistakes ? plural(mistakes, "error") : inside.length ? plural(inside.length, "warning") : "";
     mark.textContent = notes && `(${notes})`;
   };
   store.subscribe((what) => what === "findings" && count(), owner);

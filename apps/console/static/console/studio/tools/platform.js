@@ -22,7 +22,7 @@ const approval = (store, path, usual) =>
   selectField(store, {
     label: "Approval",
     path: of(path),
-    options: [["", usual], ["auto", "calls are made at once"], ["confirm", "each call waits for a person"]],
+    options: [["", usual], ["auto", "calls run without approval"], ["confirm", "each call waits for approval"]],
   });
 
 /**
@@ -32,57 +32,57 @@ const approval = (store, path, usual) =>
 const TOOLS = [
   {
     name: "web_fetch",
-    label: "Pages of the Web",
-    help: "It reads pages and files of the Web, as far as the installation allows.",
+    label: "Web pages",
+    help: "Reads pages and files on the web, if the installation allows it.",
   },
   {
     name: "notes",
     label: "Notes",
-    help: "It reads and writes the notes of the person or their team.",
+    help: "Reads and writes notes of the user or their team.",
   },
   {
     name: "search_conversations",
     label: "Earlier conversations",
-    help: "It finds what the same person asked this application before.",
+    help: "Finds the user's earlier conversations with this application.",
   },
   {
     name: "questions",
-    label: "Questions to the person",
-    help: "It asks something, with choices, and waits for the answer.",
+    label: "Questions to the user",
+    help: "Asks the user a question, with choices, and waits for the answer.",
     on: {},
     isOn: isThere,
-    settings: (store) => [seconds(store, "questions.seconds", "How long it waits, in seconds", "300")],
+    settings: (store) => [seconds(store, "questions.seconds", "Timeout, in seconds", "300")],
   },
   {
     name: "todo",
-    label: "A list of what is to be done",
-    help: "It writes one for long tasks; the person sees it ticked.",
+    label: "To-do list",
+    help: "Keeps a list for long tasks, which the user sees.",
   },
   {
     name: "subagents",
     label: "Sub-agents",
-    help: "It hands tasks to sub-agents of this application. A preview feature.",
+    help: "Delegates tasks to sub-agents of this application. A preview feature.",
     settings: subagentFields,
   },
   {
     name: "spawn_agent",
-    label: "Helpers",
-    help: "It hands parts of a task to helpers, which work beside each other.",
+    label: "Predefined sub-agents",
+    help: "Delegates parts of a task to predefined sub-agents, which work in parallel.",
     settings: (store) => [
-      linesField(store, { label: "Only these helpers", path: of("spawn_agent.agents"), rows: 2, help: "Names, one a line. Empty: all that are installed." }),
-      seconds(store, "spawn_agent.timeout_seconds", "Time for each, in seconds", "120"),
+      linesField(store, { label: "Only these sub-agents", path: of("spawn_agent.agents"), rows: 2, help: "Names, one per line. Leave empty for all." }),
+      seconds(store, "spawn_agent.timeout_seconds", "Timeout of each, in seconds", "120"),
     ],
   },
   {
     name: "schedules",
     label: "Schedules",
-    help: "It sets alarms and schedules tasks for the person, who confirms them.",
-    settings: (store) => [approval(store, "schedules.approval.mode", "each waits for a person (as usual)")],
+    help: "Sets alarms and schedules tasks for the user, who confirms them.",
+    settings: (store) => [approval(store, "schedules.approval.mode", "needs approval (default)")],
   },
   {
     name: "representation_tooling",
     label: "Answers with files",
-    help: "It puts a file or a link beside its answer.",
+    help: "Attaches files or links to its answer.",
     on: {},
     isOn: isThere,
   },
@@ -106,7 +106,7 @@ export function platformTools(store, choices) {
   );
   return group(
     "Tools of the platform",
-    quiet("They need no address and no key. More of them are under Predefined above; those that search and write files are under ", link("Files and contexts", "#files"), "."),
+    quiet("Built-in tools, without an address or key. More are under Predefined above; tools for files are under ", link("Files and contexts", "#files"), "."),
     element("div", { class: "studio-platform" }, ...cards),
   );
 }

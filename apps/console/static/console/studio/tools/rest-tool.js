@@ -39,7 +39,7 @@ export function toolEditor(store, index, number, remove) {
       ? "predefined"
       : "";
   const fold = element("details", { class: "studio-fold studio-tool", "data-tool": name });
-  const state = element("span", { class: "studio-quiet" }, about, tool.enabled === false ? " · switched off" : "");
+  const state = element("span", { class: "studio-quiet" }, about, tool.enabled === false ? " · disabled" : "");
   const found = countedFindings(store, fold, () => store.findingsAt(path));
   fold.append(element("summary", {}, element("code", {}, name), " ", state, " ", found));
   const body = element("div", { class: "studio-inner" });
@@ -61,8 +61,8 @@ function* fields(store, index, parts, tool) {
   /** @param {(string | number)[]} rest */
   const path = (...rest) => at(index, ...parts, ...rest);
   if (tool.open_ai_tool) {
-    yield textField(store, { label: "Name", path: path(...FUNCTION, "name"), empty: "", isExact: true, help: "What the model calls it, behind the name of the toolset." });
-    yield textField(store, { label: "What it does, and when it is of use", path: path(...FUNCTION, "description"), rows: 3, empty: "", isExact: true });
+    yield textField(store, { label: "Name", path: path(...FUNCTION, "name"), empty: "", isExact: true, help: "The name for the model, after the toolset's prefix." });
+    yield textField(store, { label: "Description, and when to use it", path: path(...FUNCTION, "description"), rows: 3, empty: "", isExact: true });
   }
   if (tool.rest_api_method_info) {
     yield selectField(store, { label: "Method", path: path("rest_api_method_info", "method_type"), options: METHODS });
@@ -70,15 +70,15 @@ function* fields(store, index, parts, tool) {
       label: "Address",
       path: path("rest_api_method_info", "method_url"),
       empty: "",
-      help: "Below the address of the service, with names in braces for the parameters that stand in it.",
+      help: "Relative to the service's address, with parameters in braces.",
     });
     yield parameterTable(store, [...["tool_sets", index], ...parts, ...FUNCTION, "parameters"], titleOf(tool));
-    yield textField(store, { label: "Title of a call, as people see it", path: path("display", "stage", "name"), placeholder: "made of the toolset's name" });
+    yield textField(store, { label: "Title of a call", path: path("display", "stage", "name"), placeholder: "the toolset's name" });
   }
   if (tool.deployment_id !== undefined) {
-    yield textField(store, { label: "What is asked", path: path("deployment_id"), empty: "", help: "The name of a deployment, or of another application." });
+    yield textField(store, { label: "Deployment", path: path("deployment_id"), empty: "", help: "The name of a deployment or another application." });
   }
-  if (!tool.template_name) yield approvalField(store, path(), "as the toolset says");
+  if (!tool.template_name) yield approvalField(store, path(), "toolset default");
   if (tool.open_ai_tool) yield fallbackField(store, path());
-  yield enabledField(store, path("enabled"), "Off: the model is not told of this tool.");
+  yield enabledField(store, path("enabled"), "If off, the model does not get this tool.");
 }

@@ -15,16 +15,16 @@ export function approvalField(store, path, level) {
     findingsPath: `${path}.approval`,
     options: [
       ["", level],
-      ["auto", "calls are made at once"],
-      ["confirm", "each call waits for a person"],
+      ["auto", "calls run without approval"],
+      ["confirm", "each call waits for approval"],
     ],
   });
 }
 
 /** @type {Record<string, [title: string, strategies: Json[] | undefined]>} */
 const STRATEGIES = {
-  "": ["the model is told, and goes on", undefined],
-  retry: ["it is tried again up to three times, then the model is told", [{ type: "continue", retry: { attempts: 3 } }]],
+  "": ["the model gets the error and continues", undefined],
+  retry: ["up to three retries, then the model gets the error", [{ type: "continue", retry: { attempts: 3 } }]],
   stop: ["the answer ends", [{ type: "hard_stop" }]],
 };
 
@@ -38,7 +38,7 @@ export function fallbackField(store, path) {
   /** @param {[name: string, strategy: [title: string, strategies: Json[] | undefined]]} entry */
   const same = ([, [, one]]) => JSON.stringify(one) === JSON.stringify(current);
   const chosen = Object.entries(STRATEGIES).find(same)?.[0] ?? "own";
-  const own = chosen === "own" ? [["own", "rules of its own (see All fields)"]] : [];
+  const own = chosen === "own" ? [["own", "custom rules (see All fields)"]] : [];
   const options = [...own, ...Object.entries(STRATEGIES).map(([name, [text]]) => [name, text])];
   const control = element(
     "select",

@@ -28,7 +28,7 @@ import { plural } from "./paths.js";
 export async function askServer(store, server, signal, template) {
   const response = await store.send("mcp_tools", template ? { template } : { server }, signal);
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.message ?? "The server could not be asked.");
+  if (!response.ok) throw new Error(answer.message ?? "The server could not be reached.");
   return answer;
 }
 
@@ -48,8 +48,8 @@ export function tickList(tools, allowed, onchange) {
       "aria-describedby": `${id}-about`,
     });
     const facts = [
-      reads && "only reads, it says",
-      destroys && "may destroy something, it says",
+      reads && "declared as read-only",
+      destroys && "declared as destructive",
       old && "deprecated",
       parameters?.length && `takes ${parameters.join(", ")}`,
       ...(notes ?? []),

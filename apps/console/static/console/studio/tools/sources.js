@@ -1,6 +1,6 @@
 // Where new tools come from. Each source is a form of its own, which ends in toolsets of the draft.
 
-import { parts, reasonOf } from "../../parts.js";
+import { parts, reasonOf, UNREACHABLE } from "../../parts.js";
 import { button, element, link, quiet } from "../elements.js";
 import { fetchJson } from "../store.js";
 import { addToolsets, nameOf, plainName } from "./paths.js";
@@ -37,7 +37,7 @@ function slow(text, work, doing) {
     } finally {
       made.disabled = false;
     }
-  }, { class: "workbench-button workbench-primary" });
+  }, { class: "console-button console-primary" });
   return element("div", { class: "studio-actions" }, made, status);
 }
 
@@ -70,7 +70,7 @@ function fromServer(store, choices, done) {
   );
   return [
     labelled("Address of the server", address),
-    options.length > 0 && labelled("Or one of this installation", known),
+    options.length > 0 && labelled("Or a registered server", known),
     connect,
     place,
     choices.add.address && element("p", {}, link("Register a server for all applications", choices.add.address)),
@@ -88,7 +88,7 @@ function fromOpenApi(store, choices, done) {
   });
   const place = element("div", { class: "studio-inner" });
   const read = slow(
-    "Read it",
+    "Read",
     async () => {
       place.replaceChildren();
       const found = await ask(store, "openapi", address.value.trim() ? { url: address.value } : { text: text.value });
@@ -105,7 +105,7 @@ function fromCurl(store, choices, done) {
   const text = element("textarea", { rows: 4, spellcheck: false, placeholder: "curl https://api.example.com/v1/parcels/{id} -H 'X-API-Key: …'" });
   const place = element("div", { class: "studio-inner" });
   const read = slow(
-    "Read it",
+    "Read",
     async () => {
       place.replaceChildren();
       const found = await ask(store, "curl", { text: text.value });
@@ -114,12 +114,12 @@ function fromCurl(store, choices, done) {
     },
     "Reading…",
   );
-  return [labelled("Command", text, "It is read, not run. A credential in it is taken out."), read, place];
+  return [labelled("Command", text, "The command is parsed, not run. Credentials in it are removed."), read, place];
 }
 
 /** What this installation has ready, with words for each. @type {Source} */
 function fromPredefined(store, _choices, done) {
-  const place = element("div", { class: "studio-inner" }, quiet("Looking…"));
+  const place = element("div", { class: "studio-inner" }, quiet("Loading…"));
   fetchJson(store.data.urls.predefined)
     .then(({ toolsets }) => {
       const has = (store.get("tool_sets") ?? []).map(nameOf);
@@ -132,14 +132,14 @@ function fromPredefined(store, _choices, done) {
             {},
             element("strong", {}, one.title),
             one.description && element("p", { class: "studio-clamp" }, one.description),
-            quiet(one.tools ? one.tools.join(", ") : "the tools that its server has"),
+            quiet(one.tools ? one.tools.join(", ") : "the tools of its server"),
           ),
           has.includes(nameOf(one.toolset)) ? quiet("added") : button("Add", () => done(structuredClone(one.toolset)), { "aria-label": `Add ${one.title}` }),
         ),
       );
-      place.replaceChildren(rows.length ? element("ul", { class: "studio-offers" }, ...rows) : quiet("There is no predefined toolset."));
+      place.replaceChildren(rows.length ? element("ul", { class: "studio-offers" }, ...rows) : quiet("No predefined toolsets."));
     })
-    .catch(() => place.replaceChildren(element("p", { class: "studio-error" }, "This server cannot be reached, or you are signed out.")));
+    .catch(() => place.replaceChildren(element("p", { class: "studio-error" }, UNREACHABLE)));
   return [place];
 }
 
@@ -149,10 +149,10 @@ function fromApplication(store, choices, done) {
     ...choices.applications.map(({ id, name }) => [id, `${name} (application)`]),
     ...choices.deployments.map(({ id, name }) => [id, `${name} (model)`]),
   ];
-  if (!options.length) return [quiet("There is no other application, and no deployment.")];
+  if (!options.length) return [quiet("No other applications or deployments.")];
   const select = element("select", {}, ...options.map(([value, text]) => element("option", { value }, text)));
   const add = button(
-    "Add it",
+    "Add",
     () => {
       /** @type {Json[]} */
       const toolsets = store.get("tool_sets") ?? [];
@@ -165,20 +165,27 @@ function fromApplication(store, choices, done) {
       if (!before.some(({ deployment_id: id }) => id === select.value)) store.change(path, [...before, tool]);
       done(index);
     },
-    { class: "workbench-button workbench-primary" },
+    { class: "console-button console-primary" },
   );
-  return [labelled("What is asked", select, "The model asks it a question, and gets its answer as the result."), element("p", {}, add)];
+  return [labelled("Deployment", select, "The model sends it a question and gets the answer as the result."), element("p", {}, add)];
 }
 
 /** A REST service of which there is no document. @type {Source} */
 function byHand(_store, _choices, done) {
   const address = line({ placeholder: "https://api.example.com/v1", inputMode: "url" });
-  const add = button("Add it", () => {
+  const add = button("Add", () => {
     const host = URL.canParse(address.value) ? new URL(address.value).hostname.split(".").slice(-2)[0] : "service";
     done({ type: "rest-api", name: plainName(host), base_url: address.value.trim() || null, tools: [emptyTool("new_tool")] });
-  }, { class: "workbench-button workbench-primary" });
+  }, { class: "console-button console-primary" });
   return [labelled("Address of the service", address), element("p", {}, add)];
 }
+
+/** A toolset of a kind that needs nothing but a name and the fields of its card. @param {string} type @param {string} title @returns {Source} */
+const ofKind = (type, title) => (_store, _choices, done) => {
+  const name = line({ placeholder: plainName(title) });
+  const add = button("Add it", () => done({ type, name: plainName(name.value.trim() || title) }), { class: "console-button console-primary" });
+  return [labelled("Name", name), element("p", {}, add)];
+};
 
 /** @type {[title: string, make: Source][]} */
 const SOURCES = [
@@ -187,7 +194,7 @@ const SOURCES = [
   ["A curl command", fromCurl],
   ["Predefined", fromPredefined],
   ["Another application", fromApplication],
-  ["A REST service by hand", byHand],
+  ["A REST service, entered manually", byHand],
 ];
 
 /**
@@ -196,7 +203,11 @@ const SOURCES = [
  */
 export function addBar(store, choices, added) {
   const place = element("div", { class: "studio-source" });
-  const buttons = SOURCES.map(([title, make]) => {
+  /** @type {[title: string, make: Source][]} */
+  const ofKinds = Object.entries(store.data.kinds)
+    .filter(([, { is_addable }]) => is_addable)
+    .map(([type, { title }]) => [title, ofKind(type, title)]);
+  const buttons = [...SOURCES, ...ofKinds].map(([title, make]) => {
     const one = button(title, () => {
       const wasOpen = one.getAttribute("aria-expanded") === "true";
       for (const other of buttons) other.setAttribute("aria-expanded", "false");

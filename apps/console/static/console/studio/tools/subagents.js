@@ -29,7 +29,7 @@ export function subagentFields(store, choices) {
   };
   draw();
   return [
-    numberField(store, { label: "Time limit of a task, in seconds", path: `${PATH}.timeout_seconds`, min: 1, step: 1, placeholder: "as the installation says" }),
+    numberField(store, { label: "Time limit of a task, in seconds", path: `${PATH}.timeout_seconds`, min: 1, step: 1, placeholder: "installation default" }),
     switchField(store, {
       label: "General-purpose sub-agent",
       path: `${PATH}.general_purpose`,
@@ -53,9 +53,9 @@ const limits = (store, choices, path) => [
   selectField(store, {
     label: "Model",
     path: `${path}.deployment_id`,
-    options: [["", "the application's"], ...choices.deployments.filter(({ kind }) => kind === "chat").map(({ id, name }) => [id, name])],
+    options: [["", "the application's model"], ...choices.deployments.filter(({ kind }) => kind === "chat").map(({ id, name }) => [id, name])],
   }),
-  numberField(store, { label: "Model calls for one task", path: `${path}.max_iterations`, min: 1, step: 1, placeholder: "as many as the application" }),
+  numberField(store, { label: "Model calls for one task", path: `${path}.max_iterations`, min: 1, step: 1, placeholder: "same as the application" }),
 ];
 
 /** @param {Store} store @param {Choices} choices @param {number} index @param {() => void} redraw */
@@ -75,11 +75,11 @@ function typeCard(store, choices, index, redraw) {
     element("legend", {}, `Sub-agent ${index + 1}`),
     textField(store, { label: "Name", path: `${path}.name`, empty: "" }),
     textField(store, { label: "Description", path: `${path}.description`, empty: "", help: "The model reads it to choose a sub-agent." }),
-    textField(store, { label: "Prompt", path: `${path}.system_prompt`, rows: 3, empty: "", help: "Replaces the application's." }),
+    textField(store, { label: "Prompt", path: `${path}.system_prompt`, rows: 3, empty: "", help: "Replaces the application's prompt." }),
     switchField(store, {
       label: "Choose its toolsets",
       path: `${path}.tool_sets`,
-      help: "Off: it has all toolsets of the application.",
+      help: "If off, it has all toolsets of the application.",
       on: [],
       off: undefined,
       isOn: (value) => Array.isArray(value),
@@ -88,7 +88,7 @@ function typeCard(store, choices, index, redraw) {
           label: "Toolsets",
           path: `${path}.tool_sets`,
           empty: [],
-          help: toolsets.length ? `Names, one a line. Empty: none. There are: ${toolsets.join(", ")}.` : "Names, one a line. Empty: none.",
+          help: toolsets.length ? `Names, one per line. Leave empty for none. Available: ${toolsets.join(", ")}.` : "Names, one per line. Leave empty for none.",
         }),
       ],
     }),

@@ -1,0 +1,137 @@
+"""Errors of the protocol, as the bindings JSON-RPC and HTTP+JSON encode them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from apps.errors import QuickAppError
+from apps.runs.failures import RunFailure
+
+DOMAIN = "a2a-protocol.org"
+OWN_DOMAIN = "quickapps"
+ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo"
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+
+STATUS_NAMES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    405: "UNIMPLEMENTED",
+    408: "DEADLINE_EXCEEDED",
+    409: "ABORTED",
+    410: "FAILED_PRECONDITION",
+    412: "FAILED_PRECONDITION",
+    413: "OUT_OF_RANGE",
+    415: "INVALID_ARGUMENT",
+    422: "INVALID_ARGUMENT",
+    429: "RESOURCE_EXHAUSTED",
+    503: "UNAVAILABLE",
+}
+"""Maps HTTP status codes to names of `google.rpc.Code`. Other failures are INTERNAL."""
+
+
+class ProtocolError(QuickAppError):
+    """Raised if a request fails with an error that the protocol defines. `rpc_code` is its code in
+    JSON-RPC, `status_name` its name in google.rpc.
+    """
+
+    rpc_code = INVALID_PARAMS
+    http_status = 400
+    status_name = "INVALID_ARGUMENT"
+    code = "INVALID_PARAMS"
+
+
+class InvalidParams(ProtocolError): ...
+
+
+class InvalidRequest(ProtocolError):
+    rpc_code, code = INVALID_REQUEST, "INVALID_REQUEST"
+
+
+class NotJson(ProtocolError):
+    rpc_code, code = PARSE_ERROR, "PARSE_ERROR"
+
+
+class MethodNotFound(ProtocolError):
+    rpc_code, code = METHOD_NOT_FOUND, "METHOD_NOT_FOUND"
+    http_status, status_name = 404, "NOT_FOUND"
+
+
+class TaskNotFound(ProtocolError):
+    rpc_code, code = -32001, "TASK_NOT_FOUND"
+    http_status, status_name = 404, "NOT_FOUND"
+    text = "There is no task with this id, or it belongs to another caller."
+
+
+class TaskNotCancelable(ProtocolError):
+    rpc_code, code = -32002, "TASK_NOT_CANCELABLE"
+    http_status, status_name = 409, "FAILED_PRECONDITION"
+    text = "The task has ended and cannot be canceled."
+
+
+class UnsupportedOperation(ProtocolError):
+    rpc_code, code = -32004, "UNSUPPORTED_OPERATION"
+    status_name = "UNIMPLEMENTED"
+
+
+class ContentTypeNotSupported(ProtocolError):
+    rpc_code, code = -32005, "CONTENT_TYPE_NOT_SUPPORTED"
+    http_status = 415
+
+
+class VersionNotSupported(ProtocolError):
+    rpc_code, code = -32009, "VERSION_NOT_SUPPORTED"
+    status_name = "UNIMPLEMENTED"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBody:
+    """Describes an error for both bindings. `reason` is for programs."""
+
+    rpc_code: int
+    http_status: int
+    status_name: str
+    message: str
+    reason: str
+    domain: str = OWN_DOMAIN
+
+    @property
+    def is_defined(self) -> bool:
+        """Return True if the protocol defines the error."""
+        return self.domain == DOMAIN
+
+    @property
+    def details(self) -> list[dict[str, Any]]:
+        return [{"@type": ERROR_INFO, "reason": self.reason, "domain": self.domain}]
+
+    def as_json_rpc(self, id: Any) -> dict[str, Any]:
+        error = {"code": self.rpc_code, "message": self.message, "data": self.details}
+        return {"jsonrpc": "2.0", "id": id, "error": error}
+
+    def as_http(self) -> dict[str, Any]:
+        return {
+            "error": {
+                "code": self.http_status,
+                "status": self.status_name,
+                "message": self.message,
+                "details": self.details,
+            }
+        }
+
+
+def protocol_error(error: ProtocolError) -> ErrorBody:
+    return ErrorBody(
+        error.rpc_code, error.http_status, error.status_name, str(error), error.code, DOMAIN
+    )
+
+
+def failure_body(found: RunFailure) -> ErrorBody:
+    """Return the body for a failure that the protocol does not define."""
+    rpc_code = INVALID_PARAMS if 400 <= found.status < 500 else INTERNAL_ERROR
+    name = STATUS_NAMES.get(found.status, "INTERNAL")
+    reason = "".join(c if c.isalnum() else "_" for c in found.code.upper()) or "ERROR"
+    return ErrorBody(rpc_code, found.status, name, found.text, reason)

@@ -1,0 +1,152 @@
+"""Converts the parts of a client's message to the text and the files of a question."""
+
+import base64
+import binascii
+import mimetypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from uuid import UUID
+
+import msgspec
+from django.conf import settings
+from django.core.files.base import File
+
+from apps.a2a.errors import ContentTypeNotSupported, InvalidParams
+from apps.a2a.requests import ClientPart
+from apps.accounts.caller import Caller
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.conversations.ask import MOST_ATTACHMENTS
+from apps.conversations.files.folder import check_type, store_upload
+from apps.doors.bodies import shorten_text
+from apps.errors import FetchRefused, OddType
+from apps.live.events import storable_value
+from apps.workspace.egress.fetch import fetch
+from apps.workspace.loading.shared_loads import rules_of
+from apps.workspace.local.files.file_threads import on_file_thread
+
+UNKNOWN_TYPE = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedFile:
+    name: str
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PartContent:
+    """Contains the decoded parts. `paths` are files that the caller uploaded before, `files` are
+    still to be stored.
+    """
+
+    text: str
+    paths: tuple[str, ...] = ()
+    files: tuple[ReceivedFile, ...] = ()
+
+
+async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplication) -> PartContent:
+    """Decode the parts, and download files from other servers.
+
+    Raises `InvalidParams`, `ContentTypeNotSupported`.
+    """
+    texts: list[str] = []
+    paths: list[str] = []
+    files: list[ReceivedFile] = []
+    for number, part in enumerate(parts):
+        check_part(number, part, application)
+    for number, part in enumerate(parts):
+        if part.text is not None:
+            texts.append(part.text)
+        elif part.raw is not None:
+            files.append(ReceivedFile(name_of(part), decode_raw(number, part.raw)))
+        elif part.url is not None and (path := own_path(part.url)):
+            paths.append(path)
+        elif part.url is not None:
+            files.append(await fetch_file(number, part, application))
+        else:
+            texts.append(f"```json\n{msgspec.json.encode(part.data).decode()}\n```")
+    return PartContent(storable_value("\n\n".join(texts)), tuple(paths), tuple(files))
+
+
+def check_part(number: int, part: ClientPart, application: ResolvedApplication) -> None:
+    """Raise `InvalidParams` unless the part has exactly one content, and `ContentTypeNotSupported`
+    if its media type is rejected.
+    """
+    given = [part.text, part.raw, part.url]
+    count = sum(value is not None for value in given) + (part.data is not msgspec.UNSET)
+    if count != 1:
+        raise InvalidParams(
+            f"message.parts[{number}] has {count} contents. Send one of text, raw, url and data."
+        )
+    if (part.raw is not None or part.url is not None) and part.media_type:
+        check_media_type(part.filename or part.media_type, part.media_type, application)
+
+
+def check_media_type(name: str, media_type: str, application: ResolvedApplication) -> None:
+    """Raises `ContentTypeNotSupported` for a type that the installation or the application refuses."""
+    kind = media_type.partition(";")[0].strip().lower()
+    try:
+        check_type(name, kind)
+        check_type(name, kind, application.manifest.input_attachment_types)
+    except OddType as error:
+        raise ContentTypeNotSupported(shorten_text(str(error))) from error
+
+
+def name_of(part: ClientPart) -> str:
+    if part.filename:
+        return part.filename
+    return f"file{mimetypes.guess_extension(part.media_type) or ''}"
+
+
+def decode_raw(number: int, raw: str) -> bytes:
+    """Raises `InvalidParams` if the text is not base64."""
+    text = raw.translate(str.maketrans("-_", "+/"))
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidParams(f"message.parts[{number}].raw isn't valid base64.") from None
+
+
+def own_path(url: str) -> str:
+    """Return the path of a file that is stored here, "" for any other URL."""
+    path = url.removeprefix(f"{settings.PUBLIC_URL}/v1/")
+    return path if path.startswith("files/") else ""
+
+
+async def fetch_file(
+    number: int, part: ClientPart, application: ResolvedApplication
+) -> ReceivedFile:
+    """Raises `InvalidParams` if the file cannot be downloaded."""
+    rules = rules_of(application.manifest)
+    try:
+        found = await fetch(part.url or "", rules.policy, rules.limit, seconds=rules.seconds)
+    except FetchRefused as error:
+        raise InvalidParams(f"message.parts[{number}].url: {error}") from error
+    return ReceivedFile(part.filename or found.filename, found.content)
+
+
+async def store_files(
+    caller: Caller,
+    conversation: UUID,
+    content: PartContent,
+    application: ResolvedApplication,
+) -> list[str]:
+    """Store the files in the conversation's folder and return all paths of the message.
+
+    If the message is then refused, its files are deleted with other unsent uploads. Raises
+    `Refused`, `FileRefused`, `ContentTypeNotSupported`.
+    """
+    if len(content.paths) + len(content.files) > MOST_ATTACHMENTS:
+        count = len(content.paths) + len(content.files)
+        raise InvalidParams(f"The message has {count} files; the limit is {MOST_ATTACHMENTS}.")
+    paths = list(content.paths)
+    for one in content.files:
+        upload: File[bytes] = File(BytesIO(one.content), one.name)
+        try:
+            info = await on_file_thread(store_upload, caller, conversation, one.name, upload)
+        except OddType as error:
+            raise ContentTypeNotSupported(str(error)) from error
+        check_media_type(one.name, info.content_type, application)
+        paths.append(info.path)
+    return paths

@@ -1,0 +1,90 @@
+"""The questions of a task to its caller, and the messages that answer them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from apps.a2a import encoding
+from apps.a2a.encoding import Json
+from apps.a2a.errors import InvalidParams, UnsupportedOperation
+from apps.a2a.requests import SentMessage
+from apps.capabilities.questions.answers import question_answer, question_card
+from apps.capabilities.wrappers.approval import approval_answer, approval_card
+from apps.conversations.interactions.answer_frames import Answer, AnswerFrame
+from apps.doors.bodies import first_problem, shorten_text
+from apps.live.models import Interaction, Run
+
+FRAME: TypeAdapter[AnswerFrame] = TypeAdapter(Answer)
+CARDS = {"approval": approval_card, "question": question_card}
+"""Clients can answer these kinds of questions with text."""
+ANSWERS = {"approval": approval_answer, "question": question_answer}
+DATA_ADVICE = 'Send a data part {"key": "…", "answer": {…}} for one of its questions.'
+
+
+def open_questions(run: Run) -> list[Interaction]:
+    """Return the questions that a message can answer. Calls for a page to execute are not among
+    them.
+    """
+    rows = Interaction.objects.filter(run=run, answer__isnull=True).order_by("pk")
+    if run.status == Run.Status.WAITING:
+        return list(rows.exclude(kind__in=("client_tool", "timer")))
+    # A running call can ask elicitations. Other questions are answered once the run waits.
+    return list(rows.filter(kind="elicitation")) if run.status == Run.Status.RUNNING else []
+
+
+def question_message(run: Run, asked: Sequence[Interaction]) -> Json:
+    """Return the agent's message, which has for each question a readable text and its data."""
+    parts = [part for one in asked for part in question_parts(one)]
+    return encoding.agent_message(f"{run.pk}-{asked[0].pk}", run, parts)
+
+
+def question_parts(asked: Interaction) -> list[Json]:
+    data = {"key": asked.key, "kind": asked.kind, "asked": asked.asked}
+    if asked.kind in CARDS:
+        text = CARDS[asked.kind](asked.asked).markdown
+    else:
+        text = str(asked.asked.get("message") or f"The task asks for: {asked.kind}. {DATA_ADVICE}")
+    return [encoding.text_part(text), {"data": data, "mediaType": encoding.JSON}]
+
+
+def read_answer(run: Run, sent: SentMessage) -> AnswerFrame:
+    """Return the message's answer to one of the task's questions.
+
+    Raises `InvalidParams`, and `UnsupportedOperation` for a task that asks nothing.
+    """
+    asked = open_questions(run)
+    if not asked:
+        raise UnsupportedOperation(closed_text(run))
+    for part in sent.parts:
+        if isinstance(part.data, dict) and {"key", "answer"} <= part.data.keys():
+            return frame_of(run, find_question(asked, part.data["key"]), part.data["answer"])
+    text = "\n\n".join(part.text for part in sent.parts if part.text)
+    if len(asked) > 1:
+        raise InvalidParams(f"The task has {len(asked)} open questions. {DATA_ADVICE}")
+    if not text.strip() or asked[0].kind not in ANSWERS:
+        raise InvalidParams(f"The message does not answer the task. {DATA_ADVICE}")
+    return frame_of(run, asked[0], ANSWERS[asked[0].kind](asked[0].asked, text))
+
+
+def closed_text(run: Run) -> str:
+    if run.status in Run.OPEN:
+        return "The task is in progress and asks nothing. Wait until its state changes."
+    return "The task has ended and accepts no more messages. Send the message without taskId."
+
+
+def find_question(asked: Sequence[Interaction], key: Any) -> Interaction:
+    """Raises `InvalidParams` if no open question has this key."""
+    for one in asked:
+        if one.key == key:
+            return one
+    raise InvalidParams(f"Unknown key: {shorten_text(str(key))!r}. {DATA_ADVICE}")
+
+
+def frame_of(run: Run, asked: Interaction, given: Any) -> AnswerFrame:
+    """Raises `InvalidParams` if the answer does not fit the kind of question."""
+    frame = {"type": "answer", "kind": asked.kind, "run": run.pk, "key": asked.key}
+    try:
+        return FRAME.validate_python({**frame, "answer": given})
+    except ValidationError as error:
+        raise InvalidParams(f"The answer cannot be read. {first_problem(error)}.") from error

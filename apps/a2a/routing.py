@@ -1,0 +1,84 @@
+"""The addresses of applications as agents."""
+
+from django.urls import URLPattern, re_path
+
+from apps.a2a.consumers import CardConsumer, JsonRpcConsumer, OperationConsumer
+
+AGENT = r"^a2a/(?P<slug>[^/]+)"
+TASK = rf"{AGENT}/tasks/(?P<id>[^/:]+)"
+CONFIGS = rf"{AGENT}/tasks/(?P<task_id>[^/:]+)/pushNotificationConfigs"
+
+
+class SendConsumer(OperationConsumer):
+    """Handles `POST /a2a/{slug}/message:send`."""
+
+    operations = {"POST": "SendMessage"}
+
+
+class StreamConsumer(OperationConsumer):
+    """Handles `POST /a2a/{slug}/message:stream`."""
+
+    operations = {"POST": "SendStreamingMessage"}
+
+
+class TasksConsumer(OperationConsumer):
+    """Handles `GET /a2a/{slug}/tasks`."""
+
+    operations = {"GET": "ListTasks"}
+
+
+class OneTaskConsumer(OperationConsumer):
+    """Handles `GET /a2a/{slug}/tasks/{id}`."""
+
+    operations = {"GET": "GetTask"}
+
+
+class CancellationConsumer(OperationConsumer):
+    """Handles `POST /a2a/{slug}/tasks/{id}:cancel`."""
+
+    operations = {"POST": "CancelTask"}
+
+
+class SubscriptionConsumer(OperationConsumer):
+    """Handles `GET /a2a/{slug}/tasks/{id}:subscribe`. Version 1.0.0 also allows POST."""
+
+    operations = {"GET": "SubscribeToTask", "POST": "SubscribeToTask"}
+
+
+class ConfigsConsumer(OperationConsumer):
+    """Handles `GET` and `POST /a2a/{slug}/tasks/{id}/pushNotificationConfigs`."""
+
+    operations = {
+        "GET": "ListTaskPushNotificationConfigs",
+        "POST": "CreateTaskPushNotificationConfig",
+    }
+
+
+class ConfigConsumer(OperationConsumer):
+    """Handles `GET` and `DELETE /a2a/{slug}/tasks/{id}/pushNotificationConfigs/{config}`."""
+
+    operations = {
+        "GET": "GetTaskPushNotificationConfig",
+        "DELETE": "DeleteTaskPushNotificationConfig",
+    }
+
+
+class ExtendedCardConsumer(OperationConsumer):
+    """Handles `GET /a2a/{slug}/extendedAgentCard`."""
+
+    operations = {"GET": "GetExtendedAgentCard"}
+
+
+urlpatterns: list[URLPattern] = [
+    re_path(rf"{AGENT}/?$", JsonRpcConsumer.as_asgi()),
+    re_path(rf"{AGENT}/\.well-known/agent-card\.json$", CardConsumer.as_asgi()),
+    re_path(rf"{AGENT}/extendedAgentCard$", ExtendedCardConsumer.as_asgi()),
+    re_path(rf"{AGENT}/message:send$", SendConsumer.as_asgi()),
+    re_path(rf"{AGENT}/message:stream$", StreamConsumer.as_asgi()),
+    re_path(rf"{AGENT}/tasks$", TasksConsumer.as_asgi()),
+    re_path(rf"{TASK}$", OneTaskConsumer.as_asgi()),
+    re_path(rf"{TASK}:cancel$", CancellationConsumer.as_asgi()),
+    re_path(rf"{TASK}:subscribe$", SubscriptionConsumer.as_asgi()),
+    re_path(rf"{CONFIGS}$", ConfigsConsumer.as_asgi()),
+    re_path(rf"{CONFIGS}/(?P<id>[^/]+)$", ConfigConsumer.as_asgi()),
+]

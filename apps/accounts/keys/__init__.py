@@ -1,0 +1,1 @@
+"""API keys: their holders, owners and changes."""

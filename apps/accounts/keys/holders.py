@@ -1,0 +1,127 @@
+"""Finds the holders of API keys.
+
+A key is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, so a revoked key may be
+accepted for that long. The process caches only its hash.
+"""
+
+import asyncio
+import hashlib
+import logging
+import re
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import cast
+
+from channels.db import database_sync_to_async
+from django.utils import timezone
+
+from apps.accounts.caller import Caller, ClientInfo, Credentials, KeyLimits
+from apps.accounts.models import ApiKey
+from apps.accounts.teams import may_work_in
+from apps.aged_cache import AgedCache
+
+logger = logging.getLogger(__name__)
+
+KEY_MAX_AGE_SECONDS = 1.0
+MOST_KEPT_KEYS = 1024
+USE_WRITTEN_SECONDS = 60.0
+KEY_FORM = re.compile(r"[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHolder:
+    """Identifies the owner of a key, with the limits of the key."""
+
+    prefix: str
+    expires_at: datetime | None
+    limits: KeyLimits
+    key_user_id: int | None
+    team: int | None
+    is_own_key: bool
+
+    def caller(
+        self, bucket: str, client: ClientInfo, credentials: Credentials, folder: str = ""
+    ) -> Caller:
+        return Caller(
+            bucket,
+            "key",
+            folder=folder,
+            key_user_id=self.key_user_id,
+            is_own_key=self.is_own_key,
+            team=self.team,
+            client=client,
+            credentials=credentials,
+            limits=self.limits,
+        )
+
+
+_kept = AgedCache[bytes, KeyHolder](MOST_KEPT_KEYS)
+_use_written: dict[str, float] = {}
+_writing: set[asyncio.Task[None]] = set()
+
+
+async def find_holder(key: str) -> KeyHolder | None:
+    """Return the holder of a valid key, None for an unknown, revoked or expired one."""
+    if not KEY_FORM.fullmatch(key):
+        return None
+    digest = hashlib.sha256(key.encode()).digest()
+    holder = await _kept.renewed(
+        digest, KEY_MAX_AGE_SECONDS, lambda _: database_sync_to_async(read_holder)(key)
+    )
+    if holder is None or (holder.expires_at is not None and holder.expires_at <= timezone.now()):
+        return None
+    note_use(holder.prefix, time.monotonic())
+    return holder
+
+
+def read_holder(key: str) -> KeyHolder | None:
+    try:
+        row = cast(ApiKey, ApiKey.objects.get_from_key(key))
+    except ApiKey.DoesNotExist:
+        return None
+    return holder_of(row)
+
+
+def find_holder_of(prefix: str) -> KeyHolder | None:
+    """Return the current holder of a valid key by its prefix."""
+    row = ApiKey.objects.get_usable_keys().filter(prefix=prefix).first()
+    return None if row is None or row.has_expired else holder_of(row)
+
+
+def holder_of(row: ApiKey) -> KeyHolder | None:
+    """Return the holder of a key, None if the user's account is closed or has left the key's team."""
+    if row.user is not None and not may_work_in(row.user, row.team_id):
+        return None
+    applications = frozenset(row.applications.values_list("pk", flat=True))
+    scope = applications if applications or row.is_limited else None
+    limits = KeyLimits(scope, row.version, row.requests_per_minute, row.tokens_per_minute)
+    return KeyHolder(row.prefix, row.expiry_date, limits, row.user_id, row.team_id, row.is_own)
+
+
+def note_use(prefix: str, now: float) -> None:
+    """Store the time of a key's use, at most once a minute, without delaying the request."""
+    if now - _use_written.get(prefix, -USE_WRITTEN_SECONDS) < USE_WRITTEN_SECONDS:
+        return
+    while len(_use_written) >= MOST_KEPT_KEYS:
+        del _use_written[next(iter(_use_written))]
+    _use_written[prefix] = now
+    writing = asyncio.ensure_future(write_use(prefix))
+    _writing.add(writing)
+    writing.add_done_callback(_writing.discard)
+
+
+async def write_use(prefix: str) -> None:
+    now = timezone.now()
+    due = ApiKey.objects.filter(prefix=prefix).exclude(
+        last_used_at__gt=now - timedelta(seconds=USE_WRITTEN_SECONDS)
+    )
+    try:
+        await database_sync_to_async(due.update)(last_used_at=now)
+    except Exception:
+        logger.exception("The use of key %s could not be stored", prefix)
+
+
+async def settle() -> None:
+    """Wait until all uses are stored."""
+    await asyncio.gather(*_writing)

@@ -1,0 +1,30 @@
+"""New API keys, until the page shows them once.
+
+Until then, the session of the user who created the key stores it, encrypted.
+"""
+
+from cryptography.fernet import InvalidToken
+from django.contrib.sessions.backends.base import SessionBase
+
+from apps.accounts.encryption import cipher
+
+CREATED = "created_keys"
+SHOWN_FOR_SECONDS = 300
+
+
+def keep(session: SessionBase, prefix: str, key: str) -> None:
+    waiting = session.get(CREATED, {})
+    session[CREATED] = {**waiting, prefix: cipher().encrypt(key.encode()).decode()}
+
+
+def take(session: SessionBase, prefix: str) -> str:
+    """Return the new key, "" if it was shown before or `SHOWN_FOR_SECONDS` have passed."""
+    waiting = dict(session.get(CREATED, {}))
+    encrypted = waiting.pop(prefix, None)
+    if encrypted is None:
+        return ""
+    session[CREATED] = waiting
+    try:
+        return cipher().decrypt(encrypted, ttl=SHOWN_FOR_SECONDS).decode()
+    except InvalidToken:
+        return ""

@@ -1,0 +1,75 @@
+"""The language of the pages: the user's choice, or the browser's preference."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.middleware.locale import LocaleMiddleware
+from django.utils import translation
+from django.utils.translation.trans_real import parse_accept_lang_header
+
+from apps.accounts.preferences import Preferences, preferences_of, preferences_of_request
+from apps.accounts.sender_headers import locale_of
+
+IN_ENGLISH = ("/admin/", "/api/")
+"""These paths for operators and their scripts are always in English."""
+ENGLISH = "en"
+
+
+class LanguageMiddleware(LocaleMiddleware):
+    """Serves a page and all its texts in the user's language."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        is_english = request.path_info.startswith(IN_ENGLISH)
+        language = ENGLISH if is_english else language_of_request(request)
+        translation.activate(language)
+        request.LANGUAGE_CODE = language
+
+
+def language_of_request(request: HttpRequest) -> str:
+    accepted = request.headers.get(settings.PROXY_LANGUAGE_HEADER, "")
+    return chosen_for_request(request) or accepted_language(accepted)
+
+
+def locale_of_request(request: HttpRequest) -> str:
+    """Return the chosen language, or the browser's preference, which may lack a translation."""
+    accepted = request.headers.get(settings.PROXY_LANGUAGE_HEADER, "")
+    return chosen_for_request(request) or locale_of(accepted)
+
+
+def chosen_for_request(request: HttpRequest) -> str:
+    """Return the language of the account or of the browser's cookie, "" for none."""
+    return choose_language(preferences_of_request(request), request.COOKIES)
+
+
+def chosen_for_scope(scope: Mapping[str, Any]) -> str:
+    """Return the same for a connection that Django's middleware has not seen. Queries the database."""
+    user = scope["user"]
+    kept = None if user is None or user.pk is None else preferences_of(user.pk)
+    return choose_language(kept, scope.get("cookies", {}))
+
+
+def choose_language(kept: Preferences | None, cookies: Mapping[str, str]) -> str:
+    return supported_language(kept.language if kept else "") or supported_language(
+        cookies.get(settings.LANGUAGE_COOKIE_NAME, "")
+    )
+
+
+def supported_language(language: str) -> str:
+    """Return the language if there is a translation, else ""."""
+    return language if language in dict(settings.LANGUAGES) else ""
+
+
+def accepted_language(accepted: str) -> str:
+    """Return the first translated language of an `Accept-Language` header, else English."""
+    for asked, _ in parse_accept_lang_header(accepted.lower()):
+        language = asked.partition("-")[0]
+        if supported_language(language):
+            return language
+    return ENGLISH
+
+
+def language_of_kept(caller: Mapping[str, Any]) -> str:
+    """Return the language of a stored caller, English if it has no locale."""
+    return accepted_language(str(caller.get("locale", "")))

@@ -1,0 +1,109 @@
+"""Legal holds on the data of a user or on one conversation. Nothing deletes the data until the hold
+is lifted.
+
+If its owner deletes a held conversation, or its retention time ends, it is hidden and remains in
+the database. Other deletions of held data are refused.
+"""
+
+from uuid import UUID
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Exists, ExpressionWrapper, F, OuterRef, Q, Value
+from django.db.models.functions import Concat
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from apps.accounts.buckets import personal
+
+
+class LegalHolds(models.QuerySet["LegalHold"]):
+    def active(self) -> "LegalHolds":
+        return self.filter(lifted_at=None)
+
+    def over(self, bucket: str, conversation: UUID | None = None) -> "LegalHolds":
+        """Return the active holds that cover data in a bucket, or one conversation of its owner."""
+        of_owner = Q(owner=personal(bucket), conversation=None)
+        covered = of_owner if conversation is None else of_owner | Q(conversation=conversation)
+        return self.active().filter(covered)
+
+
+class LegalHold(models.Model):
+    """Prevents deletion. `owner` is the bucket of the user, or of the owner of the held
+    `conversation`.
+
+    While the hold is active, `user` prevents the database from deleting the account. A lifted hold
+    remains as a record of who placed it and why.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="legal_holds",
+        help_text="The user whose data stays.",
+    )
+    owner = models.CharField("held data of", max_length=100, editable=False)
+    conversation = models.UUIDField(
+        null=True,
+        blank=True,
+        help_text="The id of a conversation, to hold that alone instead of all data of a user.",
+    )
+    reason = models.TextField(
+        max_length=2000, help_text="For example the case number. The user does not see it."
+    )
+    placed_by = models.CharField(max_length=100, editable=False)
+    placed_at = models.DateTimeField(default=timezone.now, editable=False)
+    lifted_by = models.CharField(max_length=100, blank=True, editable=False)
+    lifted_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = LegalHolds.as_manager()
+
+    class Meta:
+        verbose_name = "legal hold"
+        ordering = ("-placed_at", "-pk")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("owner",),
+                condition=Q(lifted_at=None, conversation=None),
+                name="one_active_hold_of_a_user",
+            ),
+            models.UniqueConstraint(
+                fields=("conversation",),
+                condition=Q(lifted_at=None, conversation__isnull=False),
+                name="one_active_hold_of_a_conversation",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"legal hold {self.pk}"
+
+
+def is_held(bucket: str, conversation: UUID | None = None) -> bool:
+    return LegalHold.objects.over(bucket, conversation).exists()
+
+
+def holds(owner: str = "", conversation: str = "") -> Q:
+    """Return the condition for held rows. The arguments are the columns with their bucket and
+    conversation.
+    """
+    covered = Q(pk__in=())
+    found = LegalHold.objects.active()
+    if owner:
+        column = ExpressionWrapper(OuterRef(owner), models.CharField())
+        in_teams = Concat(F("owner"), Value("-team-"))
+        found = found.alias(bucket=column, in_teams=in_teams)
+        named = Q(bucket=F("owner")) | Q(bucket__startswith=F("in_teams"))
+        covered |= named & Q(conversation=None)
+    if conversation:
+        covered |= Q(conversation=OuterRef(conversation))
+    return Q(Exists(found.filter(covered)))
+
+
+def refusal() -> str:
+    """Return the text for a user whose deletion is refused."""
+    return gettext(
+        "This can’t be deleted now, because your data must be retained for legal reasons. "
+        "Contact an administrator."
+    )

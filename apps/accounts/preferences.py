@@ -1,0 +1,153 @@
+"""A user's settings for the pages. They are read for every page and for every answer on the chat
+page.
+"""
+
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_lazy
+
+LONGEST_INSTRUCTIONS = 4000
+"""A user's custom instructions can have up to this many characters."""
+
+RETENTION_DAYS = (
+    *((None, gettext_lazy("Never")), (30, gettext_lazy("After 30 days"))),
+    *((90, gettext_lazy("After 90 days")), (365, gettext_lazy("After a year"))),
+)
+
+
+KEPT = "kept_preferences"
+"""A request caches its user's preferences under this key."""
+
+
+def languages() -> list[tuple[str, str]]:
+    return [("", gettext("Browser default")), *settings.LANGUAGES]
+
+
+class Preferences(models.Model):
+    """Stores a user's settings for the pages, and their custom instructions for every model.
+
+    A user without a row has the defaults, and the settings stored in their browser.
+    """
+
+    class SendKey(models.TextChoices):
+        ENTER = "enter", gettext_lazy("Enter")
+        CTRL_ENTER = "ctrl-enter", gettext_lazy("Ctrl + Enter")
+
+    class Theme(models.TextChoices):
+        SYSTEM = "system", gettext_lazy("System default")
+        LIGHT = "light", gettext_lazy("Light")
+        DARK = "dark", gettext_lazy("Dark")
+        CONTRAST = "contrast", gettext_lazy("High contrast")
+
+    class Density(models.TextChoices):
+        COMFORTABLE = "comfortable", gettext_lazy("Comfortable")
+        COMPACT = "compact", gettext_lazy("Compact")
+
+    class TextSize(models.TextChoices):
+        NORMAL = "normal", gettext_lazy("Normal")
+        LARGE = "large", gettext_lazy("Large")
+        LARGEST = "largest", gettext_lazy("Very large")
+
+    class Width(models.TextChoices):
+        NORMAL = "normal", gettext_lazy("Normal")
+        WIDE = "wide", gettext_lazy("Wide")
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="preferences"
+    )
+    language = models.CharField(
+        gettext_lazy("language"), max_length=10, choices=languages, blank=True
+    )
+    theme = models.CharField(
+        gettext_lazy("theme"), max_length=10, choices=Theme, default=Theme.SYSTEM
+    )
+    density = models.CharField(
+        gettext_lazy("density"), max_length=12, choices=Density, default=Density.COMFORTABLE
+    )
+    text_size = models.CharField(
+        gettext_lazy("text size"), max_length=10, choices=TextSize, default=TextSize.NORMAL
+    )
+    # The database has the default too: processes of the previous version write rows without it.
+    width = models.CharField(
+        gettext_lazy("width of conversations"),
+        max_length=10,
+        choices=Width,
+        default=Width.NORMAL,
+        db_default=Width.NORMAL,
+    )
+    send_key = models.CharField(max_length=12, choices=SendKey, default=SendKey.ENTER)
+    has_shortcuts = models.BooleanField(default=True)
+    has_voice = models.BooleanField(default=False)
+    has_spoken_answers = models.BooleanField(default=True)
+    uses_instructions = models.BooleanField(default=True)
+    instructions = models.TextField(max_length=LONGEST_INSTRUCTIONS, blank=True)
+    retention_days = models.PositiveSmallIntegerField(
+        choices=RETENTION_DAYS,
+        null=True,
+        blank=True,
+        help_text=(
+            "After this many days of inactivity, a conversation is permanently deleted. "
+            "Empty for never."
+        ),
+    )
+
+    class Meta:
+        # The table keeps its name: during an upgrade, processes of the previous version use it.
+        db_table = "chat_preferences"
+        default_permissions = ()
+        verbose_name_plural = "preferences"
+
+    def __str__(self) -> str:
+        return f"preferences of {self.user_id}"
+
+
+def preferences_of(user: int) -> Preferences | None:
+    """Return the settings of a user, None for a user without any."""
+    return Preferences.objects.filter(user=user).first()
+
+
+def preferences_of_request(request: HttpRequest) -> Preferences | None:
+    """Return the settings, read once per request, None for signed-out users and users without
+    settings.
+    """
+    looked_up = vars(request)
+    if KEPT not in looked_up:
+        user = getattr(request, "user", None)
+        looked_up[KEPT] = None if user is None or user.pk is None else preferences_of(user.pk)
+    found: Preferences | None = looked_up[KEPT]
+    return found
+
+
+def preferences(request: HttpRequest) -> dict[str, Any]:
+    """Add the attributes by which the page's styles and scripts know the settings. This is a
+    context processor.
+    """
+    return {"preferences": partial(attributes_of, request)}
+
+
+def attributes_of(request: HttpRequest) -> dict[str, str]:
+    """Return the values of the `data-…` attributes by name; {} if the browser's own choices apply."""
+    kept = preferences_of_request(request)
+    if kept is None:
+        return {}
+    return {
+        "kept": "yes",
+        "theme": kept.theme,
+        "density": kept.density,
+        "text-size": kept.text_size,
+        "width": kept.width,
+        "send-key": kept.send_key,
+        "shortcuts": "on" if kept.has_shortcuts else "off",
+        "voice": "on" if kept.has_voice else "off",
+        "spoken": "on" if kept.has_spoken_answers else "off",
+    }
+
+
+async def own_instructions(user: int) -> str:
+    """Return the user's custom instructions, "" while they are switched off."""
+    rows = Preferences.objects.filter(user=user, uses_instructions=True)
+    return await rows.values_list("instructions", flat=True).afirst() or ""

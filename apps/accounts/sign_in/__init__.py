@@ -1,0 +1,1 @@
+"""Signing in: passwords, identity providers, second factors and sessions."""

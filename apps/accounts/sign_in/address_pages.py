@@ -1,0 +1,37 @@
+"""The pages about email addresses, which are useless if the server sends no email."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from allauth.account.forms import AddEmailForm
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+View = Callable[..., HttpResponse]
+
+
+def with_mail(view: View) -> View:
+    """Return the view. If the server sends no email, show a page that explains this and names a
+    contact.
+    """
+
+    @wraps(view)
+    def page(request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        if settings.SENDS_MAIL:
+            return view(request, *args, **options)
+        return render(request, "account/no_mail.html")
+
+    return page
+
+
+class AddressForm(AddEmailForm):  # type: ignore[misc]
+    """Keeps the email address that an administrator entered until the new one is confirmed."""
+
+    def save(self, request: HttpRequest) -> EmailAddress:
+        former = EmailAddress.objects.filter(user=self.user, verified=False)
+        former.exclude(email=self.user.email.lower()).delete()
+        wanted = self.cleaned_data["email"]
+        return EmailAddress.objects.add_email(request, self.user, wanted, confirm=True)

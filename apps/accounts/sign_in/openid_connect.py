@@ -1,0 +1,165 @@
+"""OpenID Connect as in django-allauth, with a nonce and with checks of the provider's answers."""
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.socialaccount.helpers import render_authentication_error
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.http import HttpRequest, HttpResponse
+
+MOST_SECONDS_AHEAD = 60
+"""A provider's clock can be up to this many seconds ahead of ours."""
+LAST_SECOND = 253_402_300_799
+"""This is the last second of the year 9999, counted from 1970."""
+LONGEST_SUBJECT = SocialAccount._meta.get_field("uid").max_length or 0
+LONGEST_EMAIL = EmailAddress._meta.get_field("email").max_length or 0
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""Reading a response that does not have the shape that the protocol requires raises one of these
+errors.
+"""
+
+ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
+
+
+def nonce_of(code_verifier: str) -> str:
+    """Return a nonce that is bound to the browser's session like the verifier, and does not reveal
+    it.
+    """
+    digest = hashlib.sha256(f"nonce:{code_verifier}".encode()).digest()
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
+    nonce = ""
+
+    @property
+    def openid_config(self) -> dict[str, Any]:
+        """Return the provider's discovery document. Raises OAuth2Error and `requests` errors."""
+        try:
+            found = super().openid_config
+        except AttributeError as error:
+            raise OAuth2Error("The provider's configuration is not an object.") from error
+        if not all(isinstance(found.get(name), str) for name in ENDPOINTS):
+            raise OAuth2Error("The provider's configuration lists no endpoints.")
+        config: dict[str, Any] = found
+        return config
+
+    def get_access_token_data(
+        self, request: HttpRequest, app: SocialApp, client: Any, pkce_code_verifier: str
+    ) -> dict[str, Any]:
+        """Raises OAuth2Error and `requests` errors."""
+        self.nonce = nonce_of(pkce_code_verifier)
+        try:
+            data: dict[str, Any] = super().get_access_token_data(
+                request, app, client, pkce_code_verifier
+            )
+        except UNREADABLE as error:
+            raise OAuth2Error("The provider's token cannot be read.") from error
+        return data
+
+    def complete_login(
+        self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
+    ) -> SocialLogin:
+        """Raises OAuth2Error for an answer that is not about this sign-in and one user."""
+        try:
+            claims = self._decode_id_token(app, str(kwargs["response"].get("id_token")))
+            told = self._fetch_user_info(token.token) if self.profile_url else {}
+            if claims.get("nonce") != self.nonce:
+                raise OAuth2Error("The nonce of the ID token does not match.")
+            if not isinstance(told, dict) or told.get("sub", claims["sub"]) != claims["sub"]:
+                raise OAuth2Error("The ID token and the user info have different subjects.")
+            person = {**claims, **told}
+            check_storable(person)
+            return self.get_provider().sociallogin_from_response(request, {"userinfo": person})
+        except UNREADABLE as error:
+            raise OAuth2Error("The provider's answer cannot be read.") from error
+
+    def parse_token(self, data: dict[str, Any]) -> SocialToken:
+        """Raises OAuth2Error for a token that cannot be read, such as one that never expires."""
+        try:
+            return super().parse_token(data)
+        except UNREADABLE as error:
+            raise OAuth2Error("The provider's token cannot be read.") from error
+
+    @property
+    def profile_url(self) -> str:
+        return str(self.openid_config.get("userinfo_endpoint") or "")
+
+    def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
+        """Return the claims of the ID token. Raises OAuth2Error, and `UNREADABLE`."""
+        claims: dict[str, Any] = super()._decode_id_token(app, id_token)
+        check_claims(claims, app.client_id, time.time())
+        return claims
+
+
+def check_claims(claims: Mapping[str, Any], client_id: str, now: float) -> None:
+    """Check the claims that allauth does not check. Raises OAuth2Error.
+
+    allauth verifies no signature here, so it accepts tokens without an expiry and tokens issued in
+    the future.
+    """
+    subject = claims.get("sub")
+    if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT:
+        raise OAuth2Error("The ID token has no subject, or one that is too long.")
+    if not is_moment(claims.get("exp")):
+        raise OAuth2Error("The ID token has no expiry (exp).")
+    for name in ("iat", "nbf"):
+        if name in claims and not is_moment(claims[name], now + MOST_SECONDS_AHEAD):
+            raise OAuth2Error(
+                "The ID token was issued in the future. Check the clocks of this "
+                "server and the provider."
+            )
+    audience = claims.get("aud")
+    is_for_several = isinstance(audience, list) and len(audience) > 1
+    if claims.get("azp", None if is_for_several else client_id) != client_id:
+        raise OAuth2Error("The ID token is for another client.")
+
+
+def is_moment(value: object, latest: float = LAST_SECOND) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= latest
+
+
+def check_storable(claims: Mapping[str, Any]) -> None:
+    """Raises OAuth2Error for null characters, and ValueError for lone surrogates and NaN."""
+    if "\\u0000" in json.dumps(claims, allow_nan=False):
+        raise OAuth2Error("A claim contains a null character, which cannot be stored.")
+    json.dumps(claims, ensure_ascii=False).encode()
+
+
+class OpenIDConnect(OpenIDConnectProvider):  # type: ignore[misc]
+    oauth2_adapter_class = OpenIDConnectAdapter
+
+    def serialize(self) -> dict[str, Any]:
+        # allauth would look the provider up by client id, which several providers may share.
+        return {"id": self.sub_id}
+
+    def get_pkce_params(self) -> dict[str, str]:
+        params = super().get_pkce_params()
+        return {**params, "nonce": nonce_of(params["code_verifier"])}
+
+    def redirect(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            answer: HttpResponse = super().redirect(request, *args, **kwargs)
+        except (OAuth2Error, OSError) as error:  # `requests` raises only subclasses of OSError
+            answer = render_authentication_error(request, self, exception=error)
+        return answer
+
+    def extract_common_fields(self, data: dict[str, Any]) -> dict[str, str]:
+        found = super().extract_common_fields(data)
+        return {name: value for name, value in found.items() if isinstance(value, str)}
+
+    def extract_email_addresses(self, data: dict[str, Any]) -> list[EmailAddress]:
+        email, verified = (data["userinfo"].get(name) for name in ("email", "email_verified"))
+        if not isinstance(email, str) or len(email) > LONGEST_EMAIL:
+            return []
+        # Some providers send texts, and "false" must not count as true.
+        is_verified = verified is True or verified == "true"
+        return [EmailAddress(email=email, verified=is_verified, primary=True)]

@@ -1,0 +1,115 @@
+"""The sessions of a user: the browsers that are signed in, and the expiry of each session.
+
+allauth stores a row for each of Django's sessions.
+"""
+
+import time
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Any
+
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY, get_user_model
+from django.contrib.sessions.models import Session
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext
+
+NOTED_USE = "noted-use"
+"""The session stores its key and the time of its last recorded use under this name."""
+SEEN_SECONDS = 300
+BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+"""Maps parts of the user agent to browser names. The first match wins, because each browser also
+sends the parts of the browsers below it.
+"""
+SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+)
+
+
+class SeenSessionMiddleware(MiddlewareMixin):
+    """Records where and when a session is used, at most once in `SEEN_SECONDS`."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        if settings.SESSION_COOKIE_NAME not in request.COOKIES or not request.user.is_authenticated:
+            return
+        # When the password changes, the session gets a new key, which its row must have too.
+        key, now = request.session.session_key, time.time()
+        seen_key, seen_at = request.session.get(NOTED_USE, (None, 0.0))
+        if key != seen_key or abs(now - seen_at) >= SEEN_SECONDS:
+            request.session[NOTED_USE] = (key, now)
+            UserSession.objects.create_from_request(request)
+
+
+def sessions_of(user_id: int) -> list[UserSession]:
+    """Return the user's open sessions, most recently used first."""
+    rows = UserSession.objects.filter(user=user_id).order_by("-last_seen_at")
+    hashes = session_hashes(user_id)
+    stored = stored_sessions(row.session_key for row in rows)
+    open_ones = {
+        row.pk: row
+        for row in rows
+        if matches_account(stored.get(row.session_key, {}), user_id, hashes)
+    }
+    rows.exclude(pk__in=open_ones).delete()
+    return list(open_ones.values())
+
+
+def session_hashes(user_id: int) -> tuple[str, ...]:
+    """Return the valid session hashes of an account, none if it is closed."""
+    # Not `django.contrib.auth.get_user`: it gives a session that was signed with an old SECRET_KEY
+    # a new session key, which the browser would never receive.
+    user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
+    if user is None:
+        return ()
+    return (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
+
+
+def stored_sessions(keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the content of the sessions that have not expired, by key."""
+    rows = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
+    return {row.session_key: row.get_decoded() for row in rows}
+
+
+def is_session_open(session_key: str, user_id: int) -> bool:
+    """Return True if the session still belongs to that account and the account is not closed."""
+    stored = stored_sessions([session_key]).get(session_key, {})
+    return matches_account(stored, user_id, session_hashes(user_id))
+
+
+def matches_account(stored: Mapping[str, Any], user_id: int, hashes: Iterable[str]) -> bool:
+    if stored.get(SESSION_KEY) != str(user_id):
+        return False
+    return any(constant_time_compare(stored.get(HASH_SESSION_KEY, ""), one) for one in hashes)
+
+
+def delete_expired() -> None:
+    import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
+
+
+def browser_of(user_agent: str) -> str:
+    """Return a name such as `Firefox on Linux`, or the beginning of a program's user agent."""
+    browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
+    system = next((name for mark, name in SYSTEMS if mark in user_agent), "")
+    if not browser:
+        return user_agent[:40] or gettext("Unknown")
+    return (
+        gettext("{browser} on {system}").format(browser=browser, system=system)
+        if system
+        else browser
+    )

@@ -1,0 +1,148 @@
+"""Accounts from identity providers: which users get an account, how accounts are linked, and their
+groups.
+
+An email address never links to an existing account, unless the operator trusts the provider with
+that. Unverified addresses of a provider are not stored at all.
+"""
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from allauth.account.adapter import get_adapter as get_account_adapter
+from allauth.account.utils import filter_users_by_email
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
+from allauth.socialaccount.providers.base.constants import AuthProcess
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.shortcuts import render
+from django.utils.translation import gettext
+
+from apps.accounts.audit import AuditEvent, record
+from apps.accounts.buckets import bucket_of
+from apps.accounts.client_address import network_of
+from apps.accounts.models import ClaimMapping, Team
+from apps.accounts.sign_up import sign_up
+from apps.environment_variables import latest
+
+logger = logging.getLogger(__name__)
+
+
+class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+    def list_apps(self, request: HttpRequest, **wanted: Any) -> list[SocialApp]:
+        """Return the providers, each with the current content of its client secret's file."""
+        apps: list[SocialApp] = super().list_apps(request, **wanted)
+        for app in apps:
+            if name := app.settings.get("client_secret_env"):
+                app.secret = latest(name, app.secret)
+        return apps
+
+    def populate_user(self, request: HttpRequest, login: SocialLogin, data: dict[str, Any]) -> Any:
+        login.email_addresses = [one for one in login.email_addresses if one.verified]
+        email = login.email_addresses[0].email if login.email_addresses else None
+        return super().populate_user(request, login, {**data, "email": email})
+
+    def authenticate_by_email(self, login: SocialLogin) -> tuple[User, str] | None:
+        found: tuple[User, str] | None = super().authenticate_by_email(login)
+        # A provider that anybody can join must not give everybody access to the installation.
+        return None if found is None or found[0].is_superuser else found
+
+    def is_open_for_signup(self, request: HttpRequest, login: SocialLogin) -> bool:
+        """Raises ImmediateHttpResponse with a page for strangers who get no account."""
+        allowed: bool | None = login.provider.app.settings["allow_sign_up"]
+        if allowed or (allowed is None and super().is_open_for_signup(request, login)):
+            return True
+        raise instead(request, login, "socialaccount/no_account.html", HTTPStatus.FORBIDDEN)
+
+    def pre_social_login(self, request: HttpRequest, login: SocialLogin) -> None:
+        if login.state.get("process") == AuthProcess.CONNECT:
+            return
+        if login.is_existing:
+            take_claims(request, login, login.user)
+        elif any(filter_users_by_email(one.email) for one in login.email_addresses):
+            raise instead(request, login, "socialaccount/email_taken.html", HTTPStatus.CONFLICT)
+
+    @transaction.atomic
+    def save_user(self, request: HttpRequest, login: SocialLogin, form: Any = None) -> Any:
+        user = super().save_user(request, login, form)
+        if login.provider.app.settings["allow_sign_up"] is None:
+            sign_up.admit(user, None, is_confirmed=True)
+        take_claims(request, login, user)
+        return user
+
+    def on_authentication_error(
+        self, request: HttpRequest, provider: Any, exception: Any = None, **kwargs: Any
+    ) -> None:
+        address = network_of(get_account_adapter().get_client_ip(request))
+        # The text of an error may repeat the provider's answer, and a secret in it.
+        reason = type(exception).__name__ if exception else kwargs.get("error")
+        logger.warning("Signing in with %s failed for %s: %s", provider.sub_id, address, reason)
+
+    def validate_disconnect(self, account: SocialAccount, accounts: QuerySet[Any]) -> None:
+        """Raises ValidationError if nobody could sign in to the account any more."""
+        if settings.PASSWORD_SIGN_IN or account.user.is_superuser or accounts.count() > 1:
+            return
+        raise ValidationError(gettext("This is the only way to sign in to your account."))
+
+
+def instead(
+    request: HttpRequest, login: SocialLogin, template: str, status: int
+) -> ImmediateHttpResponse:
+    page = render(request, template, {"provider": login.provider}, status=status)
+    return ImmediateHttpResponse(page)
+
+
+def take_claims(request: HttpRequest, login: SocialLogin, user: User) -> None:
+    app: SocialApp = login.provider.app
+    if claim := app.settings["groups_claim"]:
+        document = login.account.extra_data
+        told = told_groups(document.get("userinfo", document), claim)
+        address = get_account_adapter().get_client_ip(request)
+        apply_claims(user, login.account.provider, told, address)
+
+
+def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
+    """Return the texts in a claim that is a text or a list, nothing for a claim of any other shape.
+
+    The name of the claim may contain dots, such as `https://example.org/groups`, or be a path into
+    nested claims, such as `realm_access.roles`.
+    """
+    found: Any = document.get(claim)
+    if found is None:
+        found = document
+        for name in claim.split("."):
+            found = found.get(name) if isinstance(found, Mapping) else None
+    if isinstance(found, str):
+        found = [found]
+    if not isinstance(found, list):
+        return frozenset()
+    return frozenset(one for one in found if isinstance(one, str))
+
+
+def apply_claims(user: User, provider: str, told: frozenset[str], address: str = "") -> None:
+    """Add a user to the mapped groups. Remove them from exclusive groups that the provider did not
+    report.
+    """
+    rows = list(ClaimMapping.objects.filter(provider=provider).select_related("group"))
+    given = {row.group for row in rows if row.value in told}
+    exclusive = {row.group for row in rows if row.is_exclusive}
+    if not rows:
+        return
+    with transaction.atomic():
+        held = set(Group.objects.filter(user=user, pk__in=[row.group_id for row in rows]))
+        joined, left = given - held, (exclusive & held) - given
+        user.groups.add(*joined)
+        user.groups.remove(*left)
+        for team in Team.objects.filter(group__in=left):
+            team.administrators.remove(user)
+        names = [f"+{group}" for group in joined] + [f"-{group}" for group in left]
+        for name in sorted(names):
+            subject = f"{provider}: {name}"
+            record(AuditEvent("groups.changed", bucket_of(user.pk), address, subject=subject))

@@ -1,0 +1,1 @@
+"""Creating accounts: sign-up, invitations and the first administrator."""

@@ -1,0 +1,50 @@
+"""Sets up the first administrator.
+
+Anybody who can read the log can create one, because each server process logs a token of its own.
+All tokens expire as soon as there is an administrator.
+"""
+
+import hmac
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from apps.accounts.models import SetupToken
+from apps.accounts.secret_tokens import hash_of, new_token
+
+
+class SetupRefused(Exception):
+    """Raised if the token is wrong, or if there is already an administrator."""
+
+
+def is_needed() -> bool:
+    return not User.objects.filter(is_superuser=True, is_active=True).exists()
+
+
+def offer() -> str | None:
+    """Return a new token, or None if there is an administrator."""
+    if not is_needed():
+        SetupToken.objects.all().delete()
+        return None
+    token = new_token()
+    SetupToken.objects.create(token_hash=hash_of(token))
+    return token
+
+
+def is_right(token: str) -> bool:
+    hashes = SetupToken.objects.values_list("token_hash", flat=True)
+    return any(hmac.compare_digest(known, hash_of(token)) for known in hashes)
+
+
+@transaction.atomic
+def make_administrator(token: str, name: str, email: str, password: str) -> User:
+    """Create the first administrator. Raises `SetupRefused`, and `IntegrityError` for a name that
+    is taken.
+    """
+    # Locked, so that the second of two concurrent requests finds the administrator of the first.
+    list(SetupToken.objects.select_for_update())
+    if not is_right(token) or not is_needed():
+        raise SetupRefused
+    user = User.objects.create_superuser(name, email, password)
+    SetupToken.objects.all().delete()
+    return user

@@ -1,0 +1,71 @@
+"""The page that creates the first administrator. Once there is one, the page does not exist."""
+
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from allauth.core import ratelimit
+from django import forms
+from django.contrib.auth.forms import BaseUserCreationForm
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext, gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+
+from apps.accounts.sign_up import first_run
+
+WRONG = gettext_lazy("This token is wrong or was already used.")
+
+
+class SetupForm(BaseUserCreationForm[User]):
+    token = forms.CharField(
+        max_length=200,
+        widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false", "autofocus": True}),
+        help_text=gettext_lazy("The server writes it to its log at startup."),
+    )
+
+    class Meta(BaseUserCreationForm.Meta):
+        model = User
+        fields = ("username", "email")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["username"].widget.attrs["autofocus"] = False
+        self.fields["email"].label = gettext("Email address (optional)")
+        self.order_fields(["token"])
+
+    def clean_token(self) -> str:
+        token: str = self.cleaned_data["token"]
+        if not first_run.is_right(token):
+            raise forms.ValidationError(WRONG)
+        return token
+
+    def validate_unique(self) -> None:
+        # Only holders of the token may learn which names exist.
+        if "token" in self.cleaned_data:
+            super().validate_unique()
+
+
+@never_cache
+@sensitive_post_parameters()
+def setup(request: HttpRequest) -> HttpResponse:
+    if not first_run.is_needed():
+        raise Http404
+    form = SetupForm(request.POST or None)
+    if request.method == "POST":
+        if not ratelimit.consume(request, action="setup"):
+            refused: HttpResponse = ratelimit.respond_429(request)
+            return refused
+        if form.is_valid():
+            made = form.cleaned_data
+            try:
+                user = first_run.make_administrator(
+                    made["token"], made["username"], made["email"], made["password1"]
+                )
+            except first_run.SetupRefused:
+                form.add_error("token", WRONG)  # another request created the administrator first
+            else:
+                get_adapter().login(request, user)
+                return redirect("admin:index")
+    return render(request, "account/setup.html", {"form": form})

@@ -1,0 +1,89 @@
+"""AG-UI as a dialect: it converts the input of a run to a run request."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from msgspec import structs
+
+from apps.ag_ui.content import read_messages
+from apps.ag_ui.encoder import RunEncoder
+from apps.ag_ui.interrupts import Resumption, read_resume
+from apps.ag_ui.requests import RunInput, context_text, read_request, read_tools
+from apps.agent.tools import ToolSpec
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.doors.chat_messages import ChatMessage
+from apps.doors.client_conversation import check_instructions, read_conversation
+from apps.doors.dialect import ParsedRequest, PreparedRun, WholeEncoder
+from apps.doors.user_place import KEYS, run_at_place, with_narrative
+from apps.live.doors import AG_UI
+from apps.runs.failures import WITH_LIMITS, RunFailure
+from apps.runs.requests import RunRequest
+
+PROPS = "forwardedProps"
+
+
+class AgUiDialect:
+    door = AG_UI
+    passed_on = WITH_LIMITS
+
+    def read(self, body: bytes) -> ParsedRequest:
+        request, unknown = read_request(body)
+        tools = read_tools(request.tools)
+        messages = read_messages(request.messages)
+        resumption = read_resume(request.resume, messages)
+        call = None if resumption is None else resumption.call
+        return ParsedRequest(
+            partial(prepare, request, unknown, tools, messages, resumption),
+            partial(RunEncoder, thread=request.thread_id, run=request.run_id, resumed=call),
+            whole,
+        )
+
+    def error_body(self, found: RunFailure) -> dict[str, Any]:
+        return {"error": {"message": found.text, "code": found.code}}
+
+
+def whole(application: str) -> WholeEncoder:
+    raise NotImplementedError("AG-UI only streams.")
+
+
+def prepare(
+    request: RunInput,
+    unknown: frozenset[str],
+    tools: dict[str, ToolSpec],
+    messages: list[ChatMessage],
+    resumption: Resumption | None,
+    application: ResolvedApplication,
+) -> PreparedRun:
+    """Raises `BadRequest`."""
+    answered = messages if resumption is None else [*messages, resumption.message]
+    conversation = read_conversation(answered, tools)
+    if conversation.instructions:
+        check_instructions(application.manifest.orchestrator.client, "messages")
+    run = RunRequest(
+        conversation.messages,
+        tools,
+        instructions=conversation.instructions,
+        textual_results=conversation.textual_results,
+        form_answer=None if resumption is None else resumption.form_answer,
+    )
+    prepared = PreparedRun(run, unknown | without_effect(request))
+    if resumption is not None:  # the newest message is the answer, to which nothing may be added
+        return prepared
+    prepared = run_at_place(prepared, application, place_of(request), PROPS)
+    if not (context := context_text(request.context)):
+        return prepared
+    asked = structs.replace(
+        prepared.request, messages=with_narrative(prepared.request.messages, context)
+    )
+    return structs.replace(prepared, request=asked)
+
+
+def place_of(request: RunInput) -> Mapping[str, Any]:
+    return request.forwarded_props if isinstance(request.forwarded_props, Mapping) else {}
+
+
+def without_effect(request: RunInput) -> frozenset[str]:
+    """Return the names of accepted parts of a request that have no effect."""
+    found = {f"{PROPS}.{name}" for name in place_of(request).keys() - KEYS}
+    return frozenset({*found, "state"} if request.state else found)

@@ -1,0 +1,39 @@
+"""The guide to AG-UI."""
+
+from apps.doors.guides import DoorGuide, Snippet, Trial
+
+AG_UI = DoorGuide(
+    "ag-ui",
+    "AG-UI",
+    "For frontends such as CopilotKit. Frontends can show steps, reasoning, approvals and questions.",
+    "{origin}/ag-ui/{slug}",
+    "ag-ui.md",
+    (
+        Snippet(
+            "curl",
+            "sh",
+            """\
+curl -N {origin}/ag-ui/{slug} \\
+  -H "Authorization: Bearer $QUICKAPPS_KEY" -H "Content-Type: application/json" \\
+  -d '{"threadId": "1", "runId": "1", "state": {}, "tools": [], "context": [], "forwardedProps": {}, \
+"messages": [{"id": "1", "role": "user", "content": "Hello"}]}'""",
+        ),
+        Snippet(
+            "JavaScript",
+            "javascript",
+            """\
+import { HttpAgent } from "@ag-ui/client";
+
+const headers = { Authorization: `Bearer ${process.env.QUICKAPPS_KEY}` };
+const agent = new HttpAgent({ url: "{origin}/ag-ui/{slug}", headers });
+agent.addMessage({ id: "1", role: "user", content: "Hello" });
+const { newMessages } = await agent.runAgent();
+console.log(newMessages.at(-1).content);""",
+        ),
+    ),
+    Trial(
+        "{origin}/ag-ui/{slug}",
+        '{"threadId": "1", "runId": "1", "state": {}, "tools": [], "context": [], '
+        '"forwardedProps": {}, "messages": [{"id": "1", "role": "user", "content": {message}}]}',
+    ),
+)

@@ -1,0 +1,171 @@
+"""Converts questions to the user into interrupts, and reads the `resume` entries that answer them.
+
+A run asks one question at a time. The waiting calls are in the sealed state of the answer, as at
+other doors. The ID of an interrupt is derived from these calls, so a forged ID answers nothing
+else.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Struct
+
+from apps.ag_ui.content import OWN_CALL
+from apps.ag_ui.requests import ResumeEntry
+from apps.capabilities.questions.answers import SKIP, question_problem
+from apps.capabilities.wrappers.approval import APPROVE, DENY
+from apps.doors.bodies import invalid, shorten_text
+from apps.doors.chat_messages import ChatMessage
+from apps.runs.asking_ledger import WaitingCalls, read_question
+
+APPROVAL_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}},
+    "required": ["approved"],
+}
+WRITTEN = 0
+"""A card without a selection has this form value, so that the text is the answer."""
+
+
+class ResumedInterrupt(Struct, frozen=True):
+    """Identifies the call that was approved or denied, with its IDs for the model and for the
+    client.
+
+    `answer` is the user's answer as text.
+    """
+
+    id: str
+    shown_id: str
+    answer: str
+
+
+class Resumption(Struct, frozen=True):
+    """Contains the answer to an interrupt, as a user message and as the value of its card's form.
+
+    `call` is None for a question.
+    """
+
+    message: ChatMessage
+    form_answer: Any
+    call: ResumedInterrupt | None = None
+
+
+def shown_call(waiting: WaitingCalls) -> str:
+    """Return the ID by which the client knows the waiting call."""
+    return f"{OWN_CALL}{waiting.id}"
+
+
+def write_interrupt(waiting: WaitingCalls) -> dict[str, Any]:
+    asked, kind = waiting.asked.asked, waiting.asked.kind
+    expires = datetime.fromtimestamp(waiting.due, UTC).isoformat(timespec="seconds")
+    written = {"id": waiting.id, "expiresAt": expires}
+    if kind != "approval":
+        return {
+            **written,
+            "reason": "input_required",
+            "message": asked["question"],
+            "responseSchema": question_schema(asked),
+            "metadata": {"options": asked["options"]},
+        }
+    details = {key: asked[key] for key in ("name", "arguments", "risk", "because") if key in asked}
+    return {
+        **written,
+        "reason": "tool_call",
+        "message": asked["title"],
+        "toolCallId": shown_call(waiting),
+        "responseSchema": APPROVAL_SCHEMA,
+        "metadata": details,
+    }
+
+
+def question_schema(asked: Mapping[str, Any]) -> dict[str, Any]:
+    labels = [option["label"] for option in asked["options"]]
+    text: dict[str, Any] = {"type": "string"}
+    if labels:
+        text = {"anyOf": [{"enum": labels}, text]} if asked["freeform"] else {"enum": labels}
+    if asked["input"] == "multiple":
+        text = {"type": "array", "items": text, "minItems": 1}
+    return {"type": "object", "properties": {"answer": text}, "required": ["answer"]}
+
+
+# --- Answers ------------------------------------------------------------------------------------
+
+
+def read_resume(
+    entries: Sequence[ResumeEntry] | None, messages: Sequence[ChatMessage]
+) -> Resumption | None:
+    """Return the answer to the question in the last answer, None if `entries` is empty.
+
+    The run checks who answers, and that the question is still open. Raises `BadRequest`.
+    """
+    if not entries:
+        return None
+    waiting = newest_question(messages)
+    if waiting is None:
+        problem = (
+            "The last assistant message has no open interrupt. Send the messages of the "
+            "interrupted run with their encryptedValue unchanged."
+        )
+        raise invalid("resume", problem)
+    if len(entries) > 1:
+        raise invalid(
+            "resume", f"There are {len(entries)} entries; one interrupt is open. Send one entry."
+        )
+    entry = entries[0]
+    if entry.interrupt_id != waiting.id:
+        raise invalid(
+            "resume.0.interruptId",
+            f"No interrupt is open under '{shorten_text(entry.interrupt_id)}'.",
+        )
+    if waiting.due <= time.time():
+        raise invalid("resume.0", "The interrupt has expired. Ask again in a new message.")
+    if waiting.asked.kind != "approval":
+        text, form = read_answer(waiting.asked.asked, entry)
+        return Resumption(ChatMessage("user", text), form)
+    text, form = read_approval(entry)
+    call = ResumedInterrupt(waiting.message.tool_calls[0].id, shown_call(waiting), text)
+    return Resumption(ChatMessage("user", text), form, call)
+
+
+def newest_question(messages: Sequence[ChatMessage]) -> WaitingCalls | None:
+    answers = (message for message in reversed(messages) if message.role == "assistant")
+    custom = getattr(next(answers, None), "custom_content", None)
+    return read_question(custom["state"]) if custom else None
+
+
+def read_approval(entry: ResumeEntry) -> tuple[str, Any]:
+    """Raises `BadRequest`."""
+    if entry.status == "cancelled":
+        return "Deny", DENY
+    match entry.payload:
+        case True | {"approved": True}:
+            return "Approve", APPROVE
+        case {"approved": False, "reason": str(reason)} if reason.strip():
+            return reason, WRITTEN
+        case False | {"approved": False}:
+            return "Deny", DENY
+        case _:
+            problem = "Use {'approved': true} or {'approved': false, 'reason': …}."
+            raise invalid("resume.0.payload", problem)
+
+
+def read_answer(asked: Mapping[str, Any], entry: ResumeEntry) -> tuple[str, Any]:
+    """Raises `BadRequest` if the answer is not text or a list of texts."""
+    if entry.status == "cancelled":
+        return SKIP, WRITTEN
+    given = entry.payload.get("answer") if isinstance(entry.payload, Mapping) else entry.payload
+    values: list[Any] = given if isinstance(given, list) else [given]
+    answers = [one for one in values if isinstance(one, str)]
+    if not answers or len(answers) < len(values):
+        raise invalid("resume.0.payload", "Use {'answer': …} with a text or a list of texts.")
+    labels = [option["label"] for option in asked["options"]]
+    chosen = [one for one in answers if one in labels]
+    written = [one for one in answers if one not in labels]
+    answer = {"outcome": "answered", "choices": chosen, "text": "\n".join(written)}
+    if problem := question_problem(asked, answer):
+        raise invalid("resume.0.payload.answer", problem)
+    if written and chosen:
+        raise invalid("resume.0.payload.answer", "Choose options or write an answer, not both.")
+    return "\n".join(answers), [labels.index(one) + 1 for one in chosen] or WRITTEN

@@ -1,0 +1,1 @@
+"""A model's answer: streamed, retried, replaced by a fallback and assembled."""

@@ -1,0 +1,304 @@
+"""Assembles a model's answer from the deltas that it streams."""
+
+import logging
+import time
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, assert_never
+
+from apps.agent.answers.model_stages import ModelStages
+from apps.agent.answers.tool_calls import MOST_CALLS, GrowingCalls, GrowingThoughts
+from apps.agent.events import (
+    AnnotationAdded,
+    AttachmentAdded,
+    Emit,
+    Finished,
+    InteractionRequested,
+    ModelUsage,
+    Noticed,
+    Reasoning,
+    RefusalDelta,
+    Spent,
+    StageAttachment,
+    StageClosed,
+    StageDelta,
+    StageEvent,
+    StageOpened,
+    StageRenamed,
+    StateSaved,
+    SubagentEnded,
+    SubagentStarted,
+    TextDelta,
+    TodoChanged,
+    ToolCallsRequested,
+    TurnRestarted,
+    Usage,
+)
+from apps.agent.ledger import WAITING
+from apps.agent.messages import Attachment, ModelMessage
+from apps.agent.model import (
+    Delta,
+    Finish,
+    Payer,
+    ReasoningDelta,
+    Reply,
+    StagePart,
+    ThoughtPart,
+    ToolCallDelta,
+    UntrustedRead,
+    usage_by_model,
+)
+from apps.agent.run_answer import RunAnswer
+from apps.agent.stages import EarlyStages
+from apps.agent.taint import Taint
+
+logger = logging.getLogger(__name__)
+
+CUT = "length"
+"""An answer that was cut off because it is too long has this finish reason."""
+CALL_CHARACTERS = 100
+"""Each call counts this many characters for its JSON, in addition to its name and arguments."""
+TOO_MANY_CALLS = f"[The answer was cut here: the limit is {MOST_CALLS:,} tool calls.]"
+
+
+class Assembly:
+    """Collects the deltas of one answer and emits at once what users can see.
+
+    `answer` has the texts and attachments of the run's earlier turns. `shows_logprobs` passes the
+    service's logprobs on. `taint` collects the untrusted sources that the model's service has read.
+    `names` are the tools that the model may call.
+    """
+
+    def __init__(
+        self,
+        emit: Emit,
+        *,
+        answer: RunAnswer | None = None,
+        stages: ModelStages | None = None,
+        early: EarlyStages | None = None,
+        shows_logprobs: bool = False,
+        taint: Taint | None = None,
+        names: Collection[str] = (),
+    ) -> None:
+        self.emit = emit
+        self.taint = Taint() if taint is None else taint
+        self.shows_logprobs = shows_logprobs
+        self.answer = RunAnswer() if answer is None else answer
+        self.allowance = self.answer.allowance
+        self.early = early
+        self.deployment = ""  # the deployment that answers
+        self.lead = self.answer.lead
+        self.stages = stages
+        self.is_speaking = False
+        """True if the last delta was text; the model's stages were closed before it."""
+        self.text: list[str] = []
+        self.first_text_at: float | None = None
+        """The time of the first text, in seconds of the monotonic clock, is None until there is
+        any.
+        """
+        self.thoughts = GrowingThoughts()
+        self.calls = GrowingCalls(names)
+        self.attachments: list[Attachment] = []
+        self.annotations: list[Mapping[str, Any]] = []
+        self.state: dict[str, Any] = {}
+        self.finish_reason = ""
+        self.has_shown = False
+        """True if there are stages, attachments, annotations or a state."""
+        self.usage: Usage | None = None
+        self.is_paid_by_person = False
+
+    @property
+    def has_begun(self) -> bool:
+        return bool(self.text or self.calls or self.has_shown or self.finish_reason) or (
+            bool(self.thoughts) or self.usage is not None
+        )
+
+    def feed(self, delta: Delta) -> None:
+        if not isinstance(delta, TextDelta):  # rare
+            self.feed_rare(delta)
+            return
+        if delta.logprobs is not None:
+            delta = self.with_logprobs(delta)
+        if text := delta.text:
+            self.allowance.left -= len(text)
+            if self.allowance.left < 0:
+                delta = TextDelta(self.allowance.fitting(text), delta.logprobs)
+            self.say(delta)
+
+    def with_logprobs(self, delta: TextDelta) -> TextDelta:
+        """Return the delta without unwanted logprobs. Emit it here if it has no text."""
+        if not self.shows_logprobs:
+            return TextDelta(delta.text)
+        self.allowance.take_data(delta.logprobs)
+        if not delta.text:
+            self.emit(delta)
+        return delta
+
+    def feed_rare(self, delta: Delta) -> None:  # noqa: C901 - one case for each kind
+        match delta:
+            case RefusalDelta(text):
+                self.allowance.left -= len(text)
+                self.say(RefusalDelta(self.allowance.fitting(text)))
+            case ReasoningDelta():
+                self.feed_reasoning(delta)
+            case ThoughtPart():
+                self.allowance.take_data(delta.text)
+                self.thoughts.take(delta)
+            case UntrustedRead(source):
+                self.taint.add(source)
+            case Payer(is_person):
+                self.is_paid_by_person = is_person
+            case ToolCallDelta():
+                self.feed_call(delta)
+            case ToolCallsRequested(calls):
+                for index, call in enumerate(calls):
+                    self.feed_call(ToolCallDelta(index, call.id, call.name, call.arguments))
+            case StagePart():
+                self.take_stage(delta.name + delta.content, delta.attachments)
+                if self.stages is not None:
+                    self.stages.feed(delta)
+            case StageAttachment(_, attachment):
+                self.relay(delta, "", attachment)
+            case StageOpened(title=text) | StageRenamed(suffix=text):
+                self.relay(delta, text)
+            case StageDelta(_, text) | Reasoning(_, text):
+                self.relay(delta, text)
+            case StageClosed():
+                self.relay(delta)
+            case AttachmentAdded(attachment):
+                self.has_shown = True
+                self.allowance.take_data(attachment)
+                self.attachments.append(attachment)
+                self.answer.attach(attachment, self.emit)
+            case AnnotationAdded(annotation):
+                self.has_shown = True
+                self.allowance.take_data(annotation)
+                self.annotations.append(annotation)
+            case StateSaved(state):
+                self.has_shown = True
+                self.allowance.take_data(state)
+                self.state |= state
+            case Usage():
+                self.usage = delta
+            case Spent(usage):
+                self.take_usage(usage)
+            case TurnRestarted():
+                self.restart(delta)
+            case Noticed(notice_id, text):
+                self.emit(Noticed(f"{self.prefix}{notice_id}", text))
+            case InteractionRequested() | SubagentEnded():
+                self.emit(delta)
+            case SubagentStarted(key, stage_id, name, agent):
+                self.emit(SubagentStarted(key, f"{self.prefix}{stage_id}", name, agent))
+            case TodoChanged():
+                pass  # the to-do list of another application's conversation
+            case Finish(reason):
+                # Only an application of this installation can wait, and it reports that with
+                # `Finished`.
+                self.finish_reason = "stop" if reason == WAITING else reason
+            case Finished(reason, usage):
+                self.finish_reason = reason
+                self.take_usage(usage)
+            case TextDelta():
+                self.feed(delta)
+            case _:
+                assert_never(delta)
+
+    @property
+    def prefix(self) -> str:
+        """Return the beginning of the IDs of the model's stages."""
+        return self.stages.prefix if self.stages is not None else ""
+
+    def restart(self, event: TurnRestarted) -> None:
+        """Continue with the earlier output of a resumed application, which this run has not seen
+        yet.
+        """
+        self.feed(TextDelta(event.text))
+        for attachment in event.attachments:
+            self.feed(AttachmentAdded(attachment))
+        for annotation in event.annotations:
+            self.feed(AnnotationAdded(annotation))
+
+    def say(self, delta: TextDelta | RefusalDelta) -> None:
+        """Emit text. A refusal also becomes the text of the message."""
+        if not self.is_speaking:
+            self.begin_text()
+        self.text.append(delta.text)
+        self.emit(delta)
+
+    def begin_text(self) -> None:
+        self.is_speaking = True
+        if self.first_text_at is None:
+            self.first_text_at = time.monotonic()
+        if self.stages is not None:
+            self.stages.give_way()
+        if self.lead and not self.text:
+            self.emit(TextDelta(self.lead))
+
+    def feed_reasoning(self, delta: ReasoningDelta) -> None:
+        self.thoughts.feed(delta)
+        if not (text := delta.text):
+            return
+        self.allowance.left -= len(text)
+        if self.stages is not None:
+            self.is_speaking = False
+            self.stages.think(self.allowance.fitting(text))
+
+    def relay(self, event: StageEvent, words: str = "", *attachments: Attachment) -> None:
+        self.take_stage(words, attachments)
+        if self.stages is not None:
+            self.stages.relay(event)
+
+    def take_stage(self, words: str, attachments: Sequence[Attachment]) -> None:
+        self.has_shown = True
+        self.allowance.left -= 1 + len(words)  # a part without text may still open a stage
+        self.allowance.take_data(attachments)
+
+    def take_usage(self, usage: Usage) -> None:
+        if usage.per_model:  # empty if no model of the application reported its usage
+            self.usage = usage
+
+    def feed_call(self, delta: ToolCallDelta) -> None:
+        calls = self.calls.calls
+        known = len(calls)
+        call = self.calls.feed(delta)
+        if len(calls) > known:
+            self.allowance.left -= CALL_CHARACTERS
+            if self.stages is not None:
+                self.stages.give_way()
+        self.allowance.left -= 1 + len(delta.name) + len(delta.arguments)
+        self.allowance.data -= len(delta.id)
+        if delta.arguments and self.early is not None:
+            self.early.feed(call, delta.arguments)
+
+    @property
+    def is_too_long(self) -> bool:
+        return self.allowance.is_exceeded or len(self.calls.calls) > MOST_CALLS
+
+    def cut(self) -> None:
+        """End the answer with a notice and drop its calls, which may be incomplete."""
+        notice = TOO_MANY_CALLS
+        if self.allowance.is_exceeded:
+            notice = self.allowance.notice
+        logger.warning("The model's answer is too long: %s", notice)
+        self.calls = GrowingCalls()
+        self.finish_reason = CUT
+        self.say(TextDelta(f"\n\n{notice}" if self.text else notice))
+
+    def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
+        """Return the whole answer. Calls get IDs that are not in `taken`."""
+        model = self.deployment or model
+        calls = self.calls.complete(taken) if self.calls else ()
+        message = ModelMessage(
+            "assistant",
+            "".join(self.text),
+            tool_calls=calls,
+            attachments=tuple(self.attachments),
+            thoughts=self.thoughts.complete(model, has_calls=bool(calls)),
+            model_state=self.state,
+        )
+        reason = self.finish_reason or "stop"
+        return Reply(message, reason, self.spent(model), tuple(self.annotations), model)
+
+    def spent(self, model: str) -> tuple[ModelUsage, ...]:
+        """Return the usage by model, () for none. Entries without a name belong to the deployment."""
+        return usage_by_model(self.usage, self.deployment or model)

@@ -1,0 +1,300 @@
+"""Fallback deployments, which answer if a deployment fails before its first token."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from math import inf
+from typing import Protocol
+
+import msgspec
+
+from apps.agent.answers.assembly import Assembly
+from apps.agent.context.token_estimates import (
+    MOST_CORRECTION,
+    message_tokens,
+    most_tokens,
+    text_tokens,
+)
+from apps.agent.events import Noticed
+from apps.agent.meter import error_kind, service_message
+from apps.agent.model import Delta, Model, ModelRequest
+from apps.errors import ModelFailed, QuickAppError
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_SECONDS = 8.0
+"""All pauses before a fallback is called can take up to this many seconds. Our own backoff is
+shorter; a long `Retry-After` is not.
+"""
+OF_DEPLOYMENT = frozenset({401, 402, 403, 404, 408, 429})
+"""These status codes below 500 point to the deployment and not to the request: an invalid key, no
+credit, no such model, a rate limit.
+"""
+OF_REQUEST = frozenset({"content_filter", "context_length_exceeded", "truncate_prompt_error"})
+"""Any deployment should reject a request with one of these error codes, whatever the status code
+is.
+"""
+NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
+"""Some services send these error codes for an unknown model, with status code 400."""
+BAD_REQUEST = "invalid_request_error"
+OVERLOADED = frozenset({429, 503, 529})
+OUT_OF_ORDER = "is out of order at the moment"
+"""The notice about a deployment whose circuit breaker is open has this text."""
+
+
+class Breaker(Protocol):
+    """Interrupts calls of a deployment that keeps failing. While it is open, the deployment should
+    not be called.
+    """
+
+    async def admits(self) -> bool:
+        """Return True if the deployment can be asked. After the pause of an open breaker, only one
+        caller gets True; its success closes the breaker.
+        """
+        ...
+
+    async def failed(self) -> bool:
+        """Record a failure of the deployment, and return True if the breaker is open now."""
+        ...
+
+    async def succeeded(self, began: float) -> None:
+        """Record the success of a call that began at `began`, a time of the monotonic clock."""
+        ...
+
+
+class NoBreaker:
+    """This breaker is for a deployment whose failures do not predict the next call."""
+
+    async def admits(self) -> bool:
+        return True
+
+    async def failed(self) -> bool:
+        return False
+
+    async def succeeded(self, began: float) -> None:
+        pass
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """This deployment can answer; `title` is its display name.
+
+    `adapt` rewrites a request for the first candidate to fit this one. `window` is its context
+    window in tokens, None if that is unknown or all requests fit.
+    """
+
+    name: str
+    title: str
+    model: Model
+    breaker: Breaker
+    adapt: Callable[[ModelRequest], ModelRequest] = lambda request: request
+    window: int | None = None
+
+    def excess(self, request: ModelRequest) -> int:
+        """Return the estimated input tokens if they exceed the context window, else 0."""
+        if self.window is None:
+            return 0
+        tools = sum(spec.tokens for spec in request.tools)
+        tools += text_tokens(*map(str, request.static_tools))
+        # Most requests are so much smaller that they need no estimate.
+        if MOST_CORRECTION * (tools + sum(map(most_tokens, request.messages))) <= self.window:
+            return 0
+        total = tools + sum(map(message_tokens, request.messages))
+        return total if total > self.window else 0
+
+
+@dataclass(slots=True)
+class CandidateCall:
+    """Makes the attempts at one candidate. `has_next` is True if another candidate can be called
+    after it.
+    """
+
+    candidate: Candidate
+    model: Model
+    request: ModelRequest
+    assembly: Assembly
+    has_next: bool
+    is_open: bool = False
+
+    @property
+    def patience(self) -> float:
+        """Return the limit in seconds for all pauses between the attempts."""
+        if not self.has_next:
+            return inf
+        return 0.0 if self.is_open else PATIENCE_SECONDS
+
+    async def made(self, ask: Callable[[Model, ModelRequest], Awaitable[None]]) -> None:
+        """Call the model once and report the outcome to the breaker. Raises what `ask` raises."""
+        began, breaker = time.monotonic(), self.candidate.breaker
+        try:
+            await ask(self.model, self.request)
+        except ModelFailed as failure:
+            if is_of_deployment(failure) and not self.assembly.has_begun:
+                self.is_open = await breaker.failed()
+            raise
+        await breaker.succeeded(began)
+
+
+Ask = Callable[[CandidateCall], Awaitable[None]]
+"""Calls the model, with retries if its caller allows them. Raises `ModelFailed` if the call fails.
+"""
+
+
+class FallbackChain:
+    """Calls a model and then its fallbacks. It is created for one run or one call.
+
+    Later calls start with the model that answered last. `silence_seconds` is the timeout for the
+    first token while another model is left to call; 0 means the service's own timeout.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate], silence_seconds: float = 0.0) -> None:
+        self.candidates = candidates
+        self.silence_seconds = silence_seconds
+        self.current = candidates[0]
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
+        """Yield the answer of the current candidate without trying any fallback."""
+        return self.candidates[0].model.stream(request)
+
+    async def receive(self, request: ModelRequest, assembly: Assembly, ask: Ask) -> None:
+        """Feed the assembly the answer of the first candidate that succeeds.
+
+        Skips models whose context window is too small. Raises the failure of a candidate that has
+        begun to answer, or of a current one that rejects the request. If all fail, raises the first
+        failure that may pass, else the first one.
+        """
+        current = self.current
+        if len(self.candidates) == 1:
+            await ask(self.call(current, request, assembly, has_next=False))
+            return
+        excesses = {one.name: one.excess(request) for one in self.candidates}
+        left = list(excesses.values()).count(0)
+        failures: dict[str, QuickAppError] = {}
+        async with aclosing(self.in_order()) as candidates:
+            async for candidate in candidates:
+                if excess := excesses[candidate.name]:
+                    assembly.emit(unfit_notice(candidate, excess))
+                    continue
+                left -= 1
+                try:
+                    await ask(self.call(candidate, request, assembly, has_next=left > 0))
+                except QuickAppError as failure:
+                    is_fault = candidate is current and not is_of_deployment(failure)
+                    if is_fault or assembly.has_begun:
+                        raise
+                    failures[candidate.name] = failure
+                    log(candidate, failure, left)
+                    continue
+                if candidate is not current:
+                    self.current = candidate
+                    if not excesses[current.name]:
+                        assembly.feed(notice(candidate, current, failures.get(current.name)))
+                return
+        raise next(filter(is_passing, failures.values()), next(iter(failures.values())))
+
+    async def in_order(self) -> AsyncGenerator[Candidate, None]:
+        """Yield the current candidate, then the others. Candidates with an open breaker come last."""
+        others = [one for one in self.candidates if one is not self.current]
+        left_alone = []
+        for candidate in (self.current, *others):
+            if await candidate.breaker.admits():
+                yield candidate
+            else:
+                left_alone.append(candidate)
+        for candidate in left_alone:
+            yield candidate
+
+    def call(
+        self, candidate: Candidate, request: ModelRequest, assembly: Assembly, *, has_next: bool
+    ) -> CandidateCall:
+        model = candidate.model
+        if has_next and self.silence_seconds:
+            model = FirstWordWithin(model, self.silence_seconds)
+        return CandidateCall(candidate, model, candidate.adapt(request), assembly, has_next)
+
+
+def first_of(model: Model) -> Model:
+    """Return the model itself, or the first candidate of a chain."""
+    return model.candidates[0].model if isinstance(model, FallbackChain) else model
+
+
+def stay_with(model: Model, name: str) -> None:
+    """Start with the deployment that has answered this run in another process."""
+    if isinstance(model, FallbackChain):
+        found = (one for one in model.candidates if one.name == name)
+        model.current = next(found, model.current)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstWordWithin:
+    """Fails if the model's answer does not begin within the given seconds."""
+
+    model: Model
+    seconds: float
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
+        """Raises `ModelFailed` if the first token does not arrive in time, or if the model fails."""
+        async with aclosing(self.model.stream(request)) as batches:
+            try:
+                async with asyncio.timeout(self.seconds):
+                    first = await anext(batches, ())
+            except TimeoutError as error:
+                raise ModelFailed(
+                    f"The model's service did not begin to answer within {self.seconds:g} seconds.",
+                    reason="timeout",
+                ) from error
+            yield first
+            async for batch in batches:
+                yield batch
+
+
+def is_of_deployment(failure: QuickAppError) -> bool:
+    """Return True if the deployment failed and not the request, so that another one may answer."""
+    if not isinstance(failure, ModelFailed) or failure.code in OF_REQUEST:
+        return False
+    if (status := failure.status) is None:
+        return failure.kind != BAD_REQUEST
+    return status >= 500 or status in OF_DEPLOYMENT or failure.code in NO_MODEL
+
+
+def is_passing(failure: QuickAppError) -> bool:
+    return isinstance(failure, ModelFailed) and failure.is_transient
+
+
+def notice(candidate: Candidate, wanted: Candidate, failure: QuickAppError | None) -> Noticed:
+    text = f"Answered by {candidate.title} because {wanted.title} {what_happened(failure)}."
+    return Noticed(f"fallback-{candidate.name}", text)
+
+
+def unfit_notice(candidate: Candidate, tokens: int) -> Noticed:
+    text = (
+        f"{candidate.title} was not asked: this conversation takes about {tokens:,} tokens, and its "
+        f"limit is {candidate.window:,}."
+    )
+    return Noticed(f"unfit-{candidate.name}", text)
+
+
+def what_happened(failure: QuickAppError | None) -> str:
+    if failure is None:
+        return OUT_OF_ORDER
+    if not isinstance(failure, ModelFailed):
+        return "failed"
+    if failure.status in OVERLOADED:
+        return "was overloaded"
+    if failure.reason == "timeout":
+        return "did not answer in time"
+    return "could not be reached" if failure.reason == "connection" else "failed"
+
+
+def log(candidate: Candidate, failure: QuickAppError, left: int) -> None:
+    logger.warning(
+        "Deployment failed: deployment=%s error=%s fallbacks=%d said=%r",
+        candidate.name,
+        error_kind(failure),
+        left,
+        service_message(failure),
+    )

@@ -1,0 +1,215 @@
+"""Asks a model, retries after transient failures, and reads the answer to its end."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import aclosing, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from math import inf
+
+from msgspec import structs
+
+from apps.agent.answers.assembly import Assembly
+from apps.agent.answers.model_fallbacks import CandidateCall, FallbackChain
+from apps.agent.answers.model_stages import ModelStages
+from apps.agent.backoff import Backoff
+from apps.agent.events import Emit
+from apps.agent.messages import ModelMessage, own_thoughts
+from apps.agent.meter import ModelCallReport, error_kind, service_message
+from apps.agent.model import Model, ModelRequest, NestedRun, Reply
+from apps.agent.run_answer import Allowance, RunAnswer
+from apps.agent.tools import Spend, ignore_usage
+from apps.errors import ModelFailed, QuickAppError
+
+logger = logging.getLogger(__name__)
+
+BACKOFF = Backoff(attempts=4, initial_delay=1.0, max_delay=30.0)
+"""Allows three retries, with pauses of 7 seconds in total unless the service asks for longer ones.
+"""
+ONCE = replace(BACKOFF, attempts=1)
+"""Calls that can have side effects use this retry policy."""
+
+
+async def ask_model(
+    model: Model,
+    request: ModelRequest,
+    emit: Emit,
+    *,
+    name: str,
+    stage_prefix: str | None = None,
+    stage_parent: str | None = None,
+    spend: Spend = ignore_usage,
+    allowance: Allowance | None = None,
+) -> Reply:
+    """Call the model once and show the answer while it arrives.
+
+    `name` is the deployment's name, under which usage is counted. `stage_prefix` begins the IDs of
+    the model's own stages, and None hides these stages. Below `stage_parent` they are shown like
+    the stages of a sub-application. `spend` receives the usage of an answer that breaks off. Raises
+    `ModelFailed`.
+    """
+    stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
+    answer = RunAnswer(allowance=allowance or Allowance())
+    assembly = Assembly(emit, stages=stages, answer=answer, taint=request.taint)
+    try:
+        await RetryPolicy(ONCE).receive(model, request, assembly, name)
+    except BaseException:
+        spend(assembly.spent(name))
+        raise
+    return assembly.reply(name, call_ids(request.messages))
+
+
+async def receive(
+    model: Model, request: ModelRequest, assembly: Assembly, name: str, iteration: int = 1
+) -> None:
+    """Feed the assembly the model's whole answer, and report the call to the meter.
+
+    The request leaves out thoughts of other deployments. Raises `BudgetSpent` and what
+    `read_answer` raises.
+    """
+    if isinstance(model, NestedRun):
+        await read_answer(model, request, assembly)
+        return
+    reservation = await request.meter.admit(name, request)
+    if reservation is not None:
+        for notice in reservation.notices:
+            assembly.emit(notice)
+    started, error, said = time.monotonic(), "", ""
+    assembly.deployment = name
+    request = with_own_thoughts(request, name)
+    try:
+        await read_answer(model, request, assembly)
+    except BaseException as failure:
+        error, said = error_kind(failure), service_message(failure)
+        raise
+    finally:
+        first = assembly.first_text_at
+        report = ModelCallReport(
+            name,
+            time.monotonic() - started,
+            assembly.spent(name),
+            iteration,
+            None if first is None else first - started,
+            assembly.finish_reason,
+            error,
+            assembly.is_paid_by_person,
+            reservation,
+            request.purpose,
+            said,
+        )
+        request.meter.model_called(report)
+
+
+async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -> None:
+    """Feed the assembly the model's answer. Raises `ModelFailed` if it cannot be read to its end."""
+    with assembly.stages or nullcontext():
+        try:
+            async with aclosing(model.stream(request)) as batches:
+                async for batch in batches:
+                    for delta in batch:
+                        assembly.feed(delta)
+                    if assembly.is_too_long:
+                        assembly.cut()
+                        break
+        except Exception as error:
+            # An answer with a finish reason is complete, so a later failure does not matter.
+            if assembly.finish_reason:
+                logger.warning("A model's stream broke after the answer: %s", error)
+                return
+            if isinstance(error, QuickAppError) or not assembly.has_begun:
+                raise
+            logger.exception("The answer of a model could not be read")
+            raise ModelFailed(
+                "The stream of the completion could not be read.", reason="stream"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Retries transient failures until the first part of an answer arrives, then asks the
+    fallbacks.
+
+    Do not use it for an application used as a model, which may have side effects. No attempt begins
+    later than `seconds` after the first one, because the client waits for the status.
+    """
+
+    backoff: Backoff = BACKOFF
+    wait: Callable[[float], Awaitable[object]] = asyncio.sleep
+    seconds: float = inf
+
+    async def receive(
+        self,
+        model: Model,
+        request: ModelRequest,
+        assembly: Assembly,
+        name: str,
+        iteration: int = 1,
+    ) -> None:
+        """Feed the assembly the model's whole answer. Raises `ModelFailed`."""
+        if not isinstance(model, FallbackChain):
+            call = partial(receive, model, request, assembly, name, iteration)
+            await self.repeat(call, assembly, name)
+            return
+
+        started = time.monotonic()
+
+        def ask_candidate(call: CandidateCall) -> Awaitable[None]:
+            one = call.candidate.name
+            ask = partial(receive, assembly=assembly, name=one, iteration=iteration)
+
+            def patience() -> float:
+                return min(call.patience, self.seconds - (time.monotonic() - started))
+
+            return self.repeat(partial(call.made, ask), assembly, one, patience)
+
+        await model.receive(request, assembly, ask_candidate)
+
+    async def repeat(
+        self,
+        call: Callable[[], Awaitable[None]],
+        assembly: Assembly,
+        name: str,
+        patience: Callable[[], float] = lambda: inf,
+    ) -> None:
+        """Call the model, and retry if necessary. All pauses together are limited to `patience`
+        seconds.
+
+        Raises the last `ModelFailed`.
+        """
+        waited, started = 0.0, time.monotonic()
+        for attempt in count(1):
+            try:
+                await call()
+                return
+            except ModelFailed as failure:
+                passed = max(waited, time.monotonic() - started)
+                left = min(patience() - waited, self.seconds - passed)
+                pause = self.backoff.pause(attempt, failure.retry_after, left)
+                if pause is None or assembly.has_begun or not failure.is_transient:
+                    raise
+                logger.warning(
+                    "Model call failed and is retried: deployment=%s attempt=%d of %d "
+                    "reason=%s status=%s pause=%.3f said=%r",
+                    name,
+                    attempt,
+                    self.backoff.attempts,
+                    failure.reason,
+                    failure.status,
+                    pause,
+                    failure.said,
+                )
+            await self.wait(pause)
+            waited += pause
+
+
+def with_own_thoughts(request: ModelRequest, name: str) -> ModelRequest:
+    messages = own_thoughts(name, request.messages)
+    return request if messages is request.messages else structs.replace(request, messages=messages)
+
+
+def call_ids(messages: Iterable[ModelMessage]) -> set[str]:
+    """Return the IDs of all tool calls, which a new answer may not reuse."""
+    return {call.id for message in messages for call in message.tool_calls}

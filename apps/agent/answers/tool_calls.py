@@ -1,0 +1,245 @@
+"""Assembles an answer's tool calls and reasoning from their pieces, and finds the tools they mean.
+
+Models write names of tools with prefixes, blanks or control tokens around them.
+"""
+
+import logging
+import re
+import uuid
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from itertools import islice
+from operator import attrgetter
+
+from apps.agent.call_arguments import object_texts
+from apps.agent.messages import Thoughts, ToolCall
+from apps.agent.model import UNNUMBERED, ReasoningDelta, Reply, ThoughtPart, ToolCallDelta
+from apps.agent.stages import GrowingCall
+
+logger = logging.getLogger(__name__)
+
+MOST_CALLS = 1_000
+"""One answer can contain up to this many calls. Models make a few dozen calls at once; each call
+has a stage, a task and a step.
+"""
+LONGEST_NAME = 1_000
+"""A tool name is cut at this many characters. Services accept names of up to 64."""
+_valid = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_invalid = re.compile(r"[^a-zA-Z0-9_-]+")
+_token = re.compile(r"<\|?[^<>|]*\|?>?")
+"""Matches a control token of a model's template, such as `<|channel|>`, which may be cut off."""
+_separator = re.compile(r"[.:/\\=\s]+")
+_number = re.compile(r":\d+$")
+"""Kimi numbers the calls of an answer: `functions.search:0`."""
+_between = re.compile(r"[\W_]+")
+NAMESPACES = ("functions", "function", "default_api", "tools", "tool", "mcp")
+_namespace = re.compile(rf"[\W_]*(?:{'|'.join(NAMESPACES)})[\W_]+(?=.)", re.IGNORECASE)
+LONGEST = 200
+NAMELESS = "unnamed_tool"
+
+
+class GrowingCalls:
+    """Assembles the tool calls of an answer. `names` are the tools that may be called.
+
+    Services number the calls from 0 or 1, all with 0, or not at all. They send IDs and names once,
+    with every piece, or never.
+    """
+
+    def __init__(self, names: Collection[str] = ()) -> None:
+        self.names = names
+        self.calls: list[GrowingCall] = []
+        self.latest: dict[int, GrowingCall] = {}
+        """Maps each number to its newest call, which the next delta with that number continues."""
+        self.by_id: dict[str, GrowingCall] = {}
+        """Maps each ID to its first call."""
+        self.by_number_and_id: dict[tuple[int, str], GrowingCall] = {}
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+    def feed(self, delta: ToolCallDelta) -> GrowingCall:
+        """Add the piece to its call, and return the call."""
+        call = self.latest.get(delta.index)
+        if call is None or delta.name or (delta.id and delta.id != call.id):
+            call = self.latest[delta.index] = self.find(delta, call)
+        if delta.arguments:
+            call.arguments.append(delta.arguments)
+        return call
+
+    def find(self, delta: ToolCallDelta, call: GrowingCall | None) -> GrowingCall:
+        """Return the call of a delta that its number alone does not identify, by the delta's ID and
+        name.
+
+        `call` is the latest call with that number.
+        """
+        if call is None:
+            call = self.continued(delta)
+        elif delta.id and call.id and delta.id != call.id:
+            known = self.by_number_and_id.get((delta.index, delta.id))
+            call = known if known is not None or delta.name else call
+        if call is None or (delta.name and self.is_another(delta, call)):
+            call = self.latest[UNNUMBERED] = GrowingCall(delta.index)
+            self.calls.append(call)
+        if delta.id and not call.id:
+            call.id = delta.id
+            self.by_id.setdefault(call.id, call)
+            self.by_number_and_id.setdefault((call.index, call.id), call)
+        if delta.name:
+            self.extend_name(call, delta.name)
+        return call
+
+    def extend_name(self, call: GrowingCall, more: str) -> None:
+        """Add a piece to the name. With the arguments, services send the rest of the name or the
+        whole name again.
+        """
+        name = joined_name(call.name, more)
+        if not call.arguments or name in self.names or call.name not in self.names:
+            call.name = name
+
+    def continued(self, delta: ToolCallDelta) -> GrowingCall | None:
+        """Return the call that a piece with a new number continues, because some services number
+        the pieces.
+        """
+        if delta.name and not delta.id:
+            return None
+        if not delta.id:
+            return self.calls[-1] if self.calls else None
+        call = self.by_id.get(delta.id)
+        is_begun = call is not None and bool(call.arguments or not delta.name)
+        return call if is_begun else None
+
+    def is_another(self, delta: ToolCallDelta, call: GrowingCall) -> bool:
+        """Return True if a delta with a name begins a new call, although it repeats the number and
+        ID of `call`.
+        """
+        is_other_tool = (
+            delta.name != call.name and call.name in self.names and delta.name in self.names
+        )
+        if not call.arguments:
+            return is_other_tool
+        if delta.name == call.name and not delta.arguments.strip():
+            return False  # the service repeats the name at the end
+        if not call.is_complete:
+            return is_other_tool and not (delta.id and delta.id == call.id)
+        is_same = bool(delta.id) and delta.name == call.name
+        return not (is_same and (call.has_said(delta.arguments) or call.has_placeholder))
+
+    def complete(self, taken: Collection[str]) -> tuple[ToolCall, ...]:
+        """Return the calls in the order of their numbers, with IDs that are not in `taken`."""
+        completed = self.completed(set(taken))
+        calls = tuple(islice(completed, MOST_CALLS))
+        if next(completed, None) is not None:
+            logger.warning(
+                "A model made more than %d calls at once; the rest is dropped", MOST_CALLS
+            )
+        return calls
+
+    def completed(self, used: set[str]) -> Iterator[ToolCall]:
+        for call in sorted(self.calls, key=attrgetter("index")):
+            for text in object_texts(call.arguments):
+                yield ToolCall(unused_id(call.id, used), call.name, text)
+
+
+def joined_name(known: str, more: str) -> str:
+    """Join two pieces of a name. `more` is the next piece, or repeats the name so far."""
+    return (more if more.startswith(known) else known + more)[:LONGEST_NAME]
+
+
+def unused_id(id: str, used: set[str]) -> str:
+    """Return the ID, or a new one if it is empty or used, because results are matched to calls by
+    ID.
+    """
+    if not id or id in used:
+        id = f"call_{uuid.uuid4().hex}"
+    used.add(id)
+    return id
+
+
+class GrowingThoughts:
+    """Assembles a model's reasoning from its pieces. It is true once there is something to store."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.name = ""
+        """The service's name for reasoning is "" if it sends none."""
+        self.parts: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.texts or self.parts)
+
+    def feed(self, delta: ReasoningDelta) -> None:
+        if delta.text or not self.name:
+            self.name = delta.name
+        if delta.text:
+            self.texts.append(delta.text)
+
+    def take(self, part: ThoughtPart) -> None:
+        self.parts[part.name] = part.text
+
+    def complete(self, model: str, *, has_calls: bool) -> Thoughts | None:
+        """Return what the service wants back: its parts always, plain reasoning only with tool
+        calls.
+        """
+        parts = self.parts
+        if not parts and has_calls and self.name:
+            parts = {self.name: "".join(self.texts)}
+        return Thoughts(parts, model) if parts else None
+
+
+def with_called_names(reply: Reply, known: Collection[str]) -> Reply:
+    """Return the answer with the names of its calls replaced by the known tools that they mean."""
+    calls = reply.message.tool_calls
+    if all(call.name in known for call in calls):
+        return reply
+    named = tuple(replace(call, name=called_name(call.name, known)) for call in calls)
+    for call, one in zip(calls, named, strict=True):
+        if call.name != one.name:
+            logger.info("The model called the tool %r, read as %r", call.name[:LONGEST], one.name)
+    return replace(reply, message=replace(reply.message, tool_calls=named))
+
+
+def called_name(written: str, known: Collection[str]) -> str:
+    """Return the only known tool that `written` can mean, else the name in accepted characters."""
+    if written in known:
+        return written
+    folded: dict[str, set[str]] = {}
+    for name in known:
+        folded.setdefault(fold(name), set()).add(name)
+    for candidate in candidates(written[:LONGEST]):
+        if candidate in known:
+            return candidate
+        meant = folded.get(fold(candidate), ())
+        if len(meant) == 1:
+            return next(iter(meant))
+    name = usable_name(written)
+    while name in known:  # the name could mean several tools
+        name = f"{name[:60]}_{len(name)}"
+    return name
+
+
+def usable_name(written: str) -> str:
+    """Return the name in the characters that OpenAI's API accepts."""
+    if is_tool_name(written):
+        return written
+    return _invalid.sub("_", written.strip()).strip("_")[:64] or NAMELESS
+
+
+def is_tool_name(name: str) -> bool:
+    return _valid.fullmatch(name) is not None
+
+
+def candidates(written: str) -> Iterator[str]:
+    """Yield the names that `written` may mean, longest first."""
+    for part in (written, *_token.split(written)):
+        text = _number.sub("", part.strip())
+        for start in (0, *(found.end() for found in _separator.finditer(text))):
+            candidate = text[start:]
+            if not fold(candidate):
+                continue
+            yield candidate
+            if spaced := _namespace.match(candidate):
+                yield candidate[spaced.end() :]
+
+
+def fold(name: str) -> str:
+    return _between.sub("_", name.casefold()).strip("_")

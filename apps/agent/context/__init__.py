@@ -1,0 +1,1 @@
+"""Fits a conversation into the context window of its model."""

@@ -1,0 +1,280 @@
+"""Fits the conversation of a run into the window of its model, before each model call.
+
+A cut changes only what is sent. The stored and displayed conversation stays complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from apps.agent.context.cut import (
+    FILE_NOTE,
+    GOAL,
+    NO_CUT,
+    RESULT_NOTE,
+    ContextCut,
+    ConversationCut,
+    Parts,
+    RecordedFit,
+    TokenBudget,
+    apply_cut,
+    cut_notice,
+    emptied_calls,
+    plan_cut,
+    sizes_of,
+    split_parts,
+)
+from apps.agent.context.durations import FOR_EVER, Durations, sent_within
+from apps.agent.context.summaries import ContextSummaries, most_summary_tokens
+from apps.agent.context.token_estimates import (
+    MOST_CORRECTION,
+    ContextUse,
+    ContextWindow,
+    SentContext,
+    TokenScale,
+    most_tokens,
+    text_tokens,
+    use_of,
+)
+from apps.agent.events import Emit, ModelUsage, Noticed
+from apps.agent.ledger import NO_LEDGER, Ledger, Step
+from apps.agent.messages import ModelMessage
+from apps.agent.tools import ToolSpec
+from apps.errors import ModelFailed
+
+if TYPE_CHECKING:
+    from apps.agent.progress import Progress, Turn
+
+FITTED = "fitted"
+"""The step with this key records what the newest request of a run leaves out."""
+
+KeepResult = Callable[[str, str], Awaitable[str]]
+"""Takes a tool's name and its result text, stores the text as a file, and returns the path, "" for
+none.
+"""
+
+
+@dataclass(slots=True)
+class ContextFitter:
+    """Fits the requests of one run into the context window of the deployment `name`.
+
+    `keep_result` stores results of this run in files that the model can read.
+    """
+
+    name: str
+    window: ContextWindow = field(default_factory=ContextWindow)
+    durations: Durations = FOR_EVER
+    summaries: ContextSummaries = field(default_factory=ContextSummaries)
+    keep_result: KeepResult | None = None
+    scale: TokenScale = field(default_factory=TokenScale)
+    ledger: Ledger = NO_LEDGER
+    cut: ContextCut = field(default_factory=ContextCut)
+    sent: SentContext = field(default_factory=SentContext)
+
+    def __post_init__(self) -> None:
+        step = self.ledger.step(FITTED)
+        if step is not None:
+            recorded = msgspec.convert(step.result, RecordedFit)
+            self.cut = ContextCut(recorded.cut, recorded.cut, recorded.ceiling, has_looked=True)
+
+    async def fit(
+        self, turn: Turn, specs: Iterable[ToolSpec], static: Sequence[Mapping[str, Any]]
+    ) -> Sequence[ModelMessage]:
+        """Return the messages of the next request. Raises `ContextTooLong`."""
+        progress = turn.progress
+        self.take_report(progress)
+        tools = sum(spec.tokens for spec in specs) + sum(text_tokens(str(one)) for one in static)
+        messages = sent_within(turn.conversation, self.durations)
+        fitted, usage = await self.fitted(messages, tools)
+        progress.usage += usage
+        if self.cut.now != self.cut.known and not self.cut.has_told:
+            self.tell(turn.emit)
+        self.sent = SentContext(fitted, tools, len(turn.conversation), len(progress.usage))
+        return fitted
+
+    @property
+    def use(self) -> ContextUse:
+        """Return the estimated use of the newest request."""
+        return use_of(self.sent.messages, self.scale.estimator, self.sent.tools)
+
+    def take_report(self, progress: Progress) -> None:
+        """Store the token count that the service reported for the newest request."""
+        reported = progress.usage[self.sent.spent :][:1] if self.sent.messages else ()
+        if reported and reported[0].model == self.name:
+            self.scale.counted = reported[0].input, self.sent
+
+    def counted_after(self, progress: Progress) -> int | None:
+        """Return the tokens of the newest request and its answer, None if the service counted none."""
+        reported = progress.usage[self.sent.spent :][:1] if self.sent.messages else ()
+        if not reported or reported[0].model != self.name or not reported[0].input:
+            return None
+        return reported[0].input + reported[0].output
+
+    @property
+    def budget(self) -> TokenBudget | None:
+        """Return the limits for the next request, None if the size of the window is unknown."""
+        limit, ceiling = self.window.limit, self.cut.ceiling
+        if limit is None:
+            return None if ceiling is None else TokenBudget(ceiling, ceiling, ceiling)
+        self.scale.learn()
+        correction = self.scale.correction
+        most, limit_now = self.window.most / correction, limit / correction
+        if ceiling is not None:
+            most, limit_now = min(most, ceiling), min(limit_now, ceiling)
+        return TokenBudget(most, min(GOAL * most, most), limit_now)
+
+    async def fitted(
+        self, messages: Sequence[ModelMessage], tools: int
+    ) -> tuple[Sequence[ModelMessage], Sequence[ModelUsage]]:
+        """Return the messages to send, and the usage of a new summary. Raises `ContextTooLong`."""
+        has_no_cut = self.cut.now == NO_CUT
+        if has_no_cut and self.cut.ceiling is None and self.has_room(messages, tools):
+            return messages, ()
+        budget = self.budget
+        if budget is None:
+            return messages, ()
+        if has_no_cut and tools + self.scale.estimator.total(messages) <= budget.most:
+            return messages, ()
+        parts = split_parts(messages)
+        await self.begin(parts)
+        sent = apply_cut(parts, self.cut.now)
+        usage: Sequence[ModelUsage] = ()
+        if tools + self.scale.estimator.total(sent) > budget.most:
+            cut = self.plan(parts, tools, budget)
+            cut, usage = await self.with_summary(parts, cut)
+            cut = self.with_emptied_calls(parts, cut, tools, budget)
+            self.keep(await self.with_files(parts, cut))
+            sent = apply_cut(parts, self.cut.now)
+            self.window.check(self.scale.correction * (tools + self.scale.estimator.total(sent)))
+        return sent, usage
+
+    def has_room(self, messages: Sequence[ModelMessage], tools: int) -> bool:
+        """Return True if the messages certainly fit. Most requests need no estimate."""
+        return self.window.limit is None or (
+            MOST_CORRECTION * (tools + sum(map(most_tokens, messages))) <= self.window.most
+        )
+
+    async def begin(self, parts: Parts) -> None:
+        """Resume from the stored summary, if there is one."""
+        if self.cut.has_looked:
+            return
+        self.cut.has_looked = True
+        stored = self.summaries.stored
+        found = None if stored is None or not self.writes else await stored.find()
+        if found is not None and 0 < found.turns < len(parts.turns):
+            self.cut.now = self.cut.known = ConversationCut(
+                found.turns, found.turns, summary=found.text
+            )
+
+    @property
+    def writes(self) -> bool:
+        """Return True if turns that are left out are summarized."""
+        return self.window.strategy == "summarise" and self.summaries.writer is not None
+
+    def plan(self, parts: Parts, tools: int, budget: TokenBudget) -> ConversationCut:
+        fixed = tools + self.scale.estimator.total(parts.fixed)
+        if self.writes:
+            fixed += most_summary_tokens(budget.limit)
+        may_leave_out = self.window.strategy != "refuse"
+        sizes = sizes_of(parts, self.scale.estimator)
+        return plan_cut(sizes, fixed, budget, self.cut.now, may_leave_out=may_leave_out)
+
+    def with_emptied_calls(
+        self, parts: Parts, cut: ConversationCut, tools: int, budget: TokenBudget
+    ) -> ConversationCut:
+        if tools + self.scale.estimator.total(apply_cut(parts, cut)) <= budget.most:
+            return cut
+        total = tools + self.scale.estimator.total(apply_cut(parts, replace(cut, calls={})))
+        gone = emptied_calls(parts.turns[-1], total, budget, self.scale.estimator)
+        return replace(cut, calls={id: cut.calls.get(id, RESULT_NOTE) for id in gone})
+
+    async def with_files(self, parts: Parts, cut: ConversationCut) -> ConversationCut:
+        """Return the cut with notes that name the files in which the results are stored now."""
+        new = cut.calls.keys() - self.cut.now.calls.keys()
+        if self.keep_result is None or not new:
+            return cut
+        turn = parts.turns[-1]
+        names = {call.id: call.name for message in turn for call in message.tool_calls}
+        notes = dict(cut.calls)
+        for message in turn:
+            if (call_id := message.tool_call_id) in new and call_id is not None:
+                path = await self.keep_result(names[call_id], message.text)
+                notes[call_id] = FILE_NOTE.format(path=path) if path else RESULT_NOTE
+        return replace(cut, calls=notes)
+
+    async def with_summary(
+        self, parts: Parts, cut: ConversationCut
+    ) -> tuple[ConversationCut, tuple[ModelUsage, ...]]:
+        """Return the cut with a summary of the turns that it leaves out, and the usage of that
+        summary.
+
+        The cut has no summary if the model fails to write one.
+        """
+        before = self.cut.now
+        if not self.writes or cut.left_out <= before.left_out:
+            return cut, ()
+        window = (self.budget or TokenBudget(0, 0, 0)).limit
+        messages = [m for turn in parts.turns[before.left_out : cut.left_out] for m in turn]
+        text, usage = await self.summaries.write(before.summary, messages, cut.left_out, window)
+        return replace(cut, summary=text) if text else cut, usage
+
+    def keep(self, cut: ConversationCut) -> None:
+        self.cut.now = cut
+        if self.ledger.is_kept:
+            result: dict[str, Any] = msgspec.to_builtins(RecordedFit(cut, self.cut.ceiling))
+            self.ledger.record(Step(FITTED, "recovery", "done", result=result))
+
+    def tell(self, emit: Emit) -> None:
+        self.cut.has_told = True
+        text = cut_notice(self.cut.now, self.cut.known, has_written=self.summaries.has_written)
+        emit(Noticed("context", text))
+
+    async def recover(
+        self, failure: ModelFailed, messages: Sequence[ModelMessage]
+    ) -> Sequence[ModelMessage] | None:
+        """If the conversation was too long for the service, return it, so that the next attempt
+        sends less of it.
+        """
+        if not failure.is_too_long or self.window.strategy == "refuse":
+            return None
+        self.cut.ceiling = GOAL * self.use.total
+        budget = self.budget
+        parts = split_parts(sent_within(messages, self.durations))
+        if budget is None or not parts.turns:
+            return None
+        await self.begin(parts)
+        plan = self.plan(parts, self.sent.tools, budget)
+        cut = self.with_emptied_calls(parts, plan, self.sent.tools, budget)
+        if cut == self.cut.now:
+            return None
+        self.keep(self.cut.now)  # below the new ceiling
+        return messages
+
+    async def look_ahead(self, progress: Progress) -> bool:
+        """Write the summary that the next question would need, and return True if there is one."""
+        self.take_report(progress)
+        self.sent = replace(self.sent, spent=len(progress.usage))
+        budget = self.budget
+        if budget is None or self.summaries.stored is None or not self.writes:
+            return False
+        tools, conversation = self.sent.tools, progress.conversation.messages
+        parts = split_parts(sent_within(conversation, self.durations))
+        if tools + self.scale.estimator.total(apply_cut(parts, self.cut.now)) <= budget.most:
+            return False
+        await self.begin(parts)
+        before = self.cut.now
+        self.cut.now, _ = await self.with_summary(parts, self.plan(parts, tools, budget))
+        sent = apply_cut(parts, self.cut.now)
+        self.sent = replace(self.sent, messages=sent, seen=len(conversation))
+        return self.cut.now.summary != before.summary
+
+    def use_after(self, progress: Progress) -> ContextUse:
+        """Return the corrected size of the next request, without its question."""
+        self.take_report(progress)
+        self.scale.learn()
+        added = use_of(progress.conversation.messages[self.sent.seen :], self.scale.estimator)
+        return (self.use + added).corrected(self.scale.correction)

@@ -1,0 +1,203 @@
+"""Estimates the tokens of a request without asking the service, and checks them against the window."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+import msgspec
+
+from apps.agent.messages import ModelMessage
+from apps.errors import ContextTooLong
+
+CHARACTERS_PER_TOKEN = 4
+"""This is the usual rule of thumb for English and other alphabetic scripts."""
+IMAGE_TOKENS = 100
+"""An image of any size is estimated at this many tokens. The `correction` accounts for the real
+number later.
+"""
+LEAST_CORRECTION, MOST_CORRECTION = 0.5, 2.0
+"""Corrections stay within this range. A service whose count is further from the estimate has
+counted something else.
+"""
+
+_wide = re.compile(
+    r"[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b"
+    r"\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3131-\u318e\u31f0-\u31ff"
+    r"\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7fb\uf900-\ufaff\uff66-\uff9d"
+    r"\U00020000-\U000323af]+"
+)
+"""Matches Han, Hiragana, Katakana and Hangul, whose characters take about one token each."""
+_above = re.compile(r"[\u1100-\U0010ffff]")
+"""Matches all characters from the first of these scripts upwards."""
+Strategy = Literal["summarise", "trim", "refuse"]
+
+
+def text_tokens(*texts: str) -> int:
+    """Return the estimate for the joined texts, rounded up once."""
+    wide = characters = 0
+    for text in texts:
+        characters += len(text)
+        if may_be_wide(text):
+            wide += sum(map(len, _wide.findall(text)))
+    return wide - (wide - characters) // CHARACTERS_PER_TOKEN
+
+
+def may_be_wide(text: str) -> bool:
+    """Return True if each character must be examined, which takes twenty times as long."""
+    if text.isascii():
+        return False
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return _above.search(text) is not None
+    return False
+
+
+def message_tokens(message: ModelMessage) -> int:
+    texts, pictures = texts_of(message)
+    return text_tokens(*texts) + IMAGE_TOKENS * pictures
+
+
+def most_tokens(message: ModelMessage) -> int:
+    """Return an upper bound of the estimate without examining single characters."""
+    texts, pictures = texts_of(message)
+    return sum(map(len, texts)) + IMAGE_TOKENS * pictures
+
+
+def texts_of(message: ModelMessage) -> tuple[Sequence[str], int]:
+    """Return the texts that a model reads in a message, and the number of its images."""
+    texts, pictures = [message.text], 0
+    if not isinstance(message.content, str):
+        pictures = sum(part.get("type") == "image_url" for part in message.content)
+    for call in message.tool_calls:
+        texts += call.name, call.arguments
+    if message.thoughts is not None:
+        texts += message.thoughts.parts.values()
+    for item in message.attachments:
+        if item.type.startswith("image/"):
+            pictures += 1
+        else:
+            texts += item.title, item.url or ""
+    return texts, pictures
+
+
+class Estimator:
+    """Estimates messages, and caches the estimate of each."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[ModelMessage, int]] = {}
+
+    def tokens(self, message: ModelMessage) -> int:
+        # Store the message with its count: the id of a freed message could be reused by another.
+        found = self.known.get(id(message))
+        if found is None:
+            found = self.known[id(message)] = message, message_tokens(message)
+        return found[1]
+
+    def total(self, messages: Iterable[ModelMessage]) -> int:
+        return sum(map(self.tokens, messages))
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUse:
+    """Counts the tokens of a request by purpose."""
+
+    system: int = 0
+    tools: int = 0
+    user: int = 0
+    assistant: int = 0
+    tool_results: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.system + self.tools + self.user + self.assistant + self.tool_results
+
+    def __add__(self, other: ContextUse) -> ContextUse:
+        return ContextUse(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def corrected(self, correction: float) -> ContextUse:
+        return ContextUse(*(round(getattr(self, f.name) * correction) for f in fields(self)))
+
+
+def use_of(messages: Iterable[ModelMessage], estimator: Estimator, tools: int = 0) -> ContextUse:
+    """Return the breakdown of a request with these messages and `tools` tokens of tools."""
+    spent = {"system": 0, "user": 0, "assistant": 0, "tool": 0}
+    for message in messages:
+        spent[message.role] += estimator.tokens(message)
+    return ContextUse(spent["system"], tools, spent["user"], spent["assistant"], spent["tool"])
+
+
+def correction_of(reported: int, estimated: int) -> float:
+    """Return the factor by which a service's own count differs from the estimate."""
+    if reported <= 0 or estimated <= 0:
+        return 1.0
+    return min(max(reported / estimated, LEAST_CORRECTION), MOST_CORRECTION)
+
+
+@dataclass(frozen=True, slots=True)
+class SentContext:
+    """Describes the newest request of a run: its messages, and the estimate of its tools.
+
+    At that time the conversation had `seen` messages, and the run had `spent` usage entries.
+    """
+
+    messages: Sequence[ModelMessage] = ()
+    tools: int = 0
+    seen: int = 0
+    spent: int = 0
+
+
+@dataclass(slots=True)
+class TokenScale:
+    """Estimates tokens. The service counts `correction` tokens for each estimated one.
+
+    `counted` is the service's count for a request, until it is compared with the estimate.
+    """
+
+    correction: float = 1.0
+    estimator: Estimator = field(default_factory=Estimator)
+    counted: tuple[int, SentContext] | None = None
+
+    def learn(self) -> None:
+        """Compare the service's count with the estimate, for which each message has to be read."""
+        if self.counted is not None:
+            (reported, sent), self.counted = self.counted, None
+            if estimated := use_of(sent.messages, self.estimator, sent.tools).total:
+                self.correction = correction_of(reported, estimated)
+
+
+class ContextWindow(msgspec.Struct, frozen=True):
+    """Describes a model's context window in tokens; `size` is None if unknown.
+
+    From the share `at` on, the `strategy` cuts the conversation. `asked` is the client's own limit
+    for a request, or None.
+    """
+
+    size: int | None = None
+    strategy: Strategy = "summarise"
+    at: float = 0.8
+    asked: int | None = None
+
+    @property
+    def limit(self) -> int | None:
+        """Return the absolute limit of a request."""
+        known = [size for size in (self.size, self.asked) if size is not None]
+        return min(known, default=None)
+
+    @property
+    def most(self) -> float:
+        """Return the size above which a request is cut."""
+        known = [] if self.size is None else [self.size * self.at]
+        return min((*known, *([] if self.asked is None else [float(self.asked)])))
+
+    def check(self, total: float) -> None:
+        """Raise `ContextTooLong` if a request of `total` tokens exceeds the limit."""
+        limit = self.limit
+        if limit is None:
+            return
+        most = self.most if self.strategy == "refuse" else limit
+        if total > most:
+            raise ContextTooLong(round(total), int(most), is_asked=limit == self.asked)

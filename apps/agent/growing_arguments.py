@@ -1,0 +1,157 @@
+"""Reads the JSON arguments of a call while they arrive: the text of one argument, and the end of
+the object.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+
+from apps.agent.call_arguments import is_object
+
+_plain = re.compile(r'[^"\\]+')
+_between = re.compile(r'[^"{}\[\],:]+')
+_escape = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])')
+_half = re.compile(r"\\u[dD][89abAB]")
+_surrogate = re.compile("[\ud800-\udfff]")
+_pair = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_mark = re.compile(r'["{}\[\]]')
+_mark_in_string = re.compile(r'["\\]')
+
+
+class ArgumentText:
+    """Decodes one top-level string argument, piece by piece.
+
+    It is lenient: from invalid JSON it returns less text. Parse the complete text to validate it.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.rest = ""
+        self.depth = 0
+        self.key: list[str] = []
+        self.is_key = False
+        self.in_string = False
+        self.is_over = False
+
+    def feed(self, piece: str) -> str:
+        """Return the text that the piece adds to the argument."""
+        if self.is_over:
+            return ""
+        text, self.rest = self.rest + piece, ""
+        found: list[str] = []
+        at = 0
+        while at < len(text) and not self.is_over:
+            end = self.read_string(text, at, found) if self.in_string else self.read(text, at)
+            if end == at:  # the rest of an escape is still missing
+                self.rest = text[at:]
+                break
+            at = end
+        return "".join(found)
+
+    @property
+    def is_wanted(self) -> bool:
+        return self.depth == 1 and not self.is_key and "".join(self.key) == self.name
+
+    def read(self, text: str, at: int) -> int:
+        """Read one step outside strings; return the position after it."""
+        match text[at]:
+            case '"':
+                self.in_string = True
+                if self.is_key:
+                    self.key = []
+            case "{" | "[":
+                self.depth += 1
+                self.is_key = self.depth == 1
+            case "}" | "]":
+                self.depth -= 1
+            case ",":
+                self.is_key = self.depth == 1
+            case ":":
+                self.is_key = False
+                self.key = ["".join(self.key)]  # joined once for all pieces of the value
+            case _:
+                found = _between.match(text, at)
+                return found.end() if found is not None else at + 1
+        return at + 1
+
+    def read_string(self, text: str, at: int, found: list[str]) -> int:
+        """Read one step inside a string. Return the position after it, or `at` if more text is
+        needed first.
+        """
+        if plain := _plain.match(text, at):
+            self.take(plain[0], found)
+            return plain.end()
+        if text[at] == '"':
+            self.in_string = False
+            self.is_over = self.is_wanted
+            return at + 1
+        return self.read_escape(text, at, found)
+
+    def read_escape(self, text: str, at: int, found: list[str]) -> int:
+        if _half.match(text, at) and len(text) - at < 12 and text[at + 6 : at + 8] in PREFIXES:
+            return at
+        escape = _pair.match(text, at) or _escape.match(text, at)
+        if escape is None:
+            self.is_over = len(text) - at >= 6
+            return at
+        self.take(_surrogate.sub("\ufffd", json.loads(f'"{escape[0]}"')), found)
+        return escape.end()
+
+    def take(self, text: str, found: list[str]) -> None:
+        if self.is_wanted:
+            found.append(text)
+        elif self.is_key and self.depth == 1:
+            self.key.append(text)
+
+
+PREFIXES = ("", "\\", "\\u")
+"""The second half of a surrogate pair can begin with one of these."""
+
+
+class ObjectEnd:
+    """Detects the end of a JSON object. It scans each piece once, and decodes the text once, when
+    all brackets are closed.
+    """
+
+    def __init__(self) -> None:
+        self.read = 0
+        """Counts the pieces that were read."""
+        self.length = 0
+        """Counts the characters in these pieces."""
+        self.depth = 0
+        self.has_begun = self.in_string = self.is_escaped = False
+        self.verdict: bool | None = None
+        """True if the text is an object, None while brackets are open."""
+
+    def is_reached(self, pieces: Sequence[str]) -> bool:
+        """Return True if the pieces form an object. Each call passes the pieces of the previous
+        call and new ones.
+        """
+        for piece in pieces[self.read :]:
+            self.length += len(piece)
+            if self.verdict is None:
+                self.scan(piece)
+            elif piece.strip():
+                self.verdict = False  # more text follows the object
+        self.read = len(pieces)
+        if self.verdict is None and self.has_begun and self.depth <= 0 and not self.in_string:
+            self.verdict = is_object("".join(pieces))
+        return self.verdict is True
+
+    def scan(self, piece: str) -> None:
+        """Count the brackets outside strings."""
+        at = 1 if self.is_escaped else 0
+        self.is_escaped = False
+        while found := (_mark_in_string if self.in_string else _mark).search(piece, at):
+            at = found.end()
+            match found[0]:
+                case "\\":
+                    self.is_escaped = at == len(piece)
+                    at += 1
+                case '"':
+                    self.in_string = not self.in_string
+                case "{" | "[":
+                    self.has_begun = True
+                    self.depth += 1
+                case _:
+                    self.depth -= 1

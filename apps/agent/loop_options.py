@@ -1,0 +1,126 @@
+"""The options of a loop, grouped into tools, requests, steps, limits and display."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from typing import Any
+
+import msgspec
+
+from apps.agent.answers.replies import RetryPolicy
+from apps.agent.calls import argument_problem, refuse_call, static_names
+from apps.agent.context.fitter import ContextFitter
+from apps.agent.ended_turns import NO_DEAD_ENDS, DeadEnds
+from apps.agent.messages import ModelMessage, ToolCall
+from apps.agent.meter import PromptSpan
+from apps.agent.recovery import Recovery
+from apps.agent.stages import Announcement
+from apps.agent.tools import ResultStep, Tool, ToolResult, ToolSpec
+
+ViewStep = Callable[[Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage]]]
+"""Returns the messages that the model gets. The conversation itself does not change."""
+
+
+class LoopTools(msgspec.Struct, frozen=True):
+    """Contains the tools of a run by name.
+
+    `listed` is read again for each model call, so tools may appear while the loop runs. The model
+    is not shown `unlisted` tools, but can call them; it cannot call `hidden` ones. `external` tools
+    belong to the client: the model sees them, and they never run here. The model's service runs the
+    `static` ones. Arguments and results of `private` ones are not logged.
+    """
+
+    listed: Mapping[str, Tool] = {}
+    unlisted: Mapping[str, Tool] = {}
+    hidden: Mapping[str, Tool] = {}
+    external: Mapping[str, ToolSpec] = {}
+    static: Sequence[Mapping[str, Any]] = ()
+    private: Set[str] = frozenset()
+
+    @property
+    def callable(self) -> Set[str]:
+        """Return the names of the tools that the model may call."""
+        return self.listed.keys() | self.unlisted.keys() | self.external.keys()
+
+    @property
+    def static_names(self) -> frozenset[str]:
+        return static_names(self.static)
+
+    def find(self, name: str) -> Tool | None:
+        return self.listed.get(name) or self.unlisted.get(name)
+
+    def announcement(self, name: str) -> Announcement | None:
+        tool = None if name in self.external else self.find(name)
+        return tool.announcement if tool is not None else None
+
+    @property
+    def text_tools(self) -> frozenset[str]:
+        """Return the names of the client's tools that take a text."""
+        return frozenset(name for name, spec in self.external.items() if spec.takes_text)
+
+    def is_for_client(self, call: ToolCall) -> bool:
+        """Return True if the client can make the call, which needs readable arguments."""
+        return call.name in self.external and not argument_problem(call)
+
+    def refuse(self, call: ToolCall) -> ToolResult:
+        """Return the result of a call that no tool here can take."""
+        if call.name in self.external:
+            return ToolResult(argument_problem(call))
+        there = (*self.listed, *self.external)
+        return refuse_call(call.name, self.hidden, self.static_names, there)
+
+
+class RequestOptions(msgspec.Struct, frozen=True):
+    """Contains the options of a request to the model, apart from messages and tools.
+
+    `first_parameters` are for the first call only, because `tool_choice` would make the loop
+    endless. `requires_external` repeats them until an external tool is called. After the first call
+    only external tools are listed then, because a model could call the others forever instead.
+    `chosen` names the parameters that the manifest or the client set. `prompt` describes the parts
+    of the system prompt.
+    """
+
+    parameters: Mapping[str, Any] = {}
+    first_parameters: Mapping[str, Any] = {}
+    requires_external: bool = False
+    chosen: Set[str] = frozenset()
+    marks_cache: bool = False
+    prompt: Sequence[PromptSpan] = ()
+
+
+class LoopSteps(msgspec.Struct, frozen=True):
+    """Contains the functions that change messages.
+
+    `view` runs before each model call, `results` after each tool call. `recoveries` are tried in
+    order when the model fails, each once in a run. The `fitter` leaves out what exceeds the context
+    window; None sends all messages.
+    """
+
+    view: Sequence[ViewStep] = ()
+    results: Sequence[ResultStep] = ()
+    recoveries: Sequence[Recovery] = ()
+    fitter: ContextFitter | None = None
+
+
+class LoopLimits(msgspec.Struct, frozen=True):
+    """Sets the limits that end a run without an answer, and the time for retries.
+
+    `batch_seconds` is the timeout for all calls of one answer. The run ends after `failed_turns`
+    turns in a row whose calls all failed; 0 means never. If the model's text matches one of the
+    `dead_ends`, its calls are dropped and the run ends.
+    """
+
+    iterations: int = 15
+    retries: RetryPolicy = msgspec.field(default_factory=RetryPolicy)
+    batch_seconds: float | None = None
+    failed_turns: int = 0
+    dead_ends: DeadEnds = NO_DEAD_ENDS
+
+
+class LoopDisplay(msgspec.Struct, frozen=True):
+    """Selects the parts of the model's work that the answer shows: the stages that it reports, and
+    logprobs.
+    """
+
+    stages: bool = True
+    logprobs: bool = False

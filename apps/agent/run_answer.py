@@ -1,0 +1,164 @@
+"""The answer of a run as it grows, and the limits for the output of its models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from apps.agent.events import AttachmentAdded, Emit, TextDelta
+from apps.agent.messages import Attachment
+from apps.agent.tools import ToolResult
+from apps.errors import StepLimitReached
+
+BETWEEN_TEXTS = "\n\n"
+TITLE_CHARACTERS = 200
+"""An image title is cut at this many characters."""
+
+_control = re.compile(r"[\x00-\x20\x7f]+")
+_markup = re.compile(r"([\\`*_\[\]<>!&])")
+_address = re.compile(r"[\s\x00-\x1f<>()\[\]\\\"]")
+MOST_CHARACTERS = 4_000_000
+"""The text, reasoning and tool calls of one run can have up to this many characters, which is about
+a million tokens. The longest known model answers have 128,000 tokens, about half a million
+characters, and a run calls a model about fifteen times.
+"""
+MOST_DATA = 32 * 1024 * 1024
+"""Files and state can have up to this many characters in addition to the text. An answer that is
+not streamed has the same limit.
+"""
+UNLIMITED = -1
+
+
+@dataclass(slots=True)
+class Allowance:
+    """Limits the remaining output of the models of one run, so that an endless answer does not fill
+    the memory.
+
+    Text, reasoning and tool calls share the limit of `most` characters, of which `left` remain; a
+    negative number means that the answer was too long. Attachments and state share `data`
+    characters of JSON.
+    """
+
+    most: int = field(default_factory=lambda: MOST_CHARACTERS)
+    left: int = 0
+    data: int = MOST_DATA
+
+    def __post_init__(self) -> None:
+        self.left = self.most
+
+    @property
+    def is_exceeded(self) -> bool:
+        return self.left < 0 or self.data < 0
+
+    @property
+    def notice(self) -> str:
+        if self.left < 0:
+            return f"[The answer was cut here: the limit is {self.most:,} characters.]"
+        return "[The answer was cut here: its files and state are too large.]"
+
+    def fitting(self, text: str) -> str:
+        """Return the part of the text, already counted, that was still within the limit."""
+        return text[: max(len(text) + self.left, 0)]
+
+    def take_data(self, value: Any) -> None:
+        if value:
+            self.data -= len(msgspec.json.encode(value))
+
+
+@dataclass(slots=True)
+class Rounds:
+    """Counts the remaining model calls of one answer, including those of sub-agents.
+
+    `used` counts the model calls, including those of nested runs; `most` is the limit. Calls of a
+    nested run also count in the `outer` rounds of the run around it.
+    """
+
+    most: int = UNLIMITED
+    used: int = 0
+    outer: Rounds | None = None
+
+    def take(self) -> None:
+        """Count a call that is about to be made. Raises `StepLimitReached`."""
+        if self.most != UNLIMITED and self.used >= self.most:
+            raise StepLimitReached(self.most)
+        around = self.outer
+        while around is not None:
+            # Leave one call to the agent that delegated, so that it can use the results.
+            if around.most != UNLIMITED and around.used >= around.most - 1:
+                raise StepLimitReached(around.most)
+            around = around.outer
+        self.count(1)
+
+    def count(self, calls: int) -> None:
+        """Count calls that have already been made."""
+        here: Rounds | None = self
+        while here is not None:
+            here.used += calls
+            here = here.outer
+
+
+@dataclass(slots=True)
+class RunAnswer:
+    """Collects the visible output of a run so far: its non-empty texts, and the URLs of its
+    attachments.
+
+    The `allowance` is the output that the models of the run may still produce.
+    """
+
+    said: list[str] = field(default_factory=list)
+    shown: set[str] = field(default_factory=set)
+    allowance: Allowance = field(default_factory=Allowance)
+
+    @property
+    def lead(self) -> str:
+        """Return the separator between the texts so far and the next one."""
+        return BETWEEN_TEXTS if self.said else ""
+
+    @property
+    def text(self) -> str:
+        """Return the answer as shown to users."""
+        return BETWEEN_TEXTS.join(self.said)
+
+    def say(self, text: str) -> None:
+        """Add a text that has already been emitted."""
+        if text:
+            self.said.append(text)
+
+    def append(self, text: str, emit: Emit) -> None:
+        emit(TextDelta(self.lead + text))
+        self.say(text)
+
+    def attach(self, attachment: Attachment, emit: Emit) -> None:
+        """Show an attachment, unless the answer already has one with the same URL."""
+        if attachment.url is not None:
+            if attachment.url in self.shown:
+                return
+            self.shown.add(attachment.url)
+        emit(AttachmentAdded(attachment))
+
+
+def show_files(result: ToolResult, answer: RunAnswer, emit: Emit) -> None:
+    """Show the files of a tool, next to the text of the answer or as images inside it."""
+    show_pictures(result.pictures, answer, emit)
+    for attachment in result.propagated:
+        answer.attach(attachment, emit)
+
+
+def show_pictures(pictures: Iterable[Attachment], answer: RunAnswer, emit: Emit) -> None:
+    """Append the images that the answer does not have yet."""
+    new = [one for one in pictures if one.url is not None and one.url not in answer.shown]
+    if new:
+        answer.shown.update(one.url for one in new if one.url is not None)
+        answer.append(BETWEEN_TEXTS.join(map(as_markdown, new)), emit)
+
+
+def as_markdown(picture: Attachment) -> str:
+    """Return the Markdown of an image. Its title and address come from a service and are escaped."""
+    words = _control.sub(" ", picture.title).strip()[:TITLE_CHARACTERS]
+    title = _markup.sub(r"\\\1", words)
+    address = _address.sub(lambda found: f"%{ord(found[0]):02X}", picture.url or "")
+    return f"![{title}]({address})"

@@ -1,0 +1,1 @@
+"""The recorded steps of a run, and their replay after an interruption."""

@@ -1,0 +1,105 @@
+"""Records the model's answers as steps. A resumed run repeats them without emitting them again.
+
+Users have seen these answers already.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.agent.events import (
+    AnnotationAdded,
+    AttachmentAdded,
+    Emit,
+    Event,
+    TextDelta,
+    TurnRestarted,
+)
+from apps.agent.ledger import WAITING, Ledger, Step
+from apps.agent.messages import Attachment
+from apps.agent.model import Reply
+from apps.agent.progress import Progress, Turn
+from apps.agent.steps.results import read_recovery, read_reply, write_recovery, write_reply
+
+
+class Replay:
+    """Receives the events of a resumed run as its `emit`.
+
+    Until the first step that is not recorded, it collects the parts of the answer. Then it emits
+    them at once and passes later events on.
+    """
+
+    def __init__(self, emit: Emit, progress: Progress) -> None:
+        self.emit = emit
+        self.progress = progress
+        self.attachments: list[Attachment] = []
+        self.annotations: list[Mapping[str, Any]] = []
+        self.is_over = False
+
+    def __call__(self, event: Event) -> None:
+        if self.is_over:
+            self.emit(event)
+            return
+        match event:
+            case AttachmentAdded(attachment):
+                self.attachments.append(attachment)
+            case AnnotationAdded(annotation):
+                self.annotations.append(annotation)
+            case TextDelta():
+                pass  # the text of pictures, which the progress already has
+            case _:
+                self.end()
+                self.emit(event)
+
+    def end(self) -> None:
+        if not self.is_over:
+            self.is_over = True
+            shown = tuple(self.attachments), tuple(self.annotations)
+            self.emit(TurnRestarted(self.progress.answer.text, *shown))
+
+
+def end_replay(emit: Emit) -> None:
+    """Emit the collected parts. Call this before anything that is not recorded."""
+    if isinstance(emit, Replay):
+        emit.end()
+
+
+def repeat_reply(ledger: Ledger, turn: Turn) -> Reply | None:
+    """Return the recorded answer of this turn, and add it to the progress as if it were new."""
+    progress = turn.progress
+    step = ledger.step(f"m:{progress.counts.iterations}")
+    if step is None or step.status != "done":
+        return None
+    recorded = read_reply(step.result)
+    progress.usage += recorded.reply.usage
+    answer = progress.answer
+    answer.say(recorded.reply.message.text)
+    answer.allowance.left, answer.allowance.data = recorded.left, recorded.data
+    for attachment in recorded.reply.message.attachments:
+        answer.attach(attachment, turn.emit)
+    return recorded.reply
+
+
+def record_reply(ledger: Ledger, progress: Progress, reply: Reply) -> None:
+    """Record the answer, unless it is from an application that still waits for a user."""
+    if reply.finish_reason != WAITING:
+        result = write_reply(reply, progress.answer.allowance)
+        ledger.record(Step(f"m:{progress.counts.iterations}", "model", "done", result=result))
+
+
+def repeat_recovery(ledger: Ledger, progress: Progress) -> None:
+    """Resume from the recorded recovery of this turn, if there is one."""
+    step = ledger.step(f"recovered:{progress.counts.iterations}")
+    if step is None:
+        return
+    recorded = read_recovery(step.result)
+    progress.conversation.recover(recorded.messages)
+    progress.usage[:] = recorded.usage
+    answer = progress.answer
+    answer.said = recorded.said
+    answer.shown.update(recorded.shown)
+    answer.allowance.left, answer.allowance.data = recorded.left, recorded.data
+
+
+def record_recovery(ledger: Ledger, progress: Progress) -> None:
+    key, result = f"recovered:{progress.counts.iterations}", write_recovery(progress)
+    ledger.record(Step(key, "recovery", "done", result=result))

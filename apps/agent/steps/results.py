@@ -1,0 +1,139 @@
+"""The JSON of recorded steps: the opening of a run, answers of its model, and results of its tools."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from apps.agent.calls import CallStep, ToolOutcome
+from apps.agent.events import ModelUsage
+from apps.agent.messages import ModelMessage
+from apps.agent.meter import PromptSpan
+from apps.agent.model import Reply
+from apps.agent.progress import Progress
+from apps.agent.run_answer import Allowance
+from apps.agent.tools import ToolResult
+from apps.errors import Stopped, ToolError
+
+Result = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedReply:
+    """Stores an answer. `left` and `data` are the values of its run's `Allowance` after it."""
+
+    reply: Reply
+    left: int
+    data: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRecovery:
+    """Stores the conversation that the model could continue with after a failure, and the state of
+    the run.
+    """
+
+    messages: tuple[ModelMessage, ...]
+    said: list[str]
+    usage: list[ModelUsage]
+    shown: list[str]
+    left: int
+    data: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOpening:
+    """Stores the inputs of a model's first request.
+
+    `saved` is what capabilities store for the next request; `prompt` lists the parts of the system
+    prompt.
+    """
+
+    messages: tuple[ModelMessage, ...]
+    parameters: Mapping[str, Any]
+    saved: Mapping[str, Any] = field(default_factory=dict)
+    prompt: tuple[PromptSpan, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOutcome:
+    """Stores a tool's outcome with texts in place of errors.
+
+    `spent` is the usage of answers that broke off, which the result does not contain.
+    """
+
+    result: ToolResult
+    failed: CallStep | None = None
+    error: str = ""
+    failure: str | None = None
+    stopped: str | None = None
+    spent: tuple[ModelUsage, ...] = ()
+    tool_failed: bool = False
+
+    @property
+    def outcome(self) -> ToolOutcome:
+        failure = None if self.failure is None else ToolError(self.failure)
+        stopped = None if self.stopped is None else Stopped(self.stopped)
+        return ToolOutcome(
+            replace(self.result, failure=failure),
+            self.failed,
+            self.error,
+            stopped,
+            tool_failed=self.tool_failed,
+        )
+
+
+def write_record(recorded: object) -> dict[str, Any]:
+    """Return the JSON of one of the records above."""
+    written: dict[str, Any] = msgspec.to_builtins(recorded)
+    return written
+
+
+def write_outcome(outcome: ToolOutcome, spent: Sequence[ModelUsage] = ()) -> dict[str, Any]:
+    result, stopped = outcome.result, outcome.stopped
+    return write_record(
+        RecordedOutcome(
+            replace(result, failure=None),
+            outcome.failed,
+            outcome.error,
+            None if result.failure is None else str(result.failure),
+            None if stopped is None else str(stopped),
+            tuple(spent),
+            outcome.tool_failed,
+        )
+    )
+
+
+def write_reply(reply: Reply, allowance: Allowance) -> dict[str, Any]:
+    return write_record(RecordedReply(reply, allowance.left, allowance.data))
+
+
+def write_recovery(progress: Progress) -> dict[str, Any]:
+    answer = progress.answer
+    return write_record(
+        RecordedRecovery(
+            tuple(progress.conversation.base),
+            answer.said,
+            progress.usage,
+            sorted(answer.shown),
+            answer.allowance.left,
+            answer.allowance.data,
+        )
+    )
+
+
+def read_opening(result: Result) -> RecordedOpening:
+    return msgspec.convert(result, RecordedOpening)
+
+
+def read_reply(result: Result) -> RecordedReply:
+    return msgspec.convert(result, RecordedReply)
+
+
+def read_recovery(result: Result) -> RecordedRecovery:
+    return msgspec.convert(result, RecordedRecovery)
+
+
+def read_outcome(result: Result) -> RecordedOutcome:
+    return msgspec.convert(result, RecordedOutcome)

@@ -1,0 +1,105 @@
+"""Records the calls of one answer as steps of a ledger, and asks their questions to users."""
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from apps.agent.calls import ToolOutcome
+from apps.agent.events import Emit, InteractionRequested, ModelUsage
+from apps.agent.ledger import InteractionKind, InteractionRequest, Ledger, Policy, Step, whole_key
+from apps.agent.messages import ToolCall
+from apps.agent.steps.results import RecordedOutcome, read_outcome, write_outcome
+from apps.agent.tools import Pending, ToolResult
+
+INTERRUPTED = ToolResult(
+    "Error: the process that ran this tool ended before there was a result. The tool may still have "
+    "had its effect. Check that before you call it again."
+)
+KINDS: tuple[InteractionKind, ...] = get_args(InteractionKind)
+ID_CHARACTERS = 64
+"""A call ID in the key of its step is cut at this many characters, because models write IDs of any
+length.
+"""
+_unsafe = re.compile(r"[^\w.:-]", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSteps:
+    """Records the calls in the model's answer number `turn`. A `place` is the position of a call."""
+
+    ledger: Ledger
+    turn: int
+    calls: Sequence[ToolCall]
+
+    def key(self, place: int) -> str:
+        # The key has the position, because models reuse ids.
+        id = _unsafe.sub("_", self.calls[place].id)[:ID_CHARACTERS]
+        return f"t:{self.turn}:{place}:{id}"
+
+    async def begin(self, place: int, *, is_repeatable: bool) -> None:
+        """Record that the call begins. If it must not be repeated, wait until the record is
+        durable.
+
+        Raises `LeaseLost`, `NotStored`.
+        """
+        policy: Policy = "repeat" if is_repeatable else "never"
+        self.ledger.record(Step(self.key(place), "tool", "begun", policy))
+        if not is_repeatable:
+            await self.ledger.flush()
+
+    def end(self, place: int, outcome: ToolOutcome, spent: Sequence[ModelUsage] = ()) -> None:
+        key = self.key(place)
+        if isinstance(outcome.result, Pending):  # it only asked, so repeat it
+            self.ledger.record(Step(key, "tool", "begun"))
+        else:
+            self.ledger.record(Step(key, "tool", "done", result=write_outcome(outcome, spent)))
+
+    def recorded(self) -> dict[int, RecordedOutcome]:
+        """Return the recorded outcomes of calls that need not be made, by position."""
+        found = {place: self.recorded_outcome(place) for place in range(len(self.calls))}
+        return {place: outcome for place, outcome in found.items() if outcome is not None}
+
+    def recorded_outcome(self, place: int) -> RecordedOutcome | None:
+        step = self.ledger.step(self.key(place))
+        if step is None:
+            return None
+        if step.status != "begun":
+            return read_outcome(step.result)
+        if step.policy == "never":
+            return self.give_up(place)
+        asked = list(self.interactions(place))
+        is_open = bool(asked) and all(one.answer is None for one in asked)
+        return RecordedOutcome(Pending()) if is_open else None
+
+    def give_up(self, place: int) -> RecordedOutcome:
+        """Record, for the model alone, that the outcome of the call is unknown."""
+        result = write_outcome(ToolOutcome(INTERRUPTED, "call", INTERRUPTED.content))
+        self.ledger.record(Step(self.key(place), "tool", "unknown", "never", result))
+        return read_outcome(result)
+
+    def interactions(self, place: int) -> Iterator[InteractionRequest]:
+        """Yield the interactions that the call has requested so far, answered or not."""
+        key = self.key(place)
+        for kind in KINDS:
+            interaction = self.ledger.interaction(key, kind)
+            if interaction is not None:
+                yield interaction
+
+    def answers(self, place: int) -> Mapping[InteractionKind, InteractionRequest]:
+        return {one.kind: one for one in self.interactions(place) if one.answer is not None}
+
+    def ask(self, place: int, pending: Pending, emit: Emit) -> None:
+        """Ask the call's new questions. Open ones stay open and are not shown again."""
+        key, asked = self.key(place), set[InteractionKind]()
+        for one in self.interactions(place):
+            asked.add(one.kind)
+            if one.answer is None:
+                self.ledger.ask(replace(one, key=key))
+        for one in pending.interactions:
+            if one.kind not in asked:
+                self.ledger.ask(replace(one, key=key))
+                whole = replace(one, key=whole_key(self.ledger, key))
+                due = None if one.seconds is None else time.time() + one.seconds
+                emit(InteractionRequested(whole, due))

@@ -1,0 +1,135 @@
+"""Tasks, messages and updates that an agent sends, as the protocol's JSON.
+
+Unknown fields are ignored, and null means a missing field, as in the JSON form of protocol buffers.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from apps.agent.surrogates import decode_json
+from apps.capabilities.wrappers.value_texts import one_line
+
+T = TypeVar("T")
+
+SUBMITTED, WORKING = "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"
+COMPLETED, FAILED = "TASK_STATE_COMPLETED", "TASK_STATE_FAILED"
+CANCELED, REJECTED = "TASK_STATE_CANCELED", "TASK_STATE_REJECTED"
+INPUT_REQUIRED, AUTH_REQUIRED = "TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED"
+INTERRUPTED = frozenset({INPUT_REQUIRED, AUTH_REQUIRED})
+ENDED = frozenset({COMPLETED, FAILED, CANCELED, REJECTED})
+STATES = frozenset({SUBMITTED, WORKING}) | INTERRUPTED | ENDED
+
+
+class AnswerInvalid(ValueError):
+    """Raised if an answer does not follow the protocol. The text is the reason."""
+
+
+class Part(msgspec.Struct, frozen=True, rename="camel"):
+    """A part has one of `text`, `raw` (base64), `url` and `data`."""
+
+    text: str | None = None
+    raw: str | None = None
+    url: str | None = None
+    data: Any = msgspec.UNSET
+    media_type: str | None = None
+    filename: str | None = None
+
+
+class AgentMessage(msgspec.Struct, frozen=True, rename="camel"):
+    parts: list[Part] | None = None
+    context_id: str | None = None
+    task_id: str | None = None
+
+
+class Artifact(msgspec.Struct, frozen=True, rename="camel"):
+    artifact_id: str = ""
+    parts: list[Part] | None = None
+
+
+class TaskStatus(msgspec.Struct, frozen=True):
+    state: str
+    message: AgentMessage | None = None
+
+
+class Task(msgspec.Struct, frozen=True, rename="camel"):
+    id: str
+    status: TaskStatus
+    context_id: str | None = None
+    artifacts: list[Artifact] | None = None
+
+
+class StatusUpdate(msgspec.Struct, frozen=True, rename="camel"):
+    task_id: str
+    status: TaskStatus
+    context_id: str | None = None
+
+
+class ArtifactUpdate(msgspec.Struct, frozen=True, rename="camel"):
+    task_id: str
+    artifact: Artifact
+    context_id: str | None = None
+    append: bool | None = None
+
+
+class Update(msgspec.Struct, frozen=True, rename="camel"):
+    """An event of a stream, or the result of a message, has one of these fields."""
+
+    task: Task | None = None
+    message: AgentMessage | None = None
+    status_update: StatusUpdate | None = None
+    artifact_update: ArtifactUpdate | None = None
+
+
+class CallError(msgspec.Struct, frozen=True):
+    """Contains an error of JSON-RPC, or one of HTTP+JSON."""
+
+    message: str = ""
+    code: Any = None
+
+
+class RpcEnvelope(msgspec.Struct, frozen=True):
+    """Contains the fields around a result in JSON-RPC, and around an error in both bindings."""
+
+    result: msgspec.Raw = msgspec.Raw()
+    error: CallError | None = None
+
+
+_decode_update = msgspec.json.Decoder(Update).decode
+_decode_task = msgspec.json.Decoder(Task).decode
+_decode_envelope = msgspec.json.Decoder(RpcEnvelope).decode
+
+
+def read_envelope(payload: bytes) -> RpcEnvelope:
+    """Raises `AnswerInvalid`."""
+    return read(_decode_envelope, payload)
+
+
+def read_update(payload: bytes) -> Update:
+    """Raises `AnswerInvalid`."""
+    return read(_decode_update, payload)
+
+
+def read_task(payload: bytes) -> Task:
+    """Raises `AnswerInvalid`."""
+    return read(_decode_task, payload)
+
+
+def read(decode: Callable[[bytes], T], payload: bytes) -> T:
+    """Raises `AnswerInvalid` if the payload is not JSON or does not follow A2A."""
+    try:
+        return decode_json(decode, payload)
+    except msgspec.ValidationError as error:
+        raise AnswerInvalid(f"its answer does not follow A2A: {one_line(str(error))}.") from error
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise AnswerInvalid("its answer is not JSON.") from error
+
+
+def error_text(body: bytes) -> str:
+    """Return the message of an error in the body of a rejected request, "" if there is none."""
+    try:
+        error = read_envelope(body).error
+    except AnswerInvalid:
+        return ""
+    return error.message if error is not None else ""

@@ -1,0 +1,60 @@
+"""The parts of a stored conversation of the chat page that a run uses."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from apps.agent.context.summaries import Summaries
+
+if TYPE_CHECKING:  # our programs use capabilities without Django's models
+    from apps.schedules.user_schedules import UserSchedules
+
+
+@dataclass(frozen=True, slots=True)
+class FoundConversation:
+    """Describes an earlier conversation of the caller.
+
+    `address` is the path of its page; `excerpt` is a part of a message.
+    """
+
+    title: str
+    address: str
+    updated_at: datetime
+    excerpt: str
+
+
+SearchConversations = Callable[[str, int], Awaitable[Sequence[FoundConversation]]]
+"""Searches the caller's earlier conversations with the application for these words.
+
+It accepts any text and the maximum number of results, and returns the best results first.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatContext:
+    """Contains the stored conversation, its user and its folder, as far as a run uses them. It is
+    empty at other doors.
+    """
+
+    search_conversations: SearchConversations | None = None
+    """Searches the caller's earlier conversations. It is None for callers without an account."""
+    schedules: UserSchedules | None = None
+    """The caller's schedules are None if nothing can be scheduled: for callers without an account,
+    outside stored conversations, and for sub-agents.
+    """
+    summaries: Summaries | None = None
+    """The summaries of the conversation are None if none are stored."""
+    correction: float = 1.0
+    """Token estimates of the conversation are multiplied by this factor."""
+    effort: str = ""
+    """The user chose this reasoning effort. It is ignored if the deployment does not list it."""
+    own_instructions: Callable[[], Awaitable[str]] | None = None
+    """Reads the user's custom instructions. It is None if there are none."""
+    folder_instructions: str = ""
+    """The user wrote these instructions for the conversations in the folder."""
+
+
+NO_CHAT = ChatContext()

@@ -1,0 +1,146 @@
+"""Computes vectors of requests, and of documents in the background. The first question does not
+wait for them.
+
+A process computes vectors for one document at a time. A failure is logged, and the document is then
+searched by words.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from apps.agent.events import ModelUsage
+from apps.agent.tools import Spend, ignore_usage
+from apps.capabilities.documents.cache import cache
+from apps.capabilities.documents.index import MOST_UNKNOWN, DocumentIndex
+from apps.errors import QuickAppError, ServiceFailed
+from apps.workspace.egress import per_loop
+from apps.workspace.embeddings.port import Embedder
+
+if TYPE_CHECKING:  # few processes need NumPy, as in the port of embeddings
+    import numpy as np
+    from numpy.typing import NDArray
+
+logger = logging.getLogger(__name__)
+
+BATCH = 32
+"""One request embeds this many chunks. Questions of other users wait for at most one request."""
+MOST_CHUNKS = 2_000
+"""A document of up to this many chunks is embedded, which is about 500 pages and takes minutes.
+Longer ones are searched by words.
+"""
+MOST_WAITING = 32
+"""At most this many documents wait for embedding. A further document waits for its next question.
+"""
+TOO_LONG = "it is too long to be searched by meaning"
+NOT_KEPT = "there is no room to cache it, so it is not prepared for a search by meaning"
+VECTOR_SECONDS = 5.0
+"""The vector of a request must arrive within this many seconds. After that, the search uses words
+only.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingCost:
+    """Names the caller whose tokens are spent, and the function that receives the usage."""
+
+    deployment_id: str
+    spend: Spend
+
+
+NO_COST = EmbeddingCost("", ignore_usage)
+
+
+class EmbeddingQueue:
+    """Computes the vectors of one event loop, and ends with it."""
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Semaphore(1)
+        self.tasks: dict[DocumentIndex, asyncio.Task[None]] = {}
+
+    def begin(
+        self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost, width: int = 0
+    ) -> None:
+        """Start computing missing vectors, unless that is running. They have the length `width`, 0
+        for any.
+        """
+        document.vectors.begin(embedder.model, width)
+        if len(document.chunks) > MOST_CHUNKS:
+            document.vectors.problem = TOO_LONG
+        elif document.is_dropped:
+            document.vectors.problem = NOT_KEPT
+        elif (
+            document not in self.tasks
+            and document.vectors.count < len(document.chunks)
+            and len(self.tasks) < MOST_WAITING
+        ):
+            task = asyncio.create_task(self.work(document, embedder, cost))
+            self.tasks[document] = task
+            task.add_done_callback(lambda _: self.tasks.pop(document, None))
+
+    async def work(self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost) -> None:
+        async with self.turn:
+            try:
+                await embed_document(document, embedder, cost)
+            except QuickAppError as error:
+                document.vectors.problem = str(error)
+                logger.warning("A document is searched only by words: %s", error)
+            except Exception:
+                document.vectors.problem = "its vectors could not be computed"
+                logger.exception("A document is searched only by words")
+        cache.trim()
+
+    async def end(self, documents: Iterable[DocumentIndex]) -> None:
+        """End the work for these documents. Vectors that are computed already remain."""
+        tasks = [task for one in documents if (task := self.tasks.get(one)) is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def aclose(self) -> None:
+        await self.end(list(self.tasks))
+
+
+async def embed_document(document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost) -> None:
+    """Compute the missing vectors. Raises what the embedder raises, and `ServiceFailed` for vectors
+    of different lengths.
+    """
+    vectors, chunks = document.vectors, document.chunks
+    while vectors.count < len(chunks) and not document.is_dropped:
+        batch = chunks[vectors.count : vectors.count + BATCH]
+        found = await embedder.embed([chunk.searched for chunk in batch])
+        if found.prompt_tokens:
+            cost.spend((ModelUsage(cost.deployment_id, found.prompt_tokens, 0),))
+        if found.model != vectors.model:
+            return  # in the meantime, another question chose another model
+        if vectors.width not in (0, found.vectors.shape[1]):
+            vectors.begin(found.model, found.vectors.shape[1])
+            raise ServiceFailed("The embedding model returned vectors of different lengths.")
+        vectors.add(found)
+
+
+def embedding_queue() -> EmbeddingQueue:
+    return per_loop.loop_object("document_embeddings", EmbeddingQueue)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestVector:
+    model: str
+    vector: "NDArray[np.float32]"
+
+
+async def request_vector(embedder: Embedder, request: str) -> tuple[RequestVector | None, int]:
+    """Return the vector of a request and the tokens used. The vector is None if the request is
+    searched only by words.
+    """
+    try:
+        async with asyncio.timeout(VECTOR_SECONDS):
+            found = await embedder.embed([request])
+    except (QuickAppError, TimeoutError) as error:
+        logger.warning("A request is searched only by words: %s", str(error) or "timeout")
+        return None, 0
+    if found.unknown_shares[0] > MOST_UNKNOWN:
+        return None, found.prompt_tokens
+    return RequestVector(embedder.model, found.vectors[0]), found.prompt_tokens

@@ -1,0 +1,237 @@
+"""Converts JSON-RPC messages that the SDK cannot read into messages that it can.
+
+The SDK refuses such a message before other code can see it, so the incoming bytes are rewritten.
+`LenientResults` then reads the result. A value that is nested too deeply, or has too long a number,
+is replaced by a text about it. A batch becomes its single messages, and an ID such as `1.0` becomes
+a whole number.
+"""
+
+import re
+from typing import Any
+
+import msgspec
+from pydantic_core import from_json
+
+from apps.capabilities.mcp.messages.lenient_results import PARTS
+
+INTERNAL_ERROR = -32603
+SPACE = b" \t\r\n"
+MOST_DEPTH = 150
+"""Up to this many levels of nesting are preserved. The SDK's parser accepts 200."""
+MOST_DIGITS = 400
+"""A message with a number that is too long preserves up to this many of its digits. The SDK's
+parser accepts 4,300.
+"""
+MOST_MESSAGES = 1_000
+"""A batch can contain up to this many messages. A larger batch is not read."""
+LONGEST_ID = 40
+MOST_TOKENS = 200_000
+"""Up to this many brackets, strings and long numbers are read, which takes about 0.1 s."""
+DEEP = b'"(left out: it is nested too deeply)"'
+LONG = b'"(left out: a number of %d characters)"'
+
+# Possessive, and it also matches a text without an end, so that each byte is read once.
+_token = re.compile(
+    rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]|-?[0-9]{%d,}+(?:\.[0-9]*+)?(?:[eE][+-]?[0-9]*+)?'
+    % MOST_DIGITS,
+    re.DOTALL,
+)
+_long_number = re.compile(rb"[0-9]{%d}" % MOST_DIGITS)
+_float = re.compile(
+    rb'(?P<quote>"?)-?[0-9]++(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)(?P=quote)'
+)
+BOM = b"\xef\xbb\xbf"
+VERSION = b'"2.0"'
+
+
+class BareFailure(msgspec.Struct):
+    code: int
+    message: str
+
+
+class Envelope(msgspec.Struct):
+    jsonrpc: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    id: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+_envelope = msgspec.json.Decoder(Envelope)
+_batch = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def messages_in(text: bytes) -> list[bytes]:
+    """Return the messages in a text, each rewritten by `with_objects`.
+
+    Answers of a batch come last, because the SDK stops reading after one. Bytes that are not UTF-8
+    are replaced.
+    """
+    text = as_utf8(text)
+    if not text.removeprefix(BOM).lstrip(SPACE).startswith(b"["):
+        return [with_objects(text)]
+    try:
+        members = [bytes(one) for one in _batch.decode(readable(text.removeprefix(BOM)))]
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        members = []
+    if not 0 < len(members) <= MOST_MESSAGES:
+        return [text]
+    return sorted(map(with_objects, members), key=is_answer)
+
+
+def as_utf8(text: bytes) -> bytes:
+    if not text.isascii():
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            return text.decode("utf-8", "replace").encode()
+    return text
+
+
+def is_answer(message: bytes) -> bool:
+    try:
+        found = _envelope.decode(message)
+    except msgspec.DecodeError:
+        return False
+    return found.result is not msgspec.UNSET or found.error is not msgspec.UNSET
+
+
+def with_objects(message: bytes) -> bytes:
+    """Return the message in a form that the SDK reads, or unchanged if it needs no change.
+
+    Its result or error becomes an object, its ID a whole number, and its version that of JSON-RPC.
+    Values that the SDK's parser rejects are replaced.
+    """
+    message = readable(message.removeprefix(BOM))
+    try:
+        found = _envelope.decode(message)
+        if not needs_change(found):
+            return message
+        written: dict[str, Any] = msgspec.json.decode(message)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return message
+    if (number := whole_id(found)) is not None:
+        written["id"] = number
+    error = written.pop("error", None)
+    if error is not None:
+        written.pop("result", None)
+        written["error"] = error_of(error)
+    elif is_bare(found.result):
+        written["result"] = result_of(written["result"])
+    return msgspec.json.encode({**written, "jsonrpc": "2.0"})
+
+
+def whole_id(found: Envelope) -> int | None:
+    """Return the whole number for an ID that is written as another number, or in an answer as text."""
+    written = b"" if found.id is msgspec.UNSET else bytes(found.id).strip(SPACE)
+    is_asked = found.result is msgspec.UNSET and found.error is msgspec.UNSET
+    if len(written) > LONGEST_ID or not _float.fullmatch(written):
+        return None
+    number = float(written.strip(b'"'))
+    if not number.is_integer() or (is_asked and written.startswith(b'"')):
+        return None
+    return int(number)
+
+
+def needs_change(found: Envelope) -> bool:
+    if whole_id(found) is not None:
+        return True
+    if found.result is msgspec.UNSET and found.error is msgspec.UNSET:
+        return False  # not an answer
+    if found.jsonrpc is msgspec.UNSET or bytes(found.jsonrpc).strip(SPACE) != VERSION:
+        return True
+    if is_object(found.error):
+        return not is_failure(found.error)
+    return is_bare(found.result) or is_bare(found.error)
+
+
+def is_failure(value: msgspec.Raw | msgspec.UnsetType) -> bool:
+    try:
+        msgspec.json.decode(value, type=BareFailure)  # type: ignore[arg-type]
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+def error_of(error: Any) -> dict[str, Any]:
+    """Return the error with a number as its code and a text as its message."""
+    if not isinstance(error, dict):
+        return {"code": INTERNAL_ERROR, "message": as_text(error)}
+    code, message = error.get("code"), error.get("message")
+    is_code = isinstance(code, int) and not isinstance(code, bool)
+    text = message if isinstance(message, str) else as_text(error if message is None else message)
+    return {**error, "code": code if is_code else INTERNAL_ERROR, "message": text}
+
+
+def is_object(value: msgspec.Raw | msgspec.UnsetType) -> bool:
+    return value is not msgspec.UNSET and bytes(value).lstrip(SPACE).startswith(b"{")
+
+
+def is_bare(value: msgspec.Raw | msgspec.UnsetType) -> bool:
+    return value is not msgspec.UNSET and not is_object(value)
+
+
+def result_of(value: Any) -> dict[str, Any]:
+    """Return the result of a call that the value represents."""
+    if value is None:
+        return {"content": []}
+    if isinstance(value, str):
+        return {"content": [value]}
+    if isinstance(value, list) and value and all(map(is_part, value)):
+        return {"content": value}
+    return {"content": [], "structuredContent": value}
+
+
+def is_part(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(kind := value.get("type"), str) and kind in PARTS
+
+
+def as_text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def readable(message: bytes) -> bytes:
+    """Return the message without values that the SDK's parser rejects, or unchanged if that does
+    not help.
+    """
+    if not can_be_refused(message) or is_readable(message):
+        return message
+    written = without_deep_values(message)
+    return written if written is not None and is_readable(written) else message
+
+
+def can_be_refused(message: bytes) -> bool:
+    """Return True if the message has so many brackets or digits that the parser may reject it. Most
+    messages do not.
+    """
+    brackets = message.count(b"{") + message.count(b"[")
+    return brackets > MOST_DEPTH or _long_number.search(message) is not None
+
+
+def is_readable(message: bytes) -> bool:
+    try:
+        from_json(message)
+    except ValueError:
+        return False
+    return True
+
+
+def without_deep_values(message: bytes) -> bytes | None:
+    """Return the message with such values replaced, None if it has too many tokens."""
+    pieces: list[bytes] = []
+    depth = kept_to = 0
+    for number, found in enumerate(_token.finditer(message)):
+        if number >= MOST_TOKENS:
+            return None
+        token = found[0]
+        if token in b"[{":
+            depth += 1
+            if depth == MOST_DEPTH + 1:
+                pieces += (message[kept_to : found.start()], DEEP)
+        elif token in b"]}":
+            if depth == MOST_DEPTH + 1:
+                kept_to = found.end()
+            depth -= 1
+        elif depth <= MOST_DEPTH and not token.startswith(b'"'):
+            pieces += (message[kept_to : found.start()], LONG % len(token))
+            kept_to = found.end()
+    return b"".join((*pieces, message[kept_to:]))

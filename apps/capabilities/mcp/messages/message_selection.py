@@ -1,0 +1,62 @@
+"""Selects the messages of an event stream that the SDK reads.
+
+The SDK fails a call at the first message that it cannot parse, and treats any answer on the stream of
+a call as the answer to this call.
+"""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+from mcp_types import jsonrpc_message_adapter
+from pydantic import ValidationError
+
+from apps.capabilities.mcp.messages.bare import Envelope, is_answer
+
+logger = logging.getLogger(__name__)
+NO_ID = (b"", b"null")
+"""A response has one of these IDs if the server could not read the ID of the request."""
+
+
+class MessageSelection:
+    """Selects the messages of one session, and logs the first message that it skips.
+
+    `title` is the server's name.
+    """
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.has_logged = False
+
+    def of(self, request: bytes) -> Callable[[bytes], bool]:
+        """Return a function that returns whether to read a message on this request's stream."""
+        return partial(self.takes, id_of(request))
+
+    def takes(self, asked: bytes, message: bytes) -> bool:
+        """`asked` is the ID of the request, b"" for none."""
+        if is_answer(message):
+            if not asked or (found := id_of(message)) in (*NO_ID, asked):
+                return True
+            self.log(f"an answer to another request ({found[:40]!r} instead of {asked!r})")
+            return False
+        try:
+            jsonrpc_message_adapter.validate_json(message, by_name=False)
+        except (ValidationError, RecursionError):
+            self.log("a message that is not JSON-RPC")
+            return False
+        return True
+
+    def log(self, what: str) -> None:
+        if not self.has_logged:
+            self.has_logged = True
+            logger.warning("The MCP server %s sent %s, which is skipped.", self.title, what)
+
+
+def id_of(message: bytes) -> bytes:
+    """Return the ID as it is written, without quotes; b"" for none."""
+    try:
+        written = msgspec.json.decode(message, type=Envelope).id
+    except msgspec.DecodeError:
+        return b""
+    return b"" if written is msgspec.UNSET else bytes(written).strip(b'" \t\r\n')

@@ -1,0 +1,127 @@
+"""Limits the number of values in a server's answer, before any code walks through it.
+
+A message within the limit of bytes can still have millions of values, and each check of them would
+block the event loop.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCResponse
+
+MOST_VALUES = 200_000
+"""One field of a response can have up to this many values, and so can all entries of a list
+together.
+"""
+MOST_PARTS = 1_000
+"""The result of a call can have up to this many parts, and a resource up to this many contents."""
+MOST_LISTED = 5_000
+"""A list can have up to this many tools or other entries."""
+LISTS = ("tools", "resources", "resourceTemplates", "prompts")
+LEFT_OUT = "quickapps.left_out"
+"""The `_meta` of a list stores sentences about missing entries under this key."""
+
+Object = dict[str, Any]
+
+
+def bound_message(item: SessionMessage | Exception) -> SessionMessage | Exception:
+    """Return the message with bounded values and without any `LEFT_OUT` of the server's own."""
+    if isinstance(item, Exception):
+        return item
+    match item.message:
+        case JSONRPCResponse() as message:
+            result = bounded_result(message.result)
+            if result is message.result:
+                return item
+            return replace(item, message=message.model_copy(update={"result": result}))
+        case JSONRPCError() as message if exceeds(message.error.data, MOST_VALUES):
+            error = message.error.model_copy(update={"data": None})
+            return replace(item, message=message.model_copy(update={"error": error}))
+        case _:
+            return item
+
+
+def bounded_result(result: Object) -> Object:
+    found = result
+    if isinstance(meta := result.get("_meta"), dict) and LEFT_OUT in meta:
+        found = {**found, "_meta": {key: meta[key] for key in meta if key != LEFT_OUT}}
+    for key, value in result.items():
+        if key in LISTS:
+            found = with_bounded_list(found, key)
+        elif key in ("content", "contents") and isinstance(value, list):
+            found = with_bounded_parts(found, key)
+        elif exceeds(value, MOST_VALUES):
+            found = {name: one for name, one in found.items() if name != key}
+            if key != "_meta":
+                note = f"(“{key}” is left out: it has more than {MOST_VALUES:,} values.)"
+                found = with_note(found, "content", note)
+    return found
+
+
+def with_bounded_list(result: Object, key: str) -> Object:
+    entries = result[key]
+    entries = list(entries.values()) if isinstance(entries, dict) else entries
+    if not isinstance(entries, list):
+        return result
+    kept = first_entries(entries, MOST_LISTED)
+    if (lost := len(entries) - len(kept)) == 0:
+        return result
+    reason = (
+        f"{lost:,} of the {len(entries):,} {key} are left out: the limit of a list is "
+        f"{MOST_LISTED:,} entries with {MOST_VALUES:,} values."
+    )
+    return with_left_out({**result, key: kept}, [reason])
+
+
+def with_bounded_parts(result: Object, key: str) -> Object:
+    kept = first_entries(result[key], MOST_PARTS)
+    if (lost := len(result[key]) - len(kept)) == 0:
+        return result
+    note = (
+        f"({lost:,} more parts of the result are left out: it can have up to {MOST_PARTS:,} parts, "
+        f"with up to {MOST_VALUES:,} values.)"
+    )
+    return with_note({**result, key: kept}, key, note)
+
+
+def with_note(result: Object, key: str, note: str) -> Object:
+    part = {"type": "text", "text": note} if key == "content" else {"uri": "", "text": note}
+    parts = result.get(key, [])
+    return {**result, key: [*(parts if isinstance(parts, list) else [parts]), part]}
+
+
+def with_left_out(result: Object, reasons: Sequence[str]) -> Object:
+    """Return the list with these reasons after its own."""
+    meta = result.get("_meta")
+    meta = meta if isinstance(meta, dict) else {}
+    return {**result, "_meta": {**meta, LEFT_OUT: [*meta.get(LEFT_OUT, ()), *reasons]}}
+
+
+def first_entries(entries: list[Any], most: int) -> list[Any]:
+    left = MOST_VALUES
+    kept: list[Any] = []
+    for entry in entries[:most]:
+        left -= 1 + count(entry, left)
+        if left < 0:
+            break
+        kept.append(entry)
+    return kept
+
+
+def exceeds(value: Any, most: int) -> bool:
+    return count(value, most) > most
+
+
+def count(value: Any, most: int) -> int:
+    """Count the values inside a value. Stop as soon as there are more than `most`."""
+    found, waiting = 0, [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict | list):
+            found += len(one)
+            if found > most:
+                break
+            waiting.extend(one.values() if isinstance(one, dict) else one)
+    return found

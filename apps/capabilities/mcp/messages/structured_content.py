@@ -1,0 +1,66 @@
+"""Converts structured content to text for a model. Binary data is replaced by a note."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from apps.capabilities.wrappers.value_texts import one_line
+
+LEAST_CHARACTERS = 1_024
+"""Base64 of at least this many characters counts as data. A shorter string may be a key or a
+cursor, which a model must be able to pass on.
+"""
+LEAST_DATA_CHARACTERS = 64
+"""The data of an object with a media type has at least this many characters."""
+DATA = frozenset({"data", "blob"})
+BINARY_TYPE = "application/octet-stream"
+
+# Bounded and possessive, so that a text of many megabytes is read once.
+_data_uri = re.compile(
+    r"data:([\w.+/-]{0,100}+)(?:;[\w.+=-]{1,100}+){0,5};base64,"
+    r"([A-Za-z0-9+/_=-]*+(?:[\r\n]++[A-Za-z0-9+/_=-]{60,}+)*+)",
+    re.IGNORECASE,
+)
+_base64 = re.compile(r"[A-Za-z0-9+/_\r\n-]++={0,2}\s*+")
+_inside = re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{LEAST_CHARACTERS},}}+={{0,2}}")
+
+
+def without_binary(value: Any, kind: str = "", key: str = "") -> Any:
+    """Return the value with a note of type and size in place of each blob.
+
+    A blob is the data of a content block, a data URI, or long base64. `kind` is the last media type
+    on the path to the value, `key` the key of the value.
+    """
+    if isinstance(value, str):
+        return text_without_binary(value, kind, key)
+    if isinstance(value, Mapping):
+        told = value.get("mimeType") or value.get("mime_type")
+        kind = told if isinstance(told, str) and told else kind
+        return {key: without_binary(item, kind, key) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_binary(item, kind, key) for item in value]
+    return value
+
+
+def text_without_binary(text: str, kind: str, key: str) -> str:
+    is_data = bool(kind) and key in DATA
+    if is_blob(text, LEAST_DATA_CHARACTERS if is_data else LEAST_CHARACTERS):
+        return note(kind, text)
+    text = _data_uri.sub(lambda found: note(found[1], found[2]), text)
+    return _inside.sub(lambda found: note("", found[0]) if is_mixed(found[0]) else found[0], text)
+
+
+def is_blob(text: str, least: int) -> bool:
+    return len(text) >= least and _base64.fullmatch(text) is not None and is_mixed(text)
+
+
+def is_mixed(text: str) -> bool:
+    """Return True if the text has capitals, small letters and digits, as long base64 does, unlike
+    words, hex and DNA.
+    """
+    return all(re.search(part, text) for part in ("[A-Z]", "[a-z]", "[0-9]"))
+
+
+def note(kind: str, data: str) -> str:
+    size = len("".join(data.split()).rstrip("=")) * 3 // 4
+    return f"({one_line(kind) or BINARY_TYPE}, {size:,} bytes, not shown)"

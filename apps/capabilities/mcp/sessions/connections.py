@@ -1,0 +1,260 @@
+"""A session with one server. A task of its own opens and closes it; any task may use it."""
+
+import asyncio
+import contextvars
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from copy import copy
+from dataclasses import replace
+from typing import Any, Literal, TypeVar
+
+import mcp_types as types
+from mcp import Client
+from mcp.client.subscriptions import SubscriptionLost
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from apps.capabilities.mcp.messages.redaction import SentCredentials
+from apps.capabilities.mcp.sessions.elicitation import Elicit
+from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint
+from apps.capabilities.mcp.sessions.failures import (
+    ENDED,
+    ConnectionFailed,
+    describe,
+    is_closed,
+    leaves,
+    read_failure,
+)
+from apps.capabilities.mcp.sessions.processes import StderrTail
+from apps.capabilities.mcp.sessions.revisions import HandshakeServers, refuses_handshake
+from apps.capabilities.mcp.sessions.streams import open_streams
+from apps.workspace.egress.request_context import CURRENT, RequestContext
+
+logger = logging.getLogger(__name__)
+
+CLOSE_SECONDS = 8.0
+"""Closing a connection can take this many seconds: up to three to end a program, and five to notify
+a service.
+"""
+LAST_WORDS_SECONDS = 2.0
+LISTEN_AGAIN_SECONDS = (1.0, 5.0, 30.0, 60.0)
+"""A lost notification stream is reopened after these pauses, in seconds. After the last attempt, it
+stays closed.
+"""
+INFO = types.Implementation(name="QuickApps", version="1")
+
+T = TypeVar("T")
+LIST_CHANGES = (types.ToolListChangedNotification, types.ResourceListChangedNotification)
+
+
+class SessionConnection:
+    """Represents a session. `changed` is called when the server reports that its lists have
+    changed.
+
+    With `elicit`, the server may ask a user. All connections of a pool share `handshakes`.
+    """
+
+    def __init__(
+        self,
+        endpoint: ServerEndpoint,
+        changed: Callable[[], None],
+        elicit: Elicit | None = None,
+        handshakes: HandshakeServers | None = None,
+    ) -> None:
+        self.elicit = elicit
+        self.handshakes = HandshakeServers() if handshakes is None else handshakes
+        self.endpoint = endpoint
+        self.changed = changed
+        self.errors = StderrTail()
+        self.sent = SentCredentials()
+        self.client: Client | None = None
+        self.failure: ConnectionFailed | None = None
+        self.settled = asyncio.Event()
+        self.stopping = asyncio.Event()
+        self.opened_at = 0.0
+        self.asked = 0
+        self.is_lost = False
+        self.task: asyncio.Task[None] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.client is not None and not self.stopping.is_set()
+
+    @property
+    def is_over(self) -> bool:
+        return self.task is not None and self.task.done()
+
+    async def open(self, context: RequestContext, seconds: float) -> None:
+        """Open the session. Raises `ConnectionFailed`."""
+        self.sent.add_named(context.headers.items())
+        if self.endpoint.program is not None:
+            self.sent.add_named(self.endpoint.program.environment)
+        work = self.run(context, seconds)
+        # Later runs must not see anything of the first run.
+        self.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        await self.settled.wait()
+        if self.failure is not None:
+            raise copy(self.failure)
+
+    async def run(self, context: RequestContext, seconds: float) -> None:
+        CURRENT.set(context)
+        context.opens = True
+        try:
+            error = await self.serve_either(context, seconds)
+            if error is not None and (self.failure is None or self.failure.text == ENDED):
+                self.failure = self.with_last_words(read_failure(error, context))
+        finally:
+            self.client = None
+            self.stopping.set()
+            self.settled.set()
+
+    async def serve_either(self, context: RequestContext, seconds: float) -> BaseException | None:
+        """Serve in the newer revision if the server supports it, else in the older one.
+
+        The older one is tried first for servers over stdio or SSE, for servers that needed it
+        within the last hour, and for sessions whose server may ask a user: many tools ask only in
+        the older revision, although their SDK supports both.
+        """
+        url, known = self.endpoint.url, self.handshakes
+        is_older = self.endpoint.protocol != "streamable_http" or self.endpoint.seat
+        if not is_older and url not in known:
+            return await self.serve("auto", context, seconds)
+        error = await self.serve("legacy", context, seconds)
+        if error is None or not refuses_handshake(leaves(error)):
+            return error
+        known.discard(url)
+        context.forget_outcome()
+        return await self.serve("auto", context, seconds)
+
+    async def serve(
+        self, mode: Literal["legacy", "auto"], context: RequestContext, seconds: float
+    ) -> BaseException | None:
+        """Connect, and stay connected until `stopping` is set. Return the error, if any."""
+        try:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(seconds):
+                    client = Client(
+                        open_streams(self.endpoint, self.errors, self.end, self.abort, self.sent),
+                        mode=mode,
+                        cache=None,
+                        message_handler=self.on_message,
+                        client_info=INFO,
+                        elicitation_callback=self.elicit,
+                    )
+                    self.client = await stack.enter_async_context(client)
+                # A server's schema may take forever to check, so `OutputSchema` checks it with
+                # limits.
+                client.session.validate_tool_result = leave_unchecked  # type: ignore[method-assign]
+                self.opened_at = asyncio.get_running_loop().time()
+                context.opens = False
+                context.forget_outcome()  # the server may have refused the newer revision
+                is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
+                if mode == "auto" and not is_modern:
+                    self.handshakes.add(self.endpoint.url)
+                if is_modern and reports_changes(client.server_capabilities):
+                    listening = asyncio.create_task(self.listen(client, context))
+                    stack.push_async_callback(cancel, listening)
+                self.settled.set()
+                await self.stopping.wait()
+        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - tasks of the SDK raise anything
+            return error
+        return None
+
+    async def listen(self, client: Client, context: RequestContext) -> None:
+        """Subscribe to changes of lists. The newer revision reports them only to subscribers."""
+        CURRENT.set(replace(context.fresh(), listens=True))
+        for seconds in (*LISTEN_AGAIN_SECONDS, None):
+            try:
+                async with client.listen(
+                    tools_list_changed=True, resources_list_changed=True
+                ) as changes:
+                    async for _ in changes:
+                        self.changed()
+                return
+            except (MCPError, SubscriptionLost) as error:
+                logger.info("Changes of %s: %s", self.endpoint.title, describe(error))
+            if seconds is None:
+                return
+            await asyncio.sleep(seconds)
+            self.changed()  # there may have been changes in the meantime
+
+    def end(self, failure: ConnectionFailed) -> None:
+        if self.stopping.is_set() or self.client is None:
+            return  # the session is being opened or closed, which reports more
+        self.failure = self.failure or self.with_last_words(failure)
+        self.stopping.set()
+
+    def abort(self, context: RequestContext) -> None:
+        """End the session, because a message was lost and will get no answer."""
+        if self.stopping.is_set():
+            return
+        self.failure = self.failure or read_failure(ConnectionError("not delivered"), context)
+        self.stopping.set()
+        if self.client is None and self.task is not None:
+            self.task.cancel()  # the handshake is waiting
+
+    def with_last_words(self, failure: ConnectionFailed) -> ConnectionFailed:
+        failure.last_words = failure.last_words or self.errors.text
+        return failure
+
+    async def on_message(self, message: Any) -> None:
+        if isinstance(message, LIST_CHANGES):
+            self.changed()
+
+    async def ask(self, context: RequestContext, question: Callable[[Client], Awaitable[T]]) -> T:
+        """Send a request. Raises `ConnectionFailed`, `TimeoutError`."""
+        client = self.client
+        if client is None:
+            raise copy(self.failure or ConnectionFailed("the connection was closed."))
+        self.sent.add_named(context.headers.items())
+        token = CURRENT.set(context)
+        self.asked += 1
+        try:
+            return await question(client)
+        except TimeoutError:
+            raise
+        except Exception as error:
+            raise await self.explain(error, context) from error
+        finally:
+            CURRENT.reset(token)
+            self.asked -= 1
+            if self.is_lost:
+                self.end_unused()
+
+    def end_unused(self) -> None:
+        """End the session as soon as no request is running in it."""
+        self.is_lost = True
+        if not self.asked:
+            self.stopping.set()
+
+    async def explain(self, error: Exception, context: RequestContext) -> ConnectionFailed:
+        if is_closed(error) and not context.failure and self.task is not None:
+            await asyncio.wait([self.task], timeout=LAST_WORDS_SECONDS)
+            if self.failure is not None:
+                return copy(self.failure)
+        return read_failure(error, context)
+
+    async def close(self) -> None:
+        self.stopping.set()
+        task = self.task
+        if task is None or task is asyncio.current_task():
+            return
+        await asyncio.wait([task], timeout=CLOSE_SECONDS)
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task], timeout=CLOSE_SECONDS)
+
+
+def reports_changes(capabilities: types.ServerCapabilities) -> bool:
+    lists = (capabilities.tools, capabilities.resources)
+    return any(one is not None and one.list_changed for one in lists)
+
+
+async def cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
+
+
+async def leave_unchecked(name: str, result: types.CallToolResult) -> None:
+    """Accept every result. This replaces the SDK's check of results."""

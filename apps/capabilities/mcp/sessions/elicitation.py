@@ -1,0 +1,133 @@
+"""Questions of servers to the user during a running call.
+
+A server may ask only in a session that serves one run at a time, and only while a call is running
+in it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import mcp_types as types
+
+from apps.agent.ledger import InteractionRequest, Ledger
+from apps.agent.time_limits import TimeLimit, standing_still
+from apps.capabilities.mcp.sessions.elicitation_forms import NotAskable, card_of
+
+logger = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 300.0
+MOST_AT_ONCE = 5
+MOST_ASKED = 20
+"""A server can ask up to this many questions per running call. Without the limit, it could block
+its caller forever.
+"""
+
+Elicited = types.ElicitResult | types.ErrorData
+
+
+class Elicit(Protocol):
+    """The SDK calls this function. Its first argument is the SDK's context of the request."""
+
+    async def __call__(self, context: Any, params: types.ElicitRequestParams) -> Elicited: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GoingCall:
+    """Represents a running call. `server` is the title of the toolset; `limits` are the call's time
+    limits.
+    """
+
+    ledger: Ledger
+    key: str
+    server: str
+    limits: tuple[TimeLimit, ...]
+
+
+class ElicitationDesk:
+    """Handles the elicitations of one session."""
+
+    def __init__(self) -> None:
+        self.calls: list[GoingCall] = []
+        self.asking: set[asyncio.Task[Mapping[str, Any]]] = set()
+        self.asked = 0
+
+    @contextmanager
+    def serving(self, call: GoingCall) -> Iterator[None]:
+        """Let the server ask during the block. After the last call, open questions are cancelled."""
+        self.calls.append(call)
+        try:
+            yield
+        finally:
+            self.calls.remove(call)
+            if not self.calls:
+                self.asked = 0
+                for task in self.asking:
+                    task.cancel()
+
+    async def elicit(self, context: Any, params: types.ElicitRequestParams) -> Elicited:
+        if not self.calls:
+            return refusal_error("Users can be asked only during a tool call.")
+        self.asked += 1
+        if self.asked > MOST_ASKED or len(self.asking) >= MOST_AT_ONCE:
+            return refusal_error("The server asked too many questions during this call.")
+        # The protocol does not identify the call that a question belongs to.
+        call = self.calls[-1]
+        try:
+            card = card_of(call.server, params)
+        except NotAskable as error:
+            return types.ErrorData(code=types.INVALID_PARAMS, message=str(error))
+        return result_of(await self.ask_in_peace(call, card), card)
+
+    async def show_pages(
+        self, call: GoingCall, pages: Sequence[types.ElicitRequestURLParams]
+    ) -> bool:
+        """Return True if the user has opened all pages. Raises `NotAskable`."""
+        cards = [card_of(call.server, page) | {"repeats": True} for page in pages]
+        for card in cards:
+            answer = await self.ask_in_peace(call, card)
+            if answer.get("outcome") != "accepted":
+                return False
+        return True
+
+    async def ask_in_peace(self, call: GoingCall, card: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the answer. The time limits of all calls of the session are paused until then."""
+        limits = {limit for going in self.calls for limit in going.limits}
+        with standing_still(limits):
+            return await self.ask(call, card)
+
+    async def ask(self, call: GoingCall, card: Mapping[str, Any]) -> Mapping[str, Any]:
+        question = InteractionRequest(call.key, "elicitation", card, ANSWER_SECONDS)
+        task = asyncio.ensure_future(call.ledger.ask_now(question))
+        self.asking.add(task)
+        try:
+            # It is not awaited directly, because its cancellation must not cancel the SDK's task.
+            await asyncio.wait({task})
+        finally:
+            self.asking.discard(task)
+            if not task.done():
+                task.cancel()
+        if task.cancelled():
+            return {}
+        if (error := task.exception()) is not None:
+            logger.error("A server's question could not be asked", exc_info=error)
+            return {}
+        return task.result()
+
+
+def refusal_error(text: str) -> types.ErrorData:
+    return types.ErrorData(code=types.INVALID_REQUEST, message=text)
+
+
+def result_of(answer: Mapping[str, Any], card: Mapping[str, Any]) -> types.ElicitResult:
+    match answer.get("outcome"):
+        case "accepted":
+            content = answer.get("content") if card["mode"] == "form" else None
+            return types.ElicitResult(action="accept", content=content)
+        case "declined":
+            return types.ElicitResult(action="decline")
+        case _:
+            return types.ElicitResult(action="cancel")

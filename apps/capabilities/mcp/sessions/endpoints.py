@@ -1,0 +1,168 @@
+"""The address of a server, and the credentials for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Literal, assert_never
+from uuid import UUID
+
+from apps.capabilities.mcp.messages.redaction import SentCredentials
+from apps.errors import Unsupported
+from apps.manifest.toolsets.authorizations import (
+    BasicAuthorization,
+    BearerAuthorization,
+    ClientIdSecretAuthorization,
+    McpApiKeyAuthorization,
+    McpAuthorization,
+    OAuthAuthorization,
+    credentials_in,
+)
+from apps.manifest.toolsets.mcp import McpServerInfo
+from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.headers import basic, header_name_problem, header_value_problem
+from apps.workspace.egress.oauth_tokens import find_tokens
+from apps.workspace.egress.session_transport import Authorize
+from apps.workspace.egress.urls import AddressInvalid, read_url
+from apps.workspace.local.secrets.stored_secrets import (
+    SecretNeed,
+    reveal,
+    unsendable_credentials,
+    versions,
+)
+from apps.workspace.local.tools import mcp_servers
+from apps.workspace.local.tools.mcp_servers import RegisteredServer
+from apps.workspace.oauth.accounts import access_token
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEndpoint:
+    """Represents a server as one caller calls it. It is hashable, and two toolsets with equal
+    endpoints may share a connection.
+
+    `program` is set for the protocol `stdio`, `url` for the others. `carried` is a hash of the
+    headers from the caller's request, "" for none. `secrets` are the names of secrets in the
+    authorization, each with its version, so that a new version opens a new session. `seat` is 0 for
+    a session that runs share and whose server may not ask users; else it numbers the sessions that
+    serve one run at a time. `account` is the user's own account at the server; another sign-in gets
+    another session.
+    """
+
+    protocol: Literal["sse", "streamable_http", "stdio"]
+    url: str = ""
+    trust: Trust = Trust.OPERATOR
+    authorization: McpAuthorization | None = field(default=None, repr=False)
+    program: RegisteredServer | None = None
+    carried: str = ""
+    secrets: tuple[tuple[str, int], ...] = ()
+    seat: int = 0
+    account: tuple[UUID, datetime | None] | None = None
+
+    @property
+    def title(self) -> str:
+        """Return the address for an administrator, without the query, which may contain a secret."""
+        return self.program.name if self.program is not None else self.url.partition("?")[0]
+
+    def authorizing(self, sent: SentCredentials) -> Authorize:
+        if self.account is not None:
+            return partial(authorize_person, self.account[0], sent)
+        return partial(authorize, self.authorization, self.url, sent)
+
+
+async def find_endpoint(info: McpServerInfo) -> ServerEndpoint:
+    """Return the endpoint of a server. Raises `AddressInvalid`.
+
+    Raises `Unsupported` for a registered server or a secret that does not exist, and for a secret
+    that is not meant for the server.
+    """
+    if info.protocol == "stdio":
+        return ServerEndpoint("stdio", program=await mcp_servers.find(info.server))
+    address = read_url(info.url)
+    trust = Trust.SITE if address.is_site else Trust.OPERATOR
+    url = address.parts._replace(fragment="").geturl()
+    how = info.authorization
+    for place, problem in (await unsendable_credentials(needs_of(info))).items():
+        raise Unsupported(f"{place}: {problem}")
+    secrets = await versions({credential.secret for _, credential in credentials_in(how)} - {""})
+    return ServerEndpoint(info.protocol, url, trust, how, secrets=secrets)
+
+
+def needs_of(info: McpServerInfo) -> list[SecretNeed]:
+    how = info.authorization
+    token_url = getattr(how, "token_url", None)
+    tokens = (token_url,) if token_url else ()
+    return [
+        SecretNeed(f"mcp_server_info.authorization.{name}", credential, (info.url, *tokens))
+        for name, credential in credentials_in(how)
+    ]
+
+
+def endpoint_problem(info: McpServerInfo) -> tuple[str, str]:
+    """Return the field that cannot be used and the reason, or two empty texts."""
+    how = info.authorization
+    problem = address_problem({} if info.protocol == "stdio" else {"url": info.url})
+    if problem[1]:
+        return problem
+    if isinstance(how, BearerAuthorization):
+        return "authorization", header_value_problem(how.token.text)
+    if isinstance(how, McpApiKeyAuthorization):
+        return "authorization", header_name_problem(how.name) or header_value_problem(how.key.text)
+    if isinstance(how, OAuthAuthorization) and bool(how.authorization_url) != bool(how.token_url):
+        return "authorization", "set both `authorization_url` and `token_url`, or neither."
+    names = ("authorization_url", "token_url")
+    urls = {f"authorization.{name}": getattr(how, name, None) for name in names}
+    return address_problem({name: url for name, url in urls.items() if url is not None})
+
+
+def address_problem(addresses: Mapping[str, str]) -> tuple[str, str]:
+    for name, url in addresses.items():
+        try:
+            read_url(url)
+        except AddressInvalid as error:
+            return name, str(error)
+    return "", ""
+
+
+async def authorize(
+    how: McpAuthorization | None, url: str, sent: SentCredentials, refused: str
+) -> tuple[dict[str, str], str]:
+    """Return headers with the credentials for that address, and the token among them if it can be
+    renewed.
+
+    Everything that will be sent is added to `sent`. Raises `ToolError` if there are no credentials.
+    """
+    token = ""
+    if how is None:
+        return {}, token
+    match how:
+        case BasicAuthorization():
+            secret = (await reveal(how.password, url)).text
+            header = basic(how.username, secret)
+            sent.add(header.partition(" ")[2])
+            headers = {"Authorization": header}
+        case BearerAuthorization():
+            secret = (await reveal(how.token, url)).text
+            headers = {"Authorization": f"Bearer {secret}"}
+        case McpApiKeyAuthorization():
+            secret = (await reveal(how.key, url)).text
+            headers = {how.name: secret}
+        case OAuthAuthorization():  # nobody is signed in
+            return {}, token
+        case ClientIdSecretAuthorization():
+            secret = token = await find_tokens(how).current(url, refused)
+            headers = {"Authorization": f"Bearer {token}"}
+        case _:
+            assert_never(how)
+    sent.add(secret)
+    return headers, token
+
+
+async def authorize_person(
+    account: UUID, sent: SentCredentials, refused: str
+) -> tuple[dict[str, str], str]:
+    """Authorize as `authorize` does, with a user's own account. Raises `ToolError`."""
+    token = await access_token(account, refused)
+    if not token:
+        return {}, ""
+    sent.add(token)
+    return {"Authorization": f"Bearer {token}"}, token

@@ -1,0 +1,231 @@
+"""Failures of a connection to a server, and their wording in a toolset's report."""
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
+from http import HTTPStatus
+
+import msgspec
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
+from mcp_types import (
+    CONNECTION_CLOSED,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    URL_ELICITATION_REQUIRED,
+    ElicitRequestURLParams,
+)
+from pydantic import ValidationError
+
+from apps.capabilities.wrappers.value_texts import one_line, shorten_text
+from apps.errors import EgressRefused, InitializationIssue, ToolError, Unsupported
+from apps.workspace.egress.challenges import challenge_field
+from apps.workspace.egress.request_context import RequestContext, SSEError
+
+MESSAGE_CHARACTERS = 500
+DETAIL_CHARACTERS = 4_000
+ENDED = "the server ended the connection."
+"""This text describes a connection that ended without an exception. An exception would be more
+precise.
+"""
+TERMINATED = "Session terminated"
+NO_SERVER = (
+    "the address does not behave as an MCP server; probably there is none at it (404), or the "
+    "session has ended."
+)
+UNPARSED = "Failed to parse "
+"""The SDK's message for input that it cannot read begins with this text."""
+VERSION = "Unsupported protocol version from the server: "
+"""The SDK's message for an unsupported version begins with this text, which the version follows."""
+VERSION_CHARACTERS = 40
+CONNECTION = "connection"
+SERVER_CODES = range(-32099, -31999)
+"""The server decides what these JSON-RPC error codes mean."""
+STAND_INS = frozenset({"Server returned an error response", "Not Found"})
+"""The SDK uses these texts in place of an HTTP status code, which the request context contains."""
+
+
+@dataclass(eq=False)
+class ConnectionFailed(Exception):
+    """Raised if a connection fails. `text` is a sentence about the server, `details` the cause.
+
+    `last_words` is the last output of a program to stderr, for administrators only. `status` is the
+    HTTP status code if the server rejected the request, 0 for any other failure, and `challenge`
+    the `WWW-Authenticate` header of that response. `needs_scope` means that the user's sign-in
+    lacks a scope. The user must open the `pages` before the call can be made. A stored failure is
+    raised as a copy, because each raise would add to its traceback.
+    """
+
+    text: str
+    _: KW_ONLY
+    kind: str = CONNECTION
+    details: str = ""
+    last_words: str = ""
+    needs_sign_in: bool = False
+    needs_scope: bool = False
+    challenge: str = field(default="", repr=False)
+    timed_out: bool = False
+    status: int = 0
+    retry_after: float | None = None
+    pages: tuple[ElicitRequestURLParams, ...] = ()
+
+    @property
+    def refuses_account(self) -> bool:
+        """Return True if another sign-in of the user may help."""
+        return self.needs_sign_in or self.needs_scope
+
+    def message(self, label: str) -> str:
+        """Return the message for the report about the toolset `label`."""
+        if self.needs_sign_in:
+            return f"Authentication required for toolset '{label}'"
+        prefix = {"http": "HTTP error for", "mcp": "MCP error for"}.get(self.kind, "Toolset")
+        return f"{prefix} {label}: {self.text}"
+
+    def issue(self, label: str) -> InitializationIssue:
+        return InitializationIssue(self.message(label), details=self.details)
+
+
+def read_failure(error: BaseException, context: RequestContext) -> ConnectionFailed:
+    found = list(leaves(error))
+    details = shorten_text("\n".join(map(describe, found)), DETAIL_CHARACTERS)
+    failed = partial(ConnectionFailed, details=details)
+    known = next((leaf for leaf in found if isinstance(leaf, ConnectionFailed)), None)
+    if known is not None:
+        return known
+    if context.status == HTTPStatus.UNAUTHORIZED:
+        challenge = context.challenge
+        return failed(
+            "it requires a sign-in.", kind="http", needs_sign_in=True, challenge=challenge
+        )
+    if context.needs_sign_in:
+        return missing_scope(context, details)
+    first = found[0]
+    if context.failure:
+        return failed(context.failure, timed_out=context.timed_out)
+    says_more = isinstance(first, MCPError) and first.message not in STAND_INS
+    if context.status and not says_more:
+        refused = partial(failed, status=context.status, retry_after=context.retry_after)
+        return refused(context.status_line, kind="http")
+    text, kind = sentence_of(first)
+    return failed(
+        text, kind=kind, timed_out=isinstance(first, TimeoutError), pages=wanted_pages(first)
+    )
+
+
+def missing_scope(context: RequestContext, details: str) -> ConnectionFailed:
+    scope = one_line(challenge_field(context.challenge, "scope"), MESSAGE_CHARACTERS)
+    lack = f"; the token lacks the scope {scope!r}." if scope else "; the token lacks a scope."
+    return ConnectionFailed(
+        f"{context.status_line}{lack}",
+        kind="http",
+        details=details,
+        status=context.status,
+        needs_scope=True,
+        challenge=context.challenge,
+    )
+
+
+def wanted_pages(error: BaseException) -> tuple[ElicitRequestURLParams, ...]:
+    if not isinstance(error, MCPError) or error.code != URL_ELICITATION_REQUIRED:
+        return ()
+    try:
+        return tuple(UrlElicitationRequiredError.from_error(error.error).elicitations)
+    except Exception:  # noqa: BLE001 - a server may send anything for its list
+        return ()
+
+
+def sentence_of(error: BaseException) -> tuple[str, str]:
+    """Return what is wrong with the server, and the kind of failure."""
+    if is_unreadable(error):
+        return "the server's answer does not follow the protocol.", CONNECTION
+    match error:
+        case MCPError() if error.message == TERMINATED:
+            return NO_SERVER, "mcp"
+        case MCPError() if is_closed(error):
+            return ENDED, CONNECTION
+        case MCPError():
+            return one_line(error.message, MESSAGE_CHARACTERS) or "without a message", "mcp"
+        case TimeoutError():
+            return "the server timed out.", CONNECTION
+        case SSEError():
+            return "the server sent an event that is too large or cannot be read.", CONNECTION
+        case EgressRefused() | ToolError() | Unsupported():
+            return str(error), CONNECTION
+        case _:
+            return refused_version(error) or "the connection failed.", CONNECTION
+
+
+def refused_version(error: BaseException) -> str:
+    """Return the sentence about a server with an unsupported version, "" for any other error."""
+    if not (isinstance(error, RuntimeError) and str(error).startswith(VERSION)):
+        return ""
+    version = one_line(str(error).removeprefix(VERSION), VERSION_CHARACTERS)
+    return f"the server uses an unsupported version of MCP: {version}"
+
+
+def has_lost_session(context: RequestContext) -> bool:
+    """Return True if the server did nothing because it no longer knows the session.
+
+    A 404 always means that, a 400 only with a text that says so. Only the first answer counts,
+    because a later one may refuse our answer to a question of the server.
+    """
+    if context.first_status == HTTPStatus.BAD_REQUEST:
+        return is_about_session(context.refusal)
+    return context.first_status == HTTPStatus.NOT_FOUND
+
+
+def is_about_session(refusal: bytes) -> bool:
+    """Return True if the refusal is about the session. Servers use codes of their own for it, never
+    those of invalid arguments.
+    """
+    try:
+        error = msgspec.json.decode(refusal, type=Refusal).error
+    except (msgspec.DecodeError, UnicodeError):
+        return False
+    is_refused = error.code == INVALID_REQUEST or error.code in SERVER_CODES
+    return is_refused and "session" in error.message.lower()
+
+
+class RefusalError(msgspec.Struct):
+    code: int
+    message: str
+
+
+class Refusal(msgspec.Struct):
+    """Represents an error of JSON-RPC. The SDK requires an `id`, which servers leave out here."""
+
+    error: RefusalError
+
+
+def is_unreadable(error: BaseException) -> bool:
+    if isinstance(error, MCPError):
+        return error.code == PARSE_ERROR and error.message.startswith(UNPARSED)
+    return isinstance(error, ValidationError)
+
+
+def is_closed(error: BaseException) -> bool:
+    """Return True if the session ended during a request. Servers use the same code for their own
+    errors.
+    """
+    return (
+        isinstance(error, MCPError)
+        and error.code == CONNECTION_CLOSED
+        and error.message == "Connection closed"
+    )
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """Yield the exceptions in nested groups, in order, or the error itself."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from leaves(inner)
+    else:
+        yield error
+
+
+def describe(error: BaseException) -> str:
+    """Return one line for users, without the addresses and server texts in the errors of libraries."""
+    if isinstance(error, MCPError) and not is_unreadable(error):
+        return f"MCPError: {one_line(error.message, MESSAGE_CHARACTERS)}"
+    if isinstance(error, ConnectionFailed):
+        return error.details or error.text
+    return type(error).__name__

@@ -1,0 +1,169 @@
+"""All sessions of this process. Runs of one caller share them; two callers never do."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from itertools import count
+
+from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint
+from apps.capabilities.mcp.sessions.failures import ConnectionFailed
+from apps.capabilities.mcp.sessions.revisions import HandshakeServers
+from apps.capabilities.mcp.sessions.slots import SessionSlot
+from apps.workspace.egress.per_loop import loop_object
+
+IDLE_SECONDS = 300.0
+SWEEP_SECONDS = 30.0
+MOST_KEPT = 200
+"""If there are this many sessions, a new one evicts the least recently used idle session."""
+MOST_SESSIONS = 2_000
+"""Up to this many sessions can be in use. DIAL Core's keys are new for each request, so no two
+requests share a session.
+"""
+MOST_PROGRAMS = 32
+"""Up to this many programs can run, because each is a process."""
+FAREWELL_SECONDS = 5.0
+"""A complete answer waits up to this many seconds for its sessions to end."""
+FORGET_SECONDS = 3_600.0
+"""An unused server remains in the administrator's list for this many seconds."""
+
+Key = tuple[ServerEndpoint, str]
+
+
+class SessionPool:
+    def __init__(self) -> None:
+        self.slots: dict[Key, SessionSlot] = {}
+        self.handshakes = HandshakeServers()
+        self.closing: set[asyncio.Task[None]] = set()
+        self.sweeper: asyncio.TimerHandle | None = None
+
+    def slot(self, endpoint: ServerEndpoint, bucket: str) -> SessionSlot:
+        """Return the slot of a session. Raises `ConnectionFailed` if the pool is full."""
+        key = (endpoint, bucket)
+        found = self.slots.get(key)
+        if found is None:
+            self.make_room(endpoint)
+            found = self.slots[key] = SessionSlot(endpoint, bucket, self.handshakes)
+            self.sweep_later()
+        return found
+
+    @asynccontextmanager
+    async def leases(self) -> AsyncIterator[Leases]:
+        """Yield the leases of a run. When the block ends, its private sessions end."""
+        taken = Leases(self)
+        try:
+            yield taken
+        finally:
+            ending = taken.give_back()
+            task = asyncio.current_task()
+            # If a session of DIAL ended in the background, it would outlive the key that its last
+            # request needs. After a cancellation, Core has already revoked the key.
+            if ending and not (task is not None and task.cancelling()):
+                await asyncio.wait(ending, timeout=FAREWELL_SECONDS)
+
+    def make_room(self, endpoint: ServerEndpoint) -> None:
+        """Drop the least recently used session if there are too many. Raises `ConnectionFailed`."""
+        if endpoint.program is not None:
+            programs = [key for key in self.slots if key[0].program is not None]
+            self.limit(MOST_PROGRAMS, MOST_PROGRAMS, programs)
+        self.limit(MOST_KEPT, MOST_SESSIONS, list(self.slots))
+
+    def limit(self, kept: int, most: int, keys: Sequence[Key]) -> None:
+        if len(keys) < min(kept, most):
+            return
+        unused = [key for key in keys if not self.slots[key].users]
+        if unused:
+            self.drop(min(unused, key=lambda key: self.slots[key].used_at))
+        elif len(keys) >= most:
+            raise ConnectionFailed("too many servers are in use at once; try again later.")
+
+    def drop(self, key: Key) -> asyncio.Task[None] | None:
+        """End a session in the background. Return None if it is already gone."""
+        slot = self.slots.pop(key, None)
+        return None if slot is None else self.close_later(slot)
+
+    def close_later(self, slot: SessionSlot) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(slot.close())
+        self.closing.add(task)
+        task.add_done_callback(self.closing.discard)
+        return task
+
+    def sweep_later(self) -> None:
+        if self.sweeper is None:
+            loop = asyncio.get_running_loop()
+            self.sweeper = loop.call_later(SWEEP_SECONDS, self.sweep)
+
+    def sweep(self) -> None:
+        """End sessions that were not used for a while, and forget unused servers."""
+        self.sweeper = None
+        now = time.monotonic()
+        for key, slot in list(self.slots.items()):
+            unused = 0.0 if slot.users else now - slot.used_at
+            if unused > FORGET_SECONDS:
+                self.drop(key)
+            elif unused > IDLE_SECONDS and slot.connection is not None:
+                self.close_later(slot)
+        if self.slots:
+            self.sweep_later()
+
+    async def aclose(self) -> None:
+        if self.sweeper is not None:
+            self.sweeper.cancel()
+            self.sweeper = None
+        for key in list(self.slots):
+            self.drop(key)
+        if self.closing:
+            await asyncio.wait(self.closing)
+
+
+class Leases:
+    """Tracks the sessions that one run uses."""
+
+    def __init__(self, pool: SessionPool) -> None:
+        self.pool = pool
+        self.taken: list[tuple[SessionSlot, bool]] = []
+
+    def take(
+        self, endpoint: ServerEndpoint, bucket: str, *, alone: bool = False, asks: bool = False
+    ) -> SessionSlot:
+        """Lease a session, which stays open while it is leased.
+
+        `alone` means that no other run can use it. `asks` means that its server may ask a user, so
+        no other run gets it in the meantime. Raises `ConnectionFailed` if the pool is full.
+        """
+        if asks:
+            endpoint = self.seated(endpoint, bucket)
+        slot = self.pool.slot(endpoint, bucket)
+        slot.users += 1
+        self.taken.append((slot, alone))
+        return slot
+
+    def seated(self, endpoint: ServerEndpoint, bucket: str) -> ServerEndpoint:
+        """Return the session that this run already has, else the first one that no run has."""
+        mine = {(slot.endpoint, slot.bucket) for slot, _ in self.taken}
+        for seat in count(1):
+            key = replace(endpoint, seat=seat), bucket
+            slot = self.pool.slots.get(key)
+            if key in mine or slot is None or not slot.users:
+                return key[0]
+        raise AssertionError
+
+    def give_back(self) -> list[asyncio.Task[None]]:
+        """End all leases, and end private sessions that no other run uses. Return the tasks that end
+        them.
+        """
+        ending = []
+        for slot, alone in self.taken:
+            slot.users -= 1
+            slot.used_at = time.monotonic()
+            if alone and not slot.users:
+                ending.append(self.pool.drop((slot.endpoint, slot.bucket)))
+        return [task for task in ending if task is not None]
+
+
+def current_pool() -> SessionPool:
+    """Return the pool of the running event loop, which is closed when the loop ends."""
+    return loop_object(SessionPool, SessionPool)

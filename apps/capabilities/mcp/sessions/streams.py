@@ -1,0 +1,150 @@
+"""Opens the two message streams of a session with an endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from anyio import EndOfStream
+from anyio.abc import ObjectReceiveStream
+from mcp.client import Transport
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCNotification, JSONRPCRequest
+
+from apps.capabilities.mcp.messages.bare import messages_in
+from apps.capabilities.mcp.messages.lenient_results import LenientResults
+from apps.capabilities.mcp.messages.message_selection import MessageSelection
+from apps.capabilities.mcp.messages.redaction import SentCredentials
+from apps.capabilities.mcp.messages.result_bounds import bound_message
+from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint
+from apps.capabilities.mcp.sessions.failures import ENDED, ConnectionFailed
+from apps.capabilities.mcp.sessions.processes import StderrTail, process_streams
+from apps.workspace.egress.session_transport import Broken, make_session_client
+
+MOST_MESSAGE_BYTES = 16 * 1024 * 1024
+"""A message can be up to this many bytes. A file of the usual limit (10 MiB) fits in it as base64.
+"""
+MOST_NOTICES = 2_000
+NOTICE_SECONDS = 10.0
+"""Unsolicited messages are counted for this many seconds before their count restarts."""
+
+Ended = Callable[[ConnectionFailed], None]
+
+
+class Receiving(Protocol):
+    async def receive(self) -> SessionMessage | Exception: ...
+    async def aclose(self) -> None: ...
+
+
+class Sending(Protocol):
+    """Describes the sending half of a stream as the SDK expects it."""
+
+    async def send(self, item: SessionMessage, /) -> None: ...
+    async def aclose(self) -> None: ...
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> bool | None: ...
+
+
+@asynccontextmanager
+async def open_streams(
+    endpoint: ServerEndpoint,
+    errors: StderrTail,
+    ended: Ended,
+    broken: Broken,
+    sent: SentCredentials,
+) -> AsyncIterator[tuple[WatchedStream, Sending]]:
+    """Open the streams. The same task must enter and leave the block.
+
+    `ended` is called when nothing more can arrive, `broken` when a message could not be delivered
+    and so gets no answer. Credentials in `sent` are hidden in everything received.
+    """
+    async with AsyncExitStack() as stack:
+        incoming, outgoing = await stack.enter_async_context(
+            await transport(endpoint, errors, broken, sent, stack)
+        )
+        yield WatchedStream(incoming, ended, sent), outgoing
+
+
+async def transport(
+    endpoint: ServerEndpoint,
+    errors: StderrTail,
+    broken: Broken,
+    sent: SentCredentials,
+    stack: AsyncExitStack,
+) -> Transport:
+    if endpoint.program is not None:
+        return process_streams(endpoint.program, errors, MOST_MESSAGE_BYTES)
+    is_sse = endpoint.protocol == "sse"
+    authorize = endpoint.authorizing(sent)
+    selection = MessageSelection(endpoint.title)
+    client = make_session_client(
+        endpoint.trust,
+        authorize,
+        MOST_MESSAGE_BYTES,
+        messages_in,
+        selection.of,
+        broken if is_sse else None,
+    )
+    if is_sse:
+        return sse_client(endpoint.url, httpx_client_factory=lambda *_, **__: client)
+    await stack.enter_async_context(client)
+    return streamable_http_client(
+        endpoint.url, http_client=client, max_sse_event_size=MOST_MESSAGE_BYTES
+    )
+
+
+class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
+    """Filters the incoming messages.
+
+    It reports their end, stops a flood, limits the size of an answer, hides the credentials in
+    `sent`, and makes results readable for the SDK.
+    """
+
+    def __init__(self, inner: Receiving, ended: Ended, sent: SentCredentials) -> None:
+        self.inner = inner
+        self.ended = ended
+        self.sent = sent
+        self.results = LenientResults()
+        self.notices = 0
+        self.counted_since = 0.0
+
+    @property
+    def last_context(self) -> Any:
+        """Return the context in which the message was sent, if the transport knows it."""
+        return getattr(self.inner, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        try:
+            item = await self.inner.receive()
+        except EndOfStream:
+            self.ended(ConnectionFailed(ENDED))
+            raise
+        if self.is_flood(item):
+            self.ended(ConnectionFailed("the server sent too many messages."))
+            raise EndOfStream
+        return self.results.read(self.sent.redacted(bound_message(item)))
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+    def is_flood(self, item: SessionMessage | Exception) -> bool:
+        asked = isinstance(item, SessionMessage) and not isinstance(
+            item.message, JSONRPCNotification | JSONRPCRequest
+        )
+        if asked:
+            return False
+        now = asyncio.get_running_loop().time()
+        if now - self.counted_since > NOTICE_SECONDS:
+            self.notices, self.counted_since = 0, now
+        self.notices += 1
+        return self.notices > MOST_NOTICES

@@ -1,0 +1,96 @@
+"""A toolset of a manifest, as far as it is known before it is opened."""
+
+from dataclasses import dataclass
+
+from apps.accounts.caller import Caller
+from apps.capabilities.mcp.sessions.failures import ConnectionFailed
+from apps.errors import ToolError, ToolTimedOut
+from apps.manifest.kinds.dial_app import DialAppToolSet
+from apps.manifest.kinds.dial_mcp import UNNAMED, DialMcpToolSet
+from apps.manifest.kinds.mcp import McpToolSet
+from apps.manifest.manifest import Manifest
+from apps.manifest.names import Localized, localize_text
+from apps.manifest.toolsets.mcp import McpResources, McpTools
+from apps.workspace.egress.headers import header_name_problem, header_value_problem, is_lasting
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """Represents a declared toolset. `path` is its path in the manifest; `seconds` is the timeout
+    of a call.
+
+    `kept_as` is its ID in the workspace, "" if the manifest itself contains the server's URL.
+    `known_as` is its name in the workspace, which takes precedence over the manifest's.
+    `server_name` is the server's name for itself, for a toolset without any other name.
+    """
+
+    path: str
+    node: McpToolSet | DialMcpToolSet | DialAppToolSet
+    manifest: Manifest
+    seconds: float
+    kept_as: str = ""
+    known_as: Localized = ""
+    server_name: str = ""
+
+    @property
+    def name(self) -> Localized:
+        """Return the name that precedes the names of its tools."""
+        if localize_text(self.known_as):
+            return self.known_as
+        is_named = localize_text(self.node.name) and self.node.name != UNNAMED
+        return self.node.name if is_named or not self.server_name else self.server_name
+
+    @property
+    def label(self) -> str:
+        """Return the name for reports."""
+        return self.node.label or self.server_name or self.path
+
+    @property
+    def resources(self) -> McpResources | None:
+        return self.node.resources if isinstance(self.node, McpTools) else None
+
+    @property
+    def tells_instructions(self) -> bool:
+        return isinstance(self.node, McpTools) and self.node.server_instructions
+
+    @property
+    def failure_texts(self) -> tuple[str, ...]:
+        """Return the beginnings of results that count as failures although they are not marked as
+        such.
+        """
+        return (self.node.failure_texts or ()) if isinstance(self.node, McpTools) else ()
+
+    @property
+    def runs_code(self) -> bool:
+        """Return True if results are reports of executions."""
+        return isinstance(self.node, McpTools) and self.node.result_format == "execution"
+
+    @property
+    def is_optional(self) -> bool:
+        return isinstance(self.node, McpToolSet) and self.node.is_optional
+
+    def forwarded(self, caller: Caller) -> dict[str, str]:
+        """Return the caller's own headers that the manifest wants to send, without those that
+        cannot be sent.
+        """
+        named = self.node.forward_headers if isinstance(self.node, McpToolSet) else None
+        wanted = frozenset(name.lower() for name in named or ())
+        return {
+            name: value.strip()
+            for name, value in caller.client.headers.items()
+            if name.lower() in wanted
+            and not header_name_problem(name)
+            and not header_value_problem(value)
+        }
+
+    def refusal(self, failure: ConnectionFailed, name: str) -> ToolError:
+        """Return the failure as an error for the model."""
+        if failure.needs_sign_in:
+            return ToolError(failure.message(self.label), is_lasting=True)
+        if failure.timed_out:
+            return ToolTimedOut(name, self.seconds)
+        return ToolError(
+            f"{name}: {failure.text}",
+            is_lasting=bool(failure.status) and is_lasting(failure.status),
+            retry_after=failure.retry_after,
+        )

@@ -1,0 +1,102 @@
+"""Tools that models may not be shown, because a server changed their descriptions."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import mcp_types as types
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from apps import aged_cache
+from apps.aged_cache import AgedCache
+from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint
+from apps.capabilities.mcp.sessions.listings import Listing
+from apps.capabilities.mcp.sessions.slots import KEPT_SECONDS
+from apps.capabilities.mcp.toolsets.bindings import ToolsetBinding
+from apps.manifest.kinds.mcp import McpToolSet
+from apps.process_state import on_reset
+from apps.workspace.local.tools.description_pins import (
+    DescribedTool,
+    DescriptionSource,
+    withheld_of,
+)
+
+NOTHING: Mapping[str, str] = {}
+_kept = AgedCache[tuple[DescriptionSource, str], Mapping[str, str]]()
+on_reset(_kept.clear)
+
+
+async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[str, str]:
+    """Return the tools of a listing that wait for an operator, or that an operator withholds, by
+    their state.
+
+    Core reviews the descriptions of DIAL Core's toolsets, and the built-in programs are trusted.
+    """
+    program = binding.endpoint.program
+    is_trusted = program is not None and program.is_built_in
+    is_ours_to_look_at = isinstance(binding.toolset.node, McpToolSet) and not is_trusted
+    if not settings.MCP_PINNED_DESCRIPTIONS or not is_ours_to_look_at:
+        return NOTHING
+    key = source_of(binding), listing.fingerprint
+    # A waiting tool is requested again soon, so that it reappears once an operator accepts it.
+    waits = bool(_kept.get(key, math.inf))
+    seconds = aged_cache.MAX_AGE_SECONDS if waits else KEPT_SECONDS
+    found = await _kept.renewed(
+        key, seconds, lambda known: database_sync_to_async(look_up)(key[0], listing)
+    )
+    return found or NOTHING
+
+
+def look_up(source: DescriptionSource, listing: Listing) -> Mapping[str, str]:
+    first = {tool.name: tool for tool in reversed(listing.tools)}
+    return withheld_of(source, [describe_tool(tool) for tool in first.values()])
+
+
+def source_of(binding: ToolsetBinding) -> DescriptionSource:
+    """Return the source of the descriptions. Callers share it, unless their own headers are sent to
+    the server.
+
+    Without such headers, the server cannot distinguish callers. A caller without a bucket shares it
+    too, because a pin for one run would be useless.
+    """
+    endpoint = binding.endpoint
+    is_own = bool(endpoint.carried) and not binding.is_private
+    key = hashlib.sha256(json.dumps(identity(endpoint)).encode()).hexdigest()
+    return DescriptionSource(key, server_name(endpoint), binding.bucket if is_own else "")
+
+
+def identity(endpoint: ServerEndpoint) -> list[str]:
+    """Return what identifies a server. A program that is started with other arguments is another
+    server.
+    """
+    program = endpoint.program
+    if program is None:
+        return ["address", endpoint.url]
+    return ["program", program.name, program.command, *program.arguments]
+
+
+def server_name(endpoint: ServerEndpoint) -> str:
+    """Return a program's name or a host. The rest of an address may be a secret."""
+    program = endpoint.program
+    return urlsplit(endpoint.url).netloc if program is None else program.name
+
+
+def describe_tool(tool: types.Tool) -> DescribedTool:
+    told = tool.annotations
+    annotations = told.model_dump(mode="json", exclude_none=True) if told is not None else {}
+    seen = [tool.name, tool.title, tool.description, annotations, tool.input_schema]
+    digest = hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
+    parts = [
+        f"Title: {tool.title or ''}",
+        f"Description:\n{tool.description or ''}",
+        f"Annotations: {indent_json(annotations)}",
+        f"Input schema: {indent_json(tool.input_schema)}",
+    ]
+    return DescribedTool(tool.name, digest, "\n\n".join(parts))
+
+
+def indent_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True)

@@ -1,0 +1,52 @@
+"""The tool of an agent, with the options of its toolset."""
+
+from apps.capabilities.deployment.capability import LONGEST_SECONDS
+from apps.capabilities.deployment.parameters import FILES
+from apps.capabilities.wrappers.approval_rules import approval_rules
+from apps.capabilities.wrappers.arguments import read_arguments
+from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
+from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.prepared import PreparedTool, Work
+from apps.capabilities.wrappers.sign_in import with_sign_in
+from apps.capabilities.wrappers.value_texts import shorten_text
+from apps.manifest.manifest import Manifest
+from apps.manifest.names import Localized
+from apps.manifest.toolsets.agents import AgentToolSet
+from apps.manifest.toolsets.attachments import AttachmentFilter
+from apps.manifest.toolsets.parameters import FunctionParameters
+from apps.workspace.oauth.accounts import WantedAccount
+
+DESCRIPTION_CHARACTERS = 10_000
+
+
+def agent_tool(
+    path: str,
+    node: AgentToolSet,
+    manifest: Manifest,
+    *,
+    name: str,
+    title: Localized,
+    description: str,
+    parameters: FunctionParameters,
+    work: Work,
+    account: WantedAccount | None,
+    attachment: AttachmentFilter | None,
+) -> PreparedTool:
+    """`path` is the place of the toolset; `account` is the user's own account at the agent's server.
+
+    Work without an `attachment` filters its attachments itself.
+    """
+    wishes = ToolOptions(
+        read_arguments(parameters),
+        display_of(manifest, title, parameters=parameters),
+        LONGEST_SECONDS,
+        attachment,
+        node.fallback_configuration,
+        is_repeatable=node.is_repeatable,
+        is_untrusted=node.is_untrusted,
+        addresses=frozenset({FILES}),
+        approval=approval_rules(manifest, node.approval),
+    )
+    described = shorten_text(description, DESCRIPTION_CHARACTERS)
+    tool = prepared_tool(name, described, work, wishes, toolset=path)
+    return with_sign_in(tool, account) if account is not None else tool

@@ -1,0 +1,93 @@
+"""URLs of operations, with placeholders that arguments fill without changing the path."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from apps.capabilities.wrappers.value_texts import value_text
+from apps.errors import InvalidParameter
+from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.urls import read_url
+
+_placeholder = re.compile(r"\{([^{}/?#]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAddress:
+    """Splits a URL into parts. In each of the path's `segments`, the odd pieces are placeholders.
+
+    `query` has pairs of a name and an encoded parameter, from the operator's own query.
+    """
+
+    trust: Trust
+    origin: str
+    segments: tuple[tuple[str, ...], ...]
+    query: tuple[tuple[str, str], ...]
+
+    @property
+    def placeholders(self) -> frozenset[str]:
+        return frozenset(key for pieces in self.segments for key in pieces[1::2])
+
+    def url(self, path: Mapping[str, str], query: Mapping[str, str]) -> str:
+        """Return the whole URL. A query parameter replaces the operator's parameter of the same
+        name.
+        """
+        segments = "/".join(map("".join, (filled_pieces(pieces, path) for pieces in self.segments)))
+        pairs = [text for name, text in self.query if name not in query]
+        pairs += [
+            f"{percent_encoded(name)}={percent_encoded(value)}" for name, value in query.items()
+        ]
+        return f"{self.origin}{segments}{'?' if pairs else ''}{'&'.join(pairs)}"
+
+
+def read_address(url: str) -> ToolAddress:
+    """Split an operator's URL. One that begins with / is on this server.
+
+    Raises `AddressInvalid`.
+    """
+    address = read_url(url)
+    parts = address.parts
+    pairs = [pair for pair in parts.query.split("&") if pair]
+    return ToolAddress(
+        trust=address.trust,
+        origin=address.origin,
+        segments=tuple(
+            tuple(_placeholder.split(segment)) for segment in (parts.path or "/").split("/")
+        ),
+        query=tuple((unquote(pair.partition("=")[0].replace("+", " ")), pair) for pair in pairs),
+    )
+
+
+def filled_pieces(pieces: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(
+        percent_encoded(values[piece]) if index % 2 else piece for index, piece in enumerate(pieces)
+    )
+
+
+def path_values(
+    address: ToolAddress, arguments: Mapping[str, object], names: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the values of placeholders by key. `names` maps keys to arguments.
+
+    Raises `InvalidParameter` for values that would change the path: an empty one, a list, an
+    object, and `.` or `..` as a whole segment.
+    """
+    values: dict[str, str] = {}
+    for key in address.placeholders:
+        name = names[key]
+        value = arguments.get(name)
+        if isinstance(value, dict | list):
+            raise InvalidParameter(name, "it is part of a URL; pass a string or a number.")
+        text = value_text(value)
+        if not text:
+            raise InvalidParameter(name, "it is part of a URL and must not be empty.")
+        values[key] = text
+    for pieces in address.segments:
+        if len(pieces) > 1 and unquote("".join(filled_pieces(pieces, values))) in {".", ".."}:
+            raise InvalidParameter(names[pieces[1]], "'.' and '..' are not allowed here.")
+    return values
+
+
+def percent_encoded(text: str) -> str:
+    return quote(text, safe="", errors="replace")

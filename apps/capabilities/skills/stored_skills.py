@@ -1,0 +1,122 @@
+"""Skills stored in a workspace, read with the rights of the caller."""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal, NamedTuple
+from urllib.parse import unquote
+
+from django.conf import settings
+
+from apps.capabilities.skills.collection import SECTION, Skill
+from apps.errors import FileMissing, InitializationIssue, QuickAppError, ServiceFailed
+from apps.manifest.markdown.skill_document import SkillInvalid, read_skill_document
+from apps.workspace.port import Workspace
+
+logger = logging.getLogger(__name__)
+
+MOST_AT_ONCE = 8
+"""One run sends up to this many requests for skills concurrently."""
+
+
+class SkillAddress(NamedTuple):
+    """Contains the URL of a skill. `url` is not normalized, so two spellings of one path are two
+    addresses.
+    """
+
+    kind: Literal["dial-prompt", "dial-skill"]
+    url: str
+
+    @property
+    def name(self) -> str:
+        """Return the last part of the address, as the name of a skill that cannot be read."""
+        return unquote(self.url.rstrip("/").rpartition("/")[2])[:64] or self.url[:64]
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedSkills:
+    """Maps each address to a skill or a refusal. `outage` is the reason why all failed at once, ""
+    if they did not.
+    """
+
+    skills: Mapping[SkillAddress, Skill] = field(default_factory=dict)
+    refusals: Mapping[SkillAddress, str] = field(default_factory=dict)
+    outage: str = ""
+
+    @property
+    def issues(self) -> tuple[InitializationIssue, ...]:
+        """Return an issue for an outage. Single refusals become issues of their picks and manifest
+        entries.
+        """
+        if not self.outage:
+            return ()
+        cause = self.outage.rstrip(".")
+        text = f"Skills could not be loaded: {cause}. Only predefined skills are available."
+        return (InitializationIssue(text, section=SECTION),)
+
+
+async def fetch_all(workspace: Workspace, addresses: Iterable[SkillAddress]) -> FetchedSkills:
+    """Fetch all skills. Raises nothing, because the run continues without a skill that cannot be
+    loaded.
+    """
+    wanted = list(dict.fromkeys(addresses))
+    turns = asyncio.Semaphore(MOST_AT_ONCE)
+    found = await asyncio.gather(
+        *(fetch(turns, workspace, address) for address in wanted), return_exceptions=True
+    )
+    skills: dict[SkillAddress, Skill] = {}
+    refusals: dict[SkillAddress, str] = {}
+    outages: list[str] = []
+    for address, outcome in zip(wanted, found, strict=True):
+        match outcome:
+            case Skill():
+                skills[address] = outcome
+            case SkillInvalid() | QuickAppError():
+                refusals[address] = str(outcome)
+                if isinstance(outcome, ServiceFailed) and outcome.reason != "answer":
+                    outages.append(str(outcome))
+            case Exception():
+                logger.error("A skill could not be fetched", exc_info=outcome)
+                return FetchedSkills(outage=f"{type(outcome).__name__}; see the server's log.")
+            case _:
+                raise outcome
+    if outages and len(outages) == len(wanted):
+        return FetchedSkills(outage=outages[0])
+    return FetchedSkills(skills, refusals)
+
+
+async def fetch(turns: asyncio.Semaphore, workspace: Workspace, address: SkillAddress) -> Skill:
+    """Fetch one skill. Raises `SkillInvalid`, `QuickAppError`."""
+    async with turns:
+        text, files, problem = await read_skill(workspace, address)
+    document = read_skill_document(text, settings.DIAL_SKILLS_FILE_MAX_BYTES)
+    return Skill(
+        document.name,
+        document.description,
+        text,
+        address.url,
+        files,
+        partial(read_file, workspace, address),
+        problem,
+    )
+
+
+async def read_skill(
+    workspace: Workspace, address: SkillAddress
+) -> tuple[str, tuple[str, ...], str]:
+    """Return the document, its other files, and why the list is incomplete, if it is. Raises
+    `QuickAppError`.
+    """
+    if address.kind == "dial-prompt":
+        return await workspace.prompt(address.url), (), ""
+    stored = await workspace.skill(address.url)
+    return stored.text, stored.files, stored.problem
+
+
+async def read_file(workspace: Workspace, address: SkillAddress, path: str) -> str:
+    """Raises `QuickAppError`."""
+    if address.kind == "dial-prompt":
+        raise FileMissing("A skill from a prompt has no files.")
+    return await workspace.skill_file(address.url, path)

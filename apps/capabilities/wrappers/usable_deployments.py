@@ -1,0 +1,39 @@
+"""Leaves out tools of deployments that the caller may not use, if an application wants that.
+
+It only saves the model failed calls and is not a security boundary, because Core checks each call
+of a deployment. So if the usable deployments are unknown, no tool is left out.
+"""
+
+import logging
+from functools import partial
+from urllib.parse import unquote
+
+from apps.capabilities.registry import Key, Opening
+from apps.errors import QuickAppError
+from apps.manifest.manifest import Manifest
+from apps.workspace.port import Workspace
+
+logger = logging.getLogger(__name__)
+
+USABLE_IDS = Key[frozenset[str] | None]("usable_deployments")
+
+
+async def usable_ids(manifest: Manifest, opening: Opening) -> frozenset[str] | None:
+    """Return the decoded IDs that the caller may use, None if nothing is left out."""
+    wanted = manifest.features.tool_access_filter if manifest.features is not None else None
+    if wanted is None or not wanted.enabled:
+        return None
+    return await opening.known.get_or_ask(USABLE_IDS, partial(ask, opening.workspace))
+
+
+async def ask(workspace: Workspace) -> frozenset[str] | None:
+    try:
+        found = await workspace.usable_deployments()
+    except QuickAppError as error:
+        logger.warning("The list of usable deployments is unavailable: %s", error)
+        return None
+    return None if found is None else frozenset(map(unquote, found))
+
+
+def is_usable_deployment(deployment_id: str, usable: frozenset[str] | None) -> bool:
+    return usable is None or unquote(deployment_id) in usable

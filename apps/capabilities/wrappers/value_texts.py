@@ -1,0 +1,50 @@
+"""Converts values to text, and limits how much untrusted text is shown."""
+
+import re
+from typing import Any
+
+import msgspec
+
+STAGE_CHARACTERS = 20_000
+"""A text in a stage can have up to this many characters, about ten pages, which users can still
+scroll through.
+"""
+VALUE_CHARACTERS = 4_000
+"""One argument in a stage can have up to this many characters."""
+ERROR_CHARACTERS = 2_000
+TITLE_CHARACTERS = 100
+
+_backticks = re.compile(r"`{3,}")
+_language = re.compile(r"[^\w+#.-]")
+
+
+def shorten_text(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}\n… (cut: {len(text) - most} more characters)"
+
+
+def one_line(text: str, most: int = TITLE_CHARACTERS) -> str:
+    """Return the text on one line for a title: white space becomes one space, and the end is cut."""
+    line = " ".join(text[: most * 4].split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def value_text(value: Any) -> str:
+    """Return a value as users see it: text unchanged, everything else as JSON, "" for None."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def fence_code(text: str, language: str = "") -> str:
+    """Return a code block that the text cannot end, because its fence is longer than any fence in
+    the text.
+    """
+    longest = max((len(run) for run in _backticks.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{opened_fence(fence, language)}{text}\n{fence}"
+
+
+def opened_fence(fence: str, language: str) -> str:
+    return f"{fence}{_language.sub('', language)}\n"

@@ -1,0 +1,23 @@
+"""Store a new application that has only a draft. It runs only after it is published."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from apps.catalog.actions import save_draft
+from apps.catalog.models import Application, ApplicationDraft
+
+
+def check(row: Application) -> None:
+    """Raise `ValidationError` by fields, for example for a slug that is in use."""
+    row.clean_fields(exclude=["manifest", "owner"])
+    row.validate_unique()
+
+
+def execute(row: Application, user: User | None) -> ApplicationDraft:
+    """Store the application with its draft. Raises `ValidationError`."""
+    row.is_enabled = False
+    written, row.manifest = row.manifest, {}
+    check(row)
+    with transaction.atomic():
+        row.save()
+        return save_draft.execute(row, {"manifest": written}, None, user)

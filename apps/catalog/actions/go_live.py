@@ -1,0 +1,61 @@
+"""The steps that publishing a draft, republishing and restoring a version share."""
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+
+from apps.catalog.actions.save_rules import Circumstances, check_row
+from apps.catalog.extraction import extract
+from apps.catalog.history.actors import ChangeNote, noting
+from apps.catalog.models import Application, ApplicationVersion
+from apps.catalog.versions.definitions import ApplicationDefinition
+from apps.catalog.versions.models import ContentSnapshot
+from apps.catalog.versions.version_recorder import save_live
+from apps.listeners import Listeners
+
+LONGEST_NOTE = 300
+
+checks = Listeners[[Application], Sequence[str]]("the publication of an application")
+"""Return the reasons why an application must not be published, as sentences."""
+
+
+def go_live(
+    row: Application,
+    definition: ApplicationDefinition,
+    note: str,
+    user: User | None,
+    *,
+    snapshot: ContentSnapshot | None = None,
+) -> ApplicationVersion:
+    """Publish a locked row with the definition of a draft or a version. Raises `ValidationError`."""
+    live, skills = row.manifest, definition.skills
+    for name, value in definition.columns.items():
+        setattr(row, name, value)
+    check_row(row, Circumstances(skills=skills, is_published=True))
+    if problems := [problem for found in checks.call(row) for problem in found]:
+        raise ValidationError({"__all__": problems})
+    row.manifest = extract(row.manifest, [live], user=user).document
+    row.is_enabled = row.is_enabled or row.live_number == 0
+    with noting(ChangeNote(note)):
+        version = save_live(row, note=note, skills=skills, snapshot=snapshot)
+    assert version is not None  # noqa: S101 with a note there is one
+    return version
+
+
+def lock_application(row: Application) -> Application:
+    return Application.objects.select_for_update(of=("self",)).get(pk=row.pk)
+
+
+def read_note(note: str) -> str:
+    """Return the note about a version or a request, without surrounding spaces. Raises
+    `ValidationError`.
+    """
+    said = " ".join(note.replace("\0", " ").split())
+    if not said:
+        raise ValidationError({"note": "Enter a note that says what is new."})
+    if len(said) > LONGEST_NOTE:
+        raise ValidationError(
+            {"note": (f"The note is too long; the limit is {LONGEST_NOTE} characters.")}
+        )
+    return said

@@ -1,0 +1,57 @@
+"""Grant roles in an application, and revoke them."""
+
+from collections.abc import Callable, Mapping
+
+from django.db import transaction
+
+from apps.accounts import audit
+from apps.accounts.audit import AuditEvent
+from apps.catalog.actions.go_live import lock_application
+from apps.catalog.grants import Holder, find_holders, grants_of, names_of
+from apps.catalog.models import Application, Grant, Role
+
+
+@transaction.atomic
+def execute(
+    application: Application,
+    wanted: Callable[[Mapping[Holder, Role]], Mapping[Holder, Role]],
+    actor: str,
+    address: str,
+) -> None:
+    """Replace the grants with the result of `wanted`, and audit the change. `actor` is a bucket.
+
+    Concurrent changes wait until these are saved. Raises `KeyError` for a holder that does not
+    exist.
+    """
+    lock_application(application)
+    before = grants_of(application)
+    set_grants(application, before, wanted(before))
+    record(application, before, actor, address)
+
+
+def set_grants(
+    application: Application, before: Mapping[Holder, Role], wanted: Mapping[Holder, Role]
+) -> None:
+    gone = [holder for holder, role in before.items() if wanted.get(holder) != role]
+    new = {holder: role for holder, role in wanted.items() if before.get(holder) != role}
+    ids = find_holders(new)
+    application.grants.filter(user__username__in=names_of("user", gone)).delete()
+    application.grants.filter(group__name__in=names_of("group", gone)).delete()
+    Grant.objects.bulk_create(
+        Grant(application=application, role=role, **{f"{holder[0]}_id": ids[holder]})
+        for holder, role in new.items()
+    )
+
+
+def record(
+    application: Application, before: Mapping[Holder, Role], actor: str, address: str
+) -> None:
+    """Audit the roles that were granted and revoked since `before`. `actor` is a bucket."""
+    after = grants_of(application)
+    for holder in sorted({**before, **after}):
+        if before.get(holder) == after.get(holder):
+            continue
+        event: audit.Event = "access.granted" if holder in after else "access.revoked"
+        role = {**before, **after}[holder].name.lower()
+        subject = f"{role}: {' '.join(holder)}"
+        audit.record(AuditEvent(event, actor, address, application.slug, subject=subject))

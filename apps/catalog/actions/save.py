@@ -1,0 +1,27 @@
+"""Save an application without a draft: changes to its definition are published immediately."""
+
+from apps.catalog.models import Application, ApplicationVersion
+from apps.catalog.versions.definitions import definition_of
+from apps.catalog.versions.publishing_requests import AT_ONCE, SecondPublisherRequired, is_required
+from apps.catalog.versions.version_recorder import save_live
+
+
+def check(row: Application) -> None:
+    """Raise `SecondPublisherRequired` if the save would publish under two-person publishing.
+
+    The option of the stored row counts as well. Otherwise one save could disable it and publish.
+    """
+    stored = Application.objects.filter(pk=row.pk).first() if row.pk else None
+    if not (is_required(row) or (stored is not None and is_required(stored))):
+        return
+    if stored is None or definition_of(stored) != definition_of(row):
+        raise SecondPublisherRequired(AT_ONCE)
+
+
+def execute(row: Application) -> ApplicationVersion | None:
+    """Save a row that passed its checks, and return the new version, if any.
+
+    Raises `SecondPublisherRequired`.
+    """
+    check(row)
+    return save_live(row)

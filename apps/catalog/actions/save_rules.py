@@ -1,0 +1,92 @@
+"""The rules that an application must meet before it is saved or published."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from django.core.exceptions import ValidationError
+
+from apps.catalog.application_files.models import managed_refusal
+from apps.catalog.field_problems import manifest_error
+from apps.catalog.models import Application, ApplicationDraft
+from apps.catalog.own_skills import Skills, skill_problems
+from apps.catalog.owner_files import added_files
+from apps.catalog.review.cycles import cycle_problems
+from apps.catalog.review.manifests import review_manifest
+from apps.catalog.versions.definitions import definition_of
+from apps.catalog.versions.drafts import with_draft
+from apps.manifest.problems import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """The circumstances of a save, which determine the checks.
+
+    An unchanged manifest is checked only with `is_published` or `is_from_files`, so that other
+    properties can be saved despite its errors. `skills` are saved with the row.
+    `secrets_may_be_missing` is for imported files, whose secrets may be added later.
+    """
+
+    skills: Skills | None = None
+    is_published: bool = False
+    is_from_files: bool = False
+    secrets_may_be_missing: bool = False
+
+
+FORM = Circumstances()
+"""A change in a form or through the API has these circumstances."""
+
+
+def check_row(
+    row: Application, circumstances: Circumstances = FORM, *, exclude: Collection[str] = ()
+) -> None:
+    """Raise `ValidationError` with all errors by field, except for the columns in `exclude`."""
+    errors: dict[str, list[ValidationError]] = {}
+    columns = partial(row.full_clean, {*exclude, "manifest"})  # check_content reviews the manifest
+    for check in (columns, partial(check_content, row, circumstances)):
+        try:
+            check()
+        except ValidationError as error:
+            errors = error.update_error_dict(errors)
+    if errors:
+        raise ValidationError(errors)
+
+
+def check_content(row: Application, circumstances: Circumstances = FORM) -> None:
+    """Raise `ValidationError` if the manifest, the owner or a managed directory prevents the save."""
+    if not circumstances.is_from_files and (refusal := managed_refusal(row.pk)):
+        raise ValidationError(refusal)
+    stored = Application.objects.filter(pk=row.pk).first() if row.pk else None
+    is_checked = (
+        circumstances.is_published
+        or circumstances.is_from_files
+        or stored is None
+        or definition_of(stored) != definition_of(row)
+    )
+    if is_checked and (errors := manifest_problems(row, circumstances)):
+        raise manifest_error(errors)
+    is_renamed = stored is not None and stored.slug != row.slug
+    if is_renamed and (cycles := cycle_problems(row.slug, row.manifest, row.pk)):
+        raise ValidationError({"manifest": [*map(str, cycles)]})
+    if stored is not None and row.is_enabled and not (stored.is_enabled or stored.live_number):
+        raise ValidationError({"is_enabled": "It has no published version. Publish it first."})
+    is_other_owner, files = added_files(row)
+    if is_other_owner and files:
+        raise ValidationError({"owner": [*map(str, files)]})
+
+
+def manifest_problems(row: Application, circumstances: Circumstances = FORM) -> Sequence[Problem]:
+    """Return the reasons why the manifest, or the skills saved with it, cannot be saved."""
+    is_missing_allowed = circumstances.secrets_may_be_missing
+    review = review_manifest(row.manifest, secrets_may_be_missing=is_missing_allowed)
+    if errors := review.errors or cycle_problems(row.slug, row.manifest, row.pk):
+        return errors
+    if errors := [*skill_problems(circumstances.skills or {})]:
+        return errors
+    is_other_owner, files = added_files(row)
+    return () if is_other_owner else files
+
+
+def draft_problems(draft: ApplicationDraft) -> Sequence[Problem]:
+    """Return the reasons why the draft cannot be published. It can be saved despite them."""
+    return manifest_problems(with_draft(draft), Circumstances(skills=draft.skills))

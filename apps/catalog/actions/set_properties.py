@@ -1,0 +1,44 @@
+"""Change the properties of an application that are not part of a version. They take effect
+immediately.
+
+The draft and the live version are unchanged.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from apps.catalog.actions.go_live import lock_application
+from apps.catalog.actions.save_rules import check_row
+from apps.catalog.models import Application
+from apps.catalog.versions.publishing_requests import TWO_PEOPLE, audit_rule
+
+GRANTING = ("is_public", "is_shared", "owner")
+"""These columns determine who can use an application."""
+PROPERTIES = ("slug", "is_enabled", *GRANTING, TWO_PEOPLE)
+
+
+def check(row: Application) -> None:
+    """Raise `ValidationError` by fields for properties that the application cannot have."""
+    check_row(row, exclude=[f.name for f in row._meta.fields if f.name not in PROPERTIES])
+
+
+def execute(
+    row: Application, values: Mapping[str, Any], user: Any, *, address: str = ""
+) -> Application:
+    """Save the given `PROPERTIES`, and return the stored row.
+
+    `address` is for the audit. Raises `ValidationError` by fields.
+    """
+    with transaction.atomic():
+        row = lock_application(row)
+        changed = [name for name, value in values.items() if getattr(row, name) != value]
+        for name in changed:
+            setattr(row, name, values[name])
+        check(row)
+        if changed:
+            row.save(update_fields=[*changed, "updated_at"])
+        if TWO_PEOPLE in changed:
+            audit_rule(row, user, address)
+    return row

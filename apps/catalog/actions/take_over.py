@@ -1,0 +1,61 @@
+"""Merge changes that were published after a draft was begun into the draft."""
+
+from collections.abc import Mapping, Sequence
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from apps.catalog.actions import save_draft
+from apps.catalog.actions.go_live import lock_application
+from apps.catalog.history.merge import Clash
+from apps.catalog.models import Application, ApplicationDraft
+from apps.catalog.versions.drafts import check_seen, draft_of
+from apps.catalog.versions.rebase import is_outdated, merge_with_live
+
+
+class ConflictsOpen(Exception):
+    """Raised if the draft and version `live` changed the same places. `clashes` are those without a
+    choice.
+    """
+
+    def __init__(self, live: int, clashes: Sequence[Clash]) -> None:
+        super().__init__(
+            f"The draft and version {live} changed the same fields. Choose one value for each."
+        )
+        self.clashes = clashes
+
+
+def check(row: Application, live: int | None) -> None:
+    """Raise `ValidationError` if the live version has changed since it was displayed."""
+    if live is not None and live != row.live_number:
+        raise ValidationError(
+            f"Version {row.live_number} was published in the meantime. Review its changes first."
+        )
+
+
+def execute(
+    row: Application,
+    choices: Mapping[str, str],
+    user: User | None,
+    *,
+    seen: int | None = None,
+    live: int | None = None,
+) -> ApplicationDraft:
+    """Save the draft merged with the live version. It is then based on that version.
+
+    `choices` has "mine" for the draft or "theirs" for the live version, by paths of clashes. `seen`
+    is the version of the draft and `live` the number of the live version that the user reviewed.
+    Nothing is saved if `ConflictsOpen`, `DraftOvertaken` or `ValidationError` is raised.
+    """
+    with transaction.atomic():
+        row = lock_application(row)
+        draft = draft_of(row)
+        check_seen(draft, seen, user)
+        check(row, live)
+        if not is_outdated(row, draft):
+            return draft
+        merged = merge_with_live(row, draft, choices)
+        if merged.undecided:
+            raise ConflictsOpen(row.live_number, merged.undecided)
+        return save_draft.execute(row, merged.value, draft.version, user, is_current=True)

@@ -1,0 +1,28 @@
+"""Withdraw a version so that it can no longer be used."""
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from apps.catalog.actions.go_live import lock_application
+from apps.catalog.models import Application, ApplicationVersion
+
+
+def check(row: Application, version: ApplicationVersion) -> None:
+    """Raise `ValidationError` for the version that is live."""
+    if row.live_number == version.number:
+        raise ValidationError(
+            "This version is live. Restore another version first, or disable the application."
+        )
+
+
+def execute(version: ApplicationVersion) -> None:
+    """Withdraw the version. Raises `ValidationError`."""
+    with transaction.atomic():
+        row = lock_application(version.application)
+        check(row, version)
+        version.withdrawn_at = timezone.now()
+        version.save(update_fields=["withdrawn_at"])
+        # Caches compare the version of the row.
+        Application.objects.filter(pk=row.pk).update(version=F("version") + 1)

@@ -1,0 +1,77 @@
+"""Reads directories of files that become rows: single files and folders of applications.
+
+The errors of all files are reported together.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from apps.catalog.application_files.file_kinds import APPLICATION, KINDS
+from apps.catalog.application_files.folders import FilesRefused, read_folder
+from apps.catalog.application_files.reader import read_application
+from apps.catalog.application_files.row_files import ContentFile, ContentInvalid, read_content_file
+
+
+def read_directory(directory: Path) -> list[ContentFile]:
+    """Return all files, deployments first. Raises `ContentInvalid`."""
+    folders = [(kind, directory / kind.name) for kind in KINDS]
+    if not any(folder.is_dir() for _, folder in folders):
+        names = " or ".join(f"{kind.name}/" for kind in KINDS)
+        raise ContentInvalid((f"{directory}: the directory contains no {names}.",))
+    items: list[ContentFile] = []
+    problems: list[str] = []
+    for kind, folder in folders:
+        for path in sorted(folder.glob("*.json")):
+            try:
+                items.append(read_content_file(kind, path))
+            except ContentInvalid as error:
+                problems += error.problems
+    for folder in application_folders(directory):
+        try:
+            items.append(read_application(folder.name, read_folder_files(folder, directory)))
+        except ContentInvalid as error:
+            problems += error.problems
+    problems += duplicates(items)
+    if problems:
+        raise ContentInvalid(tuple(problems))
+    return items
+
+
+def application_folders(directory: Path) -> list[Path]:
+    """Return the folders of `application/`, each of which holds one application."""
+    found = (directory / APPLICATION.name).glob("[!.]*/")
+    return sorted(path for path in found if path.suffix != ".json" and path.is_dir())
+
+
+def read_folder_files(folder: Path, directory: Path) -> dict[str, bytes]:
+    """Return the files of an application by path. Raises `ContentInvalid`."""
+    place = f"{APPLICATION.name}/{folder.name}"
+    try:
+        return read_folder(folder, directory)
+    except FilesRefused as error:
+        raise ContentInvalid((f"{place}: {error}",)) from error
+    except OSError as error:
+        raise ContentInvalid((f"{place}: {error.strerror}.",)) from error
+
+
+def read_directories(directories: Sequence[Path]) -> list[ContentFile]:
+    """Return the files of several layers, deployments first. Later layers replace files of earlier
+    ones.
+
+    Only the first layer must contain files. Raises `ContentInvalid`.
+    """
+    first, *further = directories
+    found = read_directory(first)
+    for directory in further:
+        if any((directory / kind.name).is_dir() for kind in KINDS):
+            found += read_directory(directory)
+    winners = {(item.kind.name, item.key): item for item in found}
+    return sorted(winners.values(), key=lambda item: KINDS.index(item.kind))
+
+
+def duplicates(items: list[ContentFile]) -> Iterator[str]:
+    first: dict[tuple[str, str], str] = {}
+    for item in items:
+        other = first.setdefault((item.kind.name, item.key), item.file)
+        if other != item.file:
+            yield f"{item.file}: {item.kind.key}: {item.key!r} is already in {other}."

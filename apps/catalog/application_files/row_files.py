@@ -1,0 +1,116 @@
+"""Reads `application/*.json` and `deployment/*.json` for the import into rows."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from apps.catalog.application_files.file_kinds import FileKind
+from apps.catalog.content.items import read_item_text
+from apps.manifest.json_text import JSONTextInvalid, parse_json
+from apps.manifest.validation.errors import failure_problems
+
+
+class ContentInvalid(Exception):
+    """Raised if files cannot be imported. Each problem is a line: `file: place: mistake`."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationParts:
+    """Contains the parts of an application outside its columns.
+
+    `source` is the text of `application.yaml`. `skills` has the files of each skill by path.
+    `cases` has the texts of `cases/*.yaml` by file name. `icon` is an image.
+    """
+
+    source: str = field(repr=False)
+    skills: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    cases: Mapping[str, str] = field(default_factory=dict)
+    icon: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ContentFile:
+    """Represents a file to be imported.
+
+    `file` is its path in the directory, `key` identifies its row, and `fields` are the values by
+    column. `lines` has the line of each path in the file, if known. `parts` are the other files of
+    an application in a folder of its own.
+    """
+
+    kind: FileKind
+    file: str
+    key: str
+    fields: Mapping[str, Any]
+    lines: Mapping[str, int] = field(default_factory=dict, repr=False)
+    parts: ApplicationParts | None = None
+
+
+def read_content_file(kind: FileKind, path: Path) -> ContentFile:
+    """Read a JSON file. Raises `ContentInvalid`."""
+    file = f"{kind.name}/{path.name}"
+    try:
+        text = read_item_text(path)
+    except (OSError, ValueError) as error:
+        reason = str(error.strerror if isinstance(error, OSError) else error)
+        raise ContentInvalid((f"{file}: {reason}",)) from error
+    return read_json(kind, file, path.stem, text)
+
+
+def read_json(kind: FileKind, file: str, name: str, text: str) -> ContentFile:
+    """Parse the text. `name` is the key of the row if the text has none. Raises `ContentInvalid`."""
+    try:
+        document = parse_json(text)
+    except JSONTextInvalid as error:
+        raise ContentInvalid((f"{file}: {error}",)) from error
+    if not isinstance(document, dict):
+        raise ContentInvalid((f"{file}: write a JSON object, not {describe(document)}.",))
+    try:
+        key, fields = read_columns(kind, document, name)
+    except ValidationError as error:
+        lines = tuple(f"{file}: {line}" for line in shape_problems(kind, document, error))
+        raise ContentInvalid(lines) from None
+    return ContentFile(kind, file, key, fields)
+
+
+def read_columns(kind: FileKind, document: Any, name: str) -> tuple[str, dict[str, Any]]:
+    """Return the key of the row, by default `name`, and its columns.
+
+    Raises pydantic's `ValidationError`.
+    """
+    read = kind.shape.model_validate(document).model_dump()
+    key = read.pop(kind.key) or name
+    return key, {kind.columns.get(k, k): value for k, value in read.items()}
+
+
+def shape_problems(
+    kind: FileKind, document: dict[str, Any], error: ValidationError
+) -> Iterator[str]:
+    known = list(kind.shape.model_fields)
+    for name in document:
+        if name not in known:
+            yield f"{name!r}: {unknown_key(name, known)}"
+    for problem in failure_problems(error, document, kind.shape):
+        if re.split(r"[.\[]", problem.path)[0] in known:  # unknown keys are reported above
+            yield f"{problem}."
+
+
+def unknown_key(name: str, known: list[str]) -> str:
+    if name == "api_key":
+        return "files must not contain keys; name an environment variable in 'api_key_env'."
+    if near := get_close_matches(name, known, n=1, cutoff=0.5):
+        return f"there is no such key; did you mean {near[0]!r}?"
+    return f"there is no such key; use one of {', '.join(known)}."
+
+
+def describe(value: object) -> str:
+    kinds = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+    return kinds.get(type(value), "a number")

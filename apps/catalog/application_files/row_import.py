@@ -1,0 +1,319 @@
+"""Imports files into rows of applications and deployments, all or none of them. Imports can be
+repeated.
+
+Each row stores a hash of its last import. If its content differs from that, an operator has edited
+the row, and it is not overwritten.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, models, transaction
+
+from apps.catalog.actions.save_rules import Circumstances, check_row
+from apps.catalog.application_files.models import managed_directory_of
+from apps.catalog.application_files.parts import (
+    save_cases,
+    save_skills,
+    save_source,
+    skill_changes,
+    source_of,
+)
+from apps.catalog.application_files.row_directories import read_directories
+from apps.catalog.application_files.row_files import ContentFile, ContentInvalid
+from apps.catalog.application_files.yaml_text import nearest_line
+from apps.catalog.extraction import extract, reveal_secrets
+from apps.catalog.field_problems import field_problems
+from apps.catalog.history.actors import Actor, acting
+from apps.catalog.history.differences import ValueDifference, differences
+from apps.catalog.history.recorded_models import row_kind
+from apps.catalog.icons.images import keep_image
+from apps.catalog.models import Application, Change
+from apps.catalog.review.manifests import review_manifest
+from apps.catalog.versions.definitions import COLUMNS
+from apps.catalog.versions.publishing_requests import AT_ONCE, is_required
+from apps.catalog.versions.version_recorder import save_live
+from apps.manifest.problems import ROOT
+from apps.workspace.model_capabilities import FLAGS
+
+Action = Literal["created", "updated", "unchanged", "kept", "refused"]
+"""Describes the result: `kept` means that an operator has changed the row; `refused` means that the
+application requires two-person publishing.
+"""
+UNTOUCHED = ("kept", "refused")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedFile:
+    """Contains the result for one file. `differences` are those between the file and the old row; a
+    new row has none.
+    """
+
+    item: ContentFile
+    row: models.Model
+    action: Action
+    differences: tuple[ValueDifference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RowImportReport:
+    outcomes: tuple[ImportedFile, ...]
+    warnings: tuple[str, ...]
+
+
+def import_directories(
+    *directories: Path, overwrite: bool = False, dry_run: bool = False
+) -> RowImportReport:
+    """Import all files, or none if any is invalid. The last directory that defines a row wins.
+
+    `overwrite` also replaces rows that an operator has changed. `dry_run` saves nothing. Raises
+    `ContentInvalid`.
+    """
+    items = fallbacks_first(read_directories(directories))
+    try:
+        return import_items(items, overwrite=overwrite, dry_run=dry_run)
+    except IntegrityError:
+        # Another process has just imported the same rows.
+        return import_items(items, overwrite=overwrite, dry_run=dry_run)
+
+
+def import_items(
+    items: Sequence[ContentFile], *, overwrite: bool, dry_run: bool
+) -> RowImportReport:
+    """Import all items or none. Raises `ContentInvalid`, and `IntegrityError` if another process
+    has just created the same row.
+    """
+    problems: list[str] = []
+    outcomes: list[ImportedFile] = []
+    warnings: list[str] = []
+    with transaction.atomic():
+        for item in items:
+            try:
+                with acting(Actor(None, Change.Via.IMPORT, item.file)):
+                    outcome = import_item(item, overwrite=overwrite)
+                    problems += case_problems(outcome, overwrite=overwrite)
+            except ValidationError as error:
+                problems += validation_problems(item, error)
+            else:
+                outcomes.append(outcome)
+                if outcome.action == "refused":
+                    warnings.append(problem_line(item, "", "", AT_ONCE))
+                elif outcome.action != "kept":
+                    warnings += row_warnings(item, outcome.row)
+        if problems:
+            raise ContentInvalid(tuple(problems))
+        transaction.set_rollback(dry_run)
+    return RowImportReport(tuple(outcomes), tuple(warnings))
+
+
+def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
+    """Return the items in their order, but with each deployment after its fallbacks, which must
+    exist when it is saved.
+    """
+    by_name = {(item.kind.name, item.key): item for item in items}
+    placed: dict[tuple[str, str], ContentFile] = {}
+
+    def place(name: tuple[str, str], above: frozenset[tuple[str, str]]) -> None:
+        if name not in by_name or name in placed or name in above:
+            return
+        for fallback in by_name[name].fields.get("fallbacks") or ():
+            place((name[0], fallback), above | {name})
+        placed[name] = by_name[name]
+
+    for name in by_name:
+        place(name, frozenset())
+    return list(placed.values())
+
+
+def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> ImportedFile:
+    """Import one file. `directory` is the managed directory of the file, or "".
+
+    Raises `ValidationError`, even if the row would stay unchanged.
+    """
+    rows = item.kind.model._default_manager
+    row: Any = rows.select_for_update().filter(**{item.kind.key: item.key}).first()
+    offered = checked(item, row)
+    if row is None:
+        save_file(item, offered)
+        save_parts(item, offered)
+        return ImportedFile(item, offered, "created")
+    skills = skill_changes(row, item.parts)
+    action = action_on(row, item, overwrite=overwrite)
+    if is_of_other_directory(row, directory):
+        action = "kept"
+    elif action == "unchanged" and skills:
+        action = "updated"
+    if action == "updated" and not directory and is_for_two(row, item, skills):
+        action = "refused"
+    found = (*column_differences(row, item), *skills) if action != "unchanged" else ()
+    if action == "updated":
+        save_file(item, row)
+    elif action == "unchanged" and row.imported_hash != (present := stamp(row, item)):
+        # No new version, because nothing has changed.
+        rows.filter(pk=row.pk).update(imported_hash=present)
+    if action not in UNTOUCHED:
+        save_parts(item, row)
+    return ImportedFile(item, row, action, found)
+
+
+def is_for_two(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
+    """Return True if the file would immediately publish an application under two-person publishing."""
+    if not isinstance(row, Application) or not is_required(row):
+        return False
+    written = (name for name in COLUMNS if name in item.fields)
+    return bool(skills) or any(item.fields[name] != getattr(row, name) for name in written)
+
+
+def checked(item: ContentFile, row: Any) -> Any:
+    """Return a valid row with the values of the file. Without a `row`, it is new. Raises
+    `ValidationError`.
+    """
+    offered = item.kind.model(**{item.kind.key: item.key}, **item.fields)
+    if row is not None:
+        offered.pk, offered._state.adding = row.pk, False
+    if isinstance(offered, Application):
+        check_row(offered, Circumstances(is_from_files=True, secrets_may_be_missing=True))
+    else:
+        offered.full_clean()
+    return offered
+
+
+def save_file(item: ContentFile, row: Any) -> None:
+    stored = [row.manifest] if isinstance(row, Application) and row.pk is not None else []
+    for column, value in item.fields.items():
+        setattr(row, column, value)
+    if not isinstance(row, Application):
+        row.imported_hash = stamp(row, item)
+        row.save()
+        return
+    row.manifest = extract(row.manifest, stored).document
+    row.imported_hash = stamp(row, item)
+    skills = item.parts.skills if skill_changes(row, item.parts) and item.parts else None
+    note = f"Imported {item.file}" if stored and skills is not None else ""
+    save_live(row, note=note, skills=skills)
+
+
+def save_parts(item: ContentFile, row: Any) -> None:
+    """Save the parts of an application that are not columns."""
+    if item.parts is None:
+        return
+    if item.parts.icon is not None:
+        keep_image(item.parts.icon)
+    if skill_changes(row, item.parts):
+        save_skills(row, item.parts.skills)
+    source = source_of(row)
+    if source is None or source.text != item.parts.source:
+        save_source(row, item.parts.source)
+
+
+def case_problems(outcome: ImportedFile, *, overwrite: bool) -> list[str]:
+    """Save the test cases of the files, and return the problems of those that cannot be saved."""
+    row = outcome.row
+    if outcome.action in UNTOUCHED or not isinstance(row, Application):
+        return []
+    return case_problems_of(outcome.item, row, overwrite=overwrite)
+
+
+def case_problems_of(item: ContentFile, row: Application, *, overwrite: bool) -> list[str]:
+    folder = item.file.rpartition("/")[0]
+    cases = item.parts.cases if item.parts is not None else {}
+    found = save_cases(row, cases, overwrite=overwrite)
+    return [f"{folder}/{problem}" for problem in found]
+
+
+def is_of_other_directory(row: models.Model, directory: str) -> bool:
+    """Return True if the application belongs to another managed directory."""
+    return isinstance(row, Application) and managed_directory_of(row.pk) not in ("", directory)
+
+
+def column_differences(row: Any, item: ContentFile) -> list[ValueDifference]:
+    """Return the changes that the file would make to the row, with masked credentials."""
+    kind = row_kind(item.kind.model)
+    before = {column: kind.value(row, column) for column in item.fields}
+    offered = item.kind.model(**item.fields)
+    after = {column: kind.value(offered, column) for column in item.fields}
+    return [
+        replace(found, path=f"{item.kind.written(top)}{found.path.removeprefix(top)}")
+        for found in differences(before, after)
+        for top in [re.split(r"[.\[]", found.path)[0]]
+    ]
+
+
+def action_on(row: Any, item: ContentFile, *, overwrite: bool) -> Action:
+    columns = columns_of(row, item)
+    if row.imported_hash == stamp(row, item):
+        return "unchanged"
+    if digest(revealed_columns(columns)) == digest(revealed_columns(item.fields)):
+        return "unchanged"
+    is_untouched = row.imported_hash[:HALF] == half(columns)
+    return "updated" if overwrite or is_untouched else "kept"
+
+
+def columns_of(row: Any, item: ContentFile) -> dict[str, Any]:
+    return {column: getattr(row, column) for column in item.fields}
+
+
+def stamp(row: Any, item: ContentFile) -> str:
+    """Return a hash of the row followed by a hash of the file. In the row, credentials may be
+    secrets.
+
+    Rotating a secret changes neither hash.
+    """
+    return half(columns_of(row, item)) + half(item.fields)
+
+
+def revealed_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {column: reveal_secrets(value) for column, value in columns.items()}
+
+
+def half(fields: Mapping[str, Any]) -> str:
+    return digest(fields)[:HALF]
+
+
+HALF = 32
+"""Each of the two hashes in a stamp has this many characters."""
+
+
+def digest(fields: Mapping[str, Any]) -> str:
+    """Return a hash of the columns with a value. It does not change if the model gets a new column."""
+    used = {
+        column: value
+        for column, value in fields.items()
+        if (value not in EMPTY or (value is False and column in MEANT_NO))
+        and ADDED.get(column) != value
+    }
+    text = json.dumps(used, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+EMPTY: Sequence[object] = ("", None, False, [], {})
+MEANT_NO = {*FLAGS, "is_shared"}
+"""False is a value in these columns, although it counts as empty in others."""
+ADDED: Mapping[str, object] = {"kind": "chat", "text_tools": True, "is_shared": True}
+"""Later versions added these columns. Rows of earlier versions have these values."""
+
+
+def validation_problems(item: ContentFile, error: ValidationError) -> Iterator[str]:
+    for found in field_problems(error):
+        name = item.kind.written(found.field) if found.field else ""
+        yield problem_line(item, name, found.path, found.message)
+
+
+def row_warnings(item: ContentFile, row: models.Model) -> Iterator[str]:
+    if isinstance(row, Application):
+        for problem in review_manifest(row.manifest, secrets_may_be_missing=True).warnings:
+            yield problem_line(item, "manifest", problem.path, problem.message)
+
+
+def problem_line(item: ContentFile, name: str, path: str, message: str) -> str:
+    """Return a line such as `application/demo.json: manifest.contexts[0]: …`."""
+    if path not in ("", ROOT):
+        name = f"{name}{path}" if path.startswith("[") else f"{name}.{path}"
+    line = f"line {nearest_line(item.lines, name)}" if item.lines else ""
+    return ": ".join(part for part in (item.file, line, name, message) if part)

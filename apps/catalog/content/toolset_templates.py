@@ -1,0 +1,199 @@
+"""Predefined tools and toolsets as templates for references: lookup, patches and validation."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+from pydantic import ConfigDict, ValidationError
+
+from apps.catalog.content.items import ItemKind, LayerItem
+from apps.catalog.content.layers import Content
+from apps.manifest.credentials import credential_places
+from apps.manifest.kinds.deployment import DeploymentToolSet
+from apps.manifest.kinds.internal import InternalToolSet
+from apps.manifest.kinds.predefined import PredefinedToolSet
+from apps.manifest.kinds.rest import RestToolSet
+from apps.manifest.nodes import Node
+from apps.manifest.problems import ROOT
+from apps.manifest.toolsets.kinds import WRITTEN, ToolSet, tool_of, tool_types
+from apps.manifest.toolsets.shared_fields import WrittenToolSet
+from apps.manifest.toolsets.tools import CHANGES_TYPE, PredefinedTool, apply_patch, changes_type
+from apps.manifest.validation.errors import failure_problems
+
+Template = TypeVar("Template")
+
+
+class Slot(Node, Generic[Template]):
+    """A model that wraps an item for validation, so that error paths have the form of a manifest's."""
+
+    # It has no attribute docstrings, and searching for them takes a third of a second per process.
+    model_config = ConfigDict(use_attribute_docstrings=False)
+
+    items: tuple[Template, ...]
+
+
+ToolSetSlot = Slot[ToolSet]
+TOOL_SLOTS: Mapping[type[WrittenToolSet], type[Slot[Any]]] = {
+    schema: cast(type[Slot[Any]], Slot.__class_getitem__(tool_of(schema))) for schema in WRITTEN
+}
+"""Maps each toolset model to the wrapper model of its tools."""
+MEMBERS = {RestToolSet: "rest_api_method_info", DeploymentToolSet: "deployment"}
+"""Maps each toolset model to the field that identifies the type of a tool without one. A tool with
+neither field is an internal tool.
+"""
+
+
+def slot_of_tool(document: Mapping[str, Any]) -> type[Slot[Any]]:
+    """Return the wrapper model for a tool outside a toolset, by its type or its fields."""
+    kind = document.get("type")
+    fitting = (
+        schema
+        for schema in WRITTEN
+        if kind in tool_types(schema) or MEMBERS.get(schema) in document
+    )
+    return TOOL_SLOTS[next(fitting, InternalToolSet)]
+
+
+def is_reference(kind: ItemKind, document: Mapping[str, Any]) -> bool:
+    """Return True if a template refers to another one."""
+    if kind == "toolset":
+        return document.get("type") == "predefined"
+    return document.get("type", "predefined-tool") == "predefined-tool" and (
+        "template_name" in document or "type" in document
+    )
+
+
+TemplateReference = PredefinedToolSet | PredefinedTool
+REFERENCES: Mapping[ItemKind, type[TemplateReference]] = {
+    "toolset": PredefinedToolSet,
+    "tool": PredefinedTool,
+}
+
+MOST_DETAILS = 20
+HARMLESS = frozenset({"name", "description", "enabled", "deferred", "display"})
+"""Foreign manifests may override these fields in templates with credentials."""
+
+
+class UnresolvedTemplate(Exception):
+    """Raised if the template of a reference cannot be used. `details` contains a line for each
+    error.
+    """
+
+    def __init__(self, message: str, details: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """Provides the templates in `content`. Foreign manifests cannot change where credentials are
+    sent.
+    """
+
+    content: Content
+    is_foreign: bool = False
+
+    def find(self, kind: ItemKind, name: str) -> LayerItem:
+        """Return a predefined item. Raises `UnresolvedTemplate`."""
+        item = self.content.items[kind].get(name)
+        if item is None:
+            near = self.content.near(kind, name)
+            shown = name if len(name) <= 100 else f"{name[:100]}…"
+            raise UnresolvedTemplate(f"There is no predefined {kind} '{shown}'{near}")
+        if item.problem:
+            raise UnresolvedTemplate(
+                f"The predefined {kind} '{name}' cannot be read.", (item.problem,)
+            )
+        return item
+
+    def tool_alone(self, name: str) -> Any:
+        """Return a validated predefined tool that is in no toolset. Raises `UnresolvedTemplate`."""
+        reference = PredefinedTool(template_name=name)
+        return self.expand("tool", reference, slot_of_tool(self.document("tool", reference, ())))
+
+    def expand(self, kind: ItemKind, reference: TemplateReference, slot: type[Slot[Any]]) -> Any:
+        """Return the validated template of a reference with its patch. Raises `UnresolvedTemplate`."""
+        name = reference.template_name
+        written = {"items": [self.document(kind, reference, ())]}
+        try:
+            found = slot.model_validate(written).items[0]
+        except ValidationError as error:
+            details = tuple(
+                f"{inside(problem.path)}: {problem.message}"
+                for problem in failure_problems(error, written, slot)
+            )
+            message = f"The predefined {kind} '{name}' is not valid."
+            raise UnresolvedTemplate(message, details[:MOST_DETAILS]) from None
+        if isinstance(found, TemplateReference):
+            raise UnresolvedTemplate(
+                f"The patch turns the {kind} '{name}' into a reference; "
+                "refer to that template instead."
+            )
+        return found
+
+    def document(
+        self, kind: ItemKind, reference: TemplateReference, passed: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """Return the template with the patch of its reference. A template may refer to another one.
+
+        `passed` are the templates that led here. Raises `UnresolvedTemplate`, also for a cycle.
+        """
+        name = reference.template_name
+        if name in passed:
+            circle = " → ".join((*passed[passed.index(name) :], name))
+            raise UnresolvedTemplate(
+                f"The references between {kind} templates form a circle: {circle}."
+            )
+        document: dict[str, Any] = self.find(kind, name).value
+        if is_reference(kind, document):
+            document = self.inner(kind, name, document, passed)
+        patch = reference.override or {}
+        if changes_type(patch):
+            raise UnresolvedTemplate(f"The patch of the predefined {kind} '{name}' {CHANGES_TYPE}.")
+        if self.is_foreign and not passed and patch.keys() - HARMLESS:
+            self.keep_credentials(kind, name, document)
+        patched: dict[str, Any] = apply_patch(document, patch)
+        return patched
+
+    def keep_credentials(self, kind: ItemKind, name: str, document: dict[str, Any]) -> None:
+        """Raise `UnresolvedTemplate` if the template or its tools contain credentials."""
+        documents = [document]
+        for tool in tools_in(document):
+            # Reported when the tool is expanded.
+            with suppress(UnresolvedTemplate, ValidationError):
+                documents.append(self.document("tool", PredefinedTool.model_validate(tool), ("",)))
+        if any(credential_places(one) for one in documents):
+            raise UnresolvedTemplate(
+                f"The predefined {kind} '{name}' has credentials, so an application that is "
+                f"stored in DIAL Core can override only {', '.join(sorted(HARMLESS))}."
+            )
+
+    def inner(
+        self, kind: ItemKind, name: str, document: dict[str, Any], passed: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """Return the template that another template refers to."""
+        model = REFERENCES[kind]
+        try:
+            reference = model.model_validate(document)
+        except ValidationError as error:
+            found = failure_problems(error, document, model)
+            raise UnresolvedTemplate(
+                f"The predefined {kind} '{name}' is not valid.", tuple(map(str, found))
+            ) from None
+        target = self.document(kind, reference, (*passed, name))
+        is_off = isinstance(reference, PredefinedTool) and not reference.enabled
+        return {**target, "enabled": False} if is_off else target
+
+
+def tools_in(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the tools of a toolset that are references."""
+    tools = document.get("tools")
+    found = tools if isinstance(tools, list) else []
+    return [tool for tool in found if isinstance(tool, dict) and "template_name" in tool]
+
+
+def inside(path: str) -> str:
+    """Return a path in a wrapper model as a path in its item."""
+    return path.removeprefix("items[0]").removeprefix(".") or ROOT

@@ -1,0 +1,1 @@
+"""Finds, masks and reports plain credentials in documents."""

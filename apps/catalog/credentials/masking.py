@@ -1,0 +1,131 @@
+"""Masks plain credentials in documents that are displayed, and restores them on saving."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+from apps.manifest.credentials import credential_places
+from apps.manifest.json_places import Keys, replace_values
+from apps.manifest.json_text import JSONTextInvalid, parse_json
+from apps.manifest.problems import Problem
+from apps.manifest.secrets import HIDDEN, SECRET
+from apps.manifest.servers import servers_of
+from apps.workspace.local.secrets.stored_secrets import find_all
+
+SALT = "apps.catalog.masking"
+SHOWN = 8
+"""This many hexadecimal digits are shown: enough to distinguish two credentials, too few to guess
+one.
+"""
+
+UNKNOWN = "is a hidden credential that is not stored; enter it again, or name a secret"
+ELSEWHERE = (
+    "is a hidden credential that was stored for other servers; enter it again, or name a secret"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UnmaskedDocument:
+    """Contains a document with restored credentials. `document` is complete only without problems."""
+
+    document: Any
+    problems: tuple[Problem, ...]
+
+
+def mask_credentials(document: Any) -> Any:
+    """Return the document with `{"$hidden": "…"}` for each plain credential. Equal credentials get
+    equal masks.
+    """
+    plain = credential_places(document, "plain")
+    marks = {place.keys: {HIDDEN: seal_of(place.value, settings.SECRET_KEY)} for place in plain}
+    return replace_values(document, marks)
+
+
+def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
+    """Restore the hidden credentials of `current` in the document. Each missing one is a problem.
+
+    A credential returns to its old location or moves with its object, but never to a server that it
+    was not sent to before. Otherwise any editor could read it.
+    """
+    document = with_names(document, current)
+    stored = {place: seals_of(place.value) for place in credential_places(current, "plain")}
+    found: dict[Keys, Any] = {}
+    problems: list[Problem] = []
+    for place in credential_places(document, "hidden"):
+        fitting = [other for other, seals in stored.items() if place.value[HIDDEN] in seals]
+        fitting.sort(key=lambda other: other.keys != place.keys)
+        servers = servers_of(document, place.keys)
+        source = next((o for o in fitting if servers <= servers_of(current, o.keys)), None)
+        if source is not None:
+            found[place.keys] = source.value
+        else:
+            problems.append(Problem(place.path, ELSEWHERE if fitting else UNKNOWN))
+    return UnmaskedDocument(replace_values(document, found), tuple(problems))
+
+
+def with_names(document: Any, current: Any) -> Any:
+    """Replace each mask whose credential has become a secret with the secret's name.
+
+    Pages and scripts may hold masks from before. Only secrets that `current` names are considered.
+    """
+    hidden = credential_places(document, "hidden")
+    places = credential_places(current, "reference") if hidden else ()
+    known = find_all({place.secret for place in places})
+    names = {mark: name for name, secret in known.items() for mark in seals_of(secret.value)}
+    found = {place.keys: names.get(place.value[HIDDEN]) for place in hidden}
+    return replace_values(document, {keys: {SECRET: name} for keys, name in found.items() if name})
+
+
+def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
+    """Restore the hidden credentials of all sources. A credential that no source has is a problem."""
+    found = unmask_document(document, None)
+    for source in sources:
+        if found.problems:
+            found = unmask_document(found.document, source)
+    return found
+
+
+def masked_text(text: str) -> str:
+    """Return a JSON text with masked credentials, or the text itself without credentials."""
+    document = parse_or_none(text)
+    safe = mask_credentials(document)
+    return text if safe is document else json.dumps(safe, indent=2, ensure_ascii=False)
+
+
+def unmasked_text(text: str, sources: Iterable[str]) -> tuple[str, tuple[Problem, ...]]:
+    """Restore the hidden credentials of the `sources` in a typed JSON text, and return its
+    problems.
+    """
+    if (document := parse_or_none(text)) is None:
+        return text, ()  # the form reports the invalid JSON
+    known = {written: found for written in sources if (found := parse_or_none(written)) is not None}
+    found = put_back(document, known.values())
+    if found.document is document:
+        return text, found.problems
+    same = (written for written, other in known.items() if other == found.document)
+    return next(same, json.dumps(found.document, indent=2, ensure_ascii=False)), found.problems
+
+
+def parse_or_none(text: str) -> Any:
+    """Return the parsed JSON, or None for invalid JSON."""
+    try:
+        return parse_json(text)
+    except JSONTextInvalid:
+        return None
+
+
+def seals_of(value: Any) -> list[str]:
+    """Return the masks of a value under the current key and the earlier ones."""
+    return [seal_of(value, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+
+
+def seal_of(value: Any, key: str) -> str:
+    return seal(value if isinstance(value, str) else json.dumps(value, sort_keys=True), key)
+
+
+def seal(text: str, key: str) -> str:
+    return salted_hmac(SALT, text, secret=key, algorithm="sha256").hexdigest()[:SHOWN]

@@ -1,0 +1,115 @@
+"""The plain credentials of a document, and whether they can become secrets."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from itertools import chain, count, pairwise
+from typing import Any
+
+from apps.manifest.credentials import CredentialPlace, credential_places
+from apps.manifest.json_places import Keys, replace_values, value_at
+from apps.manifest.json_text import objects_in
+from apps.manifest.names import localize_text
+from apps.manifest.problems import write_path
+from apps.manifest.secrets import SECRET
+from apps.manifest.servers import ADDRESSES, servers_of
+from apps.workspace.egress.headers import header_value_problem
+from apps.workspace.local.secrets.servers import MOST_SERVERS, read_server
+
+PARAMETERS = ("deployment", "parameters")
+"""Deployment parameters have this path. They are sent unchanged, so they cannot hold secrets."""
+ELSEWHERE = "references to this item override its address"
+
+
+@dataclass(frozen=True, slots=True)
+class PlainCredential:
+    """Describes a plain credential. `servers` receive it, and `stem` is the preferred name of its
+    secret.
+
+    `problem` is the reason why it cannot be a secret, or "".
+    """
+
+    keys: Keys
+    value: Any = field(repr=False)
+    stem: str
+    servers: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def path(self) -> str:
+        return write_path(self.keys)
+
+
+def plain_credentials(document: Any, called: str = "") -> list[PlainCredential]:
+    """Return the plain credentials of a manifest or an item, in document order. `called` is the
+    item's name.
+    """
+    places = credential_places(document, "plain")
+    return [plain_credential(document, place, called) for place in places]
+
+
+def plain_credential(document: Any, place: CredentialPlace, called: str) -> PlainCredential:
+    keys, value = place.keys, place.value
+    stem = proposed_name(document, keys, called)
+    try:
+        check_value(value)
+        return PlainCredential(keys, value, stem, readable_servers(document, keys))
+    except ValueError as error:
+        return PlainCredential(keys, value, stem, problem=str(error))
+
+
+def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
+    """Return the servers that receive the credential, as a secret stores them. Raises ValueError if
+    it cannot be a secret.
+    """
+    if ("orchestrator" in document and keys[0] != "tool_sets") or PARAMETERS in pairwise(keys):
+        raise ValueError("it is not a credential of a toolset")
+    written = sorted(servers_of(document, keys))
+    if not written or any(server.startswith("registered ") for server in written):
+        raise ValueError("the document does not define the server that it is sent to")
+    if any(server.startswith("predefined ") for server in written):
+        raise ValueError("it is sent to the server of predefined content")
+    if "/" in written and "rest_api_method_info" in document:
+        raise ValueError("the tool has no host, so it is sent to the server of its toolset")
+    if len(written) > MOST_SERVERS:
+        raise ValueError(f"it is sent to too many servers; the limit is {MOST_SERVERS}")
+    return tuple(dict.fromkeys(map(read_server, written)))
+
+
+def check_value(value: Any) -> None:
+    """Raise ValueError if the value cannot be a secret."""
+    if not isinstance(value, str):
+        raise ValueError("only a string can be a secret")
+    if problem := header_value_problem(value):
+        raise ValueError(f"a secret is sent in headers, and {problem}".rstrip("."))
+
+
+def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
+    """Return a name made of the toolset and the field, such as `tracking-key`."""
+    inner = value_at(document, keys[:2]) if keys[0] == "tool_sets" else document
+    named = inner.get("name") or inner.get("template_name") if isinstance(inner, dict) else ""
+    title = localize_text(named) if isinstance(named, str | dict) else ""
+    words = f"{title or called} {keys[-2] if keys[-1] == 'const' else keys[-1]}"
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:90] or "secret"
+
+
+def free_secret_name(stem: str, taken: Collection[str]) -> str:
+    """Return the stem, with a number if it is in use."""
+    numbered = (f"{stem}-{number}" for number in count(2))
+    return next(name for name in chain([stem], numbered) if name not in taken)
+
+
+def with_secrets(document: Any, names: Mapping[Keys, str]) -> Any:
+    return replace_values(document, {keys: {SECRET: name} for keys, name in names.items()})
+
+
+def gives_address(document: Any, name: str) -> bool:
+    """Return True if a document refers to that predefined item and overrides its address."""
+    return any(
+        item.get("template_name") == name and has_address(item.get("override"))
+        for _, item in objects_in(document)
+    )
+
+
+def has_address(document: Any) -> bool:
+    return any(ADDRESSES & item.keys() for _, item in objects_in(document))

@@ -1,0 +1,93 @@
+"""Moves credentials in the addresses of REST tools, such as `?api_key=…`, into constant parameters.
+
+A constant can be a secret; a part of an address cannot.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import Any
+from urllib.parse import unquote_plus
+
+from apps.manifest.json_places import Keys, replace_values
+from apps.manifest.secrets import reads_as_credential
+from apps.manifest.servers import query_pairs
+
+
+def with_constants(document: Any) -> Any:
+    """Return the document, valid or not, with constants instead of credentials in addresses."""
+    found = ((keys, with_own_constants(tool)) for keys, tool in objects(document))
+    return replace_values(document, {keys: tool for keys, tool in found if tool is not None})
+
+
+def objects(document: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
+    waiting: list[tuple[Keys, Any]] = [((), document)]
+    while waiting:
+        keys, value = waiting.pop()
+        if isinstance(value, dict):
+            yield keys, value
+            waiting += [((*keys, key), inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [((*keys, index), inner) for index, inner in enumerate(value)]
+
+
+def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a REST tool without the credentials in its address, or None if it has none."""
+    method, parameters = tool.get("rest_api_method_info"), parameters_of(tool)
+    url = method.get("method_url") if isinstance(method, dict) else None
+    if not isinstance(method, dict) or not isinstance(url, str) or parameters is None:
+        return None
+    properties = parameters["properties"]
+    taken = {key_of(parameter) for parameter in properties.values()}
+    pairs = [pair for pair in query_pairs(url) if is_movable(pair, taken)]
+    if not pairs:
+        return None
+    constants = {
+        free_key(unquote_plus(name), properties): {
+            "type": None,
+            "const": unquote_plus(value),
+            "parameter_info": {"type": "query", "key": unquote_plus(name)},
+        }
+        for name, _, value in (pair.partition("=") for pair in pairs)
+    }
+    function = tool["open_ai_tool"]["function"]
+    parameters = {**parameters, "properties": {**properties, **constants}}
+    return {
+        **tool,
+        "rest_api_method_info": {**method, "method_url": without_pairs(url, pairs)},
+        "open_ai_tool": {
+            **tool["open_ai_tool"],
+            "function": {**function, "parameters": parameters},
+        },
+    }
+
+
+def parameters_of(tool: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the parameters of a tool, with `properties`, or None if they cannot be read."""
+    found: Any = tool
+    for key in ("open_ai_tool", "function", "parameters"):
+        found = found.get(key) if isinstance(found, dict) else None
+    is_read = isinstance(found, dict) and isinstance(found.get("properties"), dict)
+    return found if is_read else None
+
+
+def key_of(parameter: Any) -> object:
+    """Return the name of the query parameter that a parameter fills, if any."""
+    place = parameter.get("parameter_info") if isinstance(parameter, dict) else None
+    return place.get("key") if isinstance(place, dict) and place.get("type") == "query" else None
+
+
+def is_movable(pair: str, taken: Collection[object]) -> bool:
+    """Return True if a query pair is a credential and no parameter has the same name."""
+    name, _, value = pair.partition("=")
+    name = unquote_plus(name)
+    return bool(value) and reads_as_credential(name) and name not in taken
+
+
+def free_key(name: str, properties: Collection[str]) -> str:
+    return name if name not in properties else free_key(f"{name}_", properties)
+
+
+def without_pairs(url: str, pairs: Collection[str]) -> str:
+    address, hash_mark, fragment = url.partition("#")
+    path, _, query = address.partition("?")
+    kept = "&".join(pair for pair in query.split("&") if pair not in pairs)
+    return f"{path}{'?' if kept else ''}{kept}{hash_mark}{fragment}"

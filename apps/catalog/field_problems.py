@@ -1,0 +1,50 @@
+"""The errors in the fields of a row, as Django's `ValidationError` reports them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+
+from apps.manifest.problems import Problem
+
+
+class PlacedError(ValidationError):
+    """Raised for an error inside a field that contains a document."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """Describes an error. `field` is "" for the whole row. `path` is a place in the field, or ""
+    for the whole field.
+    """
+
+    field: str
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.field, self.path, self.message) if part)
+
+
+def manifest_error(problems: Iterable[Problem]) -> ValidationError:
+    return ValidationError({"manifest": [*map(PlacedError, problems)]})
+
+
+def field_problems(error: ValidationError) -> list[FieldProblem]:
+    """Return one problem per message, in the order of the fields."""
+    by_field = getattr(error, "error_dict", None) or {NON_FIELD_ERRORS: error.error_list}
+    return [
+        field_problem("" if name == NON_FIELD_ERRORS else name, one)
+        for name, errors in by_field.items()
+        for one in errors
+    ]
+
+
+def field_problem(field: str, error: ValidationError) -> FieldProblem:
+    if isinstance(error, PlacedError):
+        return FieldProblem(field, error.problem.path, error.problem.message)
+    return FieldProblem(field, "", error.messages[0])

@@ -1,0 +1,161 @@
+"""Records every change of the models in `kinds`, however it is saved.
+
+Deletions are recorded by signals, because cascades and querysets delete rows without calling
+`delete`. A queryset's `update` sends no signal: use `update_rows`.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import connections, models, router, transaction
+from django.db.models import F
+from django.db.models.signals import pre_delete
+
+from apps.catalog.history.actors import Actor, acting, present_actor, present_note
+from apps.catalog.history.differences import ValueDifference, differences
+from apps.catalog.history.models import Change
+from apps.catalog.history.recorded_models import BY_SENDER, KINDS, RowKind, Snapshot, row_kind
+from apps.listeners import Listeners
+from apps.workspace.versions import watches
+
+changed: Listeners[[type[models.Model]], None] = Listeners("changes of rows")
+"""Receive the model, in the transaction of the change."""
+
+MOST_PLACES = 20
+LONGEST_PLACE = 200
+
+
+def connect(*kinds: RowKind) -> None:
+    """Record the changes of rows of these kinds."""
+    for kind in kinds:
+        for sender in kind.senders or (kind.model,):
+            BY_SENDER[sender] = kind
+            watches[sender] = record_save
+            name = f"history.{sender._meta.label_lower}"
+            pre_delete.connect(before_delete, sender=sender, dispatch_uid=name)
+
+
+def connect_accounts() -> None:
+    pre_delete.connect(before_account_goes, sender=get_user_model(), dispatch_uid="history.account")
+
+
+@contextmanager
+def record_save(instance: models.Model) -> Iterator[None]:
+    """Record the change that the save inside the `with` block makes."""
+    kind = row_kind(type(instance))
+    if not kind.is_meant(instance):
+        yield
+        return
+    stored = None if instance._state.adding else find(kind, instance.pk)
+    before = None if stored is None else kind.snapshot(stored)
+    yield
+    row = find(kind, instance.pk)
+    if row is not None and (change := change_of(kind, row, before, kind.snapshot(row))):
+        change.save()
+        changed.tell(type(instance))
+
+
+def before_delete(sender: type[models.Model], instance: models.Model, **also: Any) -> None:
+    kind = row_kind(sender)
+    row = find(kind, instance.pk) if kind.is_meant(instance) else None
+    if row is not None and (change := change_of(kind, row, kind.snapshot(row), None)):
+        change.save()
+
+
+def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
+    """Record that rows lose their owner. Django clears that column without a signal."""
+    actor = present_actor()
+    if actor.user == instance:  # the new rows cannot refer to the deleted account
+        actor = Actor(None, actor.via, f"{instance.get_username()}, whose account was deleted")
+    with acting(actor):
+        for kind in KINDS:
+            for column in kind.people:
+                update_rows(
+                    kind.model._default_manager.filter(**{column: instance}), **{column: None}
+                )
+
+
+def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
+    """Set the same values on all rows, and increase the version of each row that this changes."""
+    kind = row_kind(rows.model)
+    changes: list[Change] = []
+    with transaction.atomic():
+        for row in rows.select_for_update(of=("self",)):
+            before = kind.snapshot(row)
+            for column, value in values.items():
+                setattr(row, column, value)
+            row.version += 1
+            if change := change_of(kind, row, before, kind.snapshot(row)):
+                changes.append(change)
+        numbers = [change.object_id for change in changes]
+        rows.model._default_manager.filter(pk__in=numbers).update(
+            **values, version=F("version") + 1
+        )
+        Change.objects.bulk_create(changes)
+        if changes:
+            changed.tell(rows.model)
+    return len(changes)
+
+
+def find(kind: RowKind, number: Any) -> models.Model | None:
+    """Return the row as it is in the database, locked if there is a transaction."""
+    rows = kind.model._default_manager.filter(pk=number)
+    if connections[router.db_for_write(kind.model)].in_atomic_block:
+        rows = rows.select_for_update(of=("self",))
+    return rows.first()
+
+
+def change_of(
+    kind: RowKind, row: models.Model, before: Snapshot | None, after: Snapshot | None
+) -> Change | None:
+    """Return an unsaved change, or None if nothing differs."""
+    found = list(snapshot_differences(kind, before, after))
+    if not found and before is not None and after is not None:
+        return None
+    actor, note = present_actor(), present_note()
+    version = getattr(row, "version", None)
+    return Change(
+        kind=kind.label,
+        object_id=row.pk,
+        title=str(row)[:300],
+        version=version,
+        what=what_of(before, after, note.restored_from),
+        restored_from=note.restored_from,
+        user=actor.user,
+        actor=actor.user.get_username() if actor.user is not None else "",
+        via=actor.via,
+        through=actor.through,
+        reason=note.reason,
+        before=before,
+        after=after,
+        count=len(found),
+        places=[difference.path[:LONGEST_PLACE] for difference in islice(found, MOST_PLACES)],
+    )
+
+
+def what_of(
+    before: Snapshot | None, after: Snapshot | None, restored_from: int | None
+) -> Change.What:
+    if after is None:
+        return Change.What.DELETED
+    if restored_from is not None:
+        return Change.What.RESTORED
+    return Change.What.CREATED if before is None else Change.What.CHANGED
+
+
+def snapshot_differences(
+    kind: RowKind, before: Snapshot | None, after: Snapshot | None
+) -> Iterator[ValueDifference]:
+    """Yield the differences of two snapshots. A new or deleted row has one for each column in use."""
+    if before is None or after is None:
+        states = ({}, fill_snapshot(after or {})) if before is None else (fill_snapshot(before), {})
+    else:
+        states = (kind.readable(before), kind.readable(after))
+    yield from differences(*states)
+
+
+def fill_snapshot(snapshot: Snapshot) -> Snapshot:
+    return {column: value for column, value in snapshot.items() if value not in ("", None, [], {})}

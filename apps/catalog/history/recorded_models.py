@@ -1,0 +1,166 @@
+"""The models whose changes are recorded, and their snapshots.
+
+A snapshot is JSON by column: `{"title": "Travel", "manifest": {…}, "owner": "anna"}`. Credentials
+are replaced with `{"$hidden": "…"}`, which differs if the credential differs.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from apps.catalog.credentials.masking import mask_credentials, masked_text, seal
+from apps.catalog.models import Application, ContentItem
+from apps.manifest.json_text import JSONTextInvalid, parse_json
+from apps.manifest.secrets import HIDDEN
+from apps.workspace.local.models import (
+    PUBLIC,
+    Deployment,
+    McpServer,
+    Secret,
+    SharedFile,
+    StoredFile,
+)
+from apps.workspace.local.secrets.field import UnreadableSecret
+from apps.workspace.model_capabilities import CAPABILITIES
+
+Snapshot = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RowKind:
+    """Describes a model whose changes are recorded.
+
+    `documents` are JSON columns with credentials, `secrets` are encrypted columns, and `people` are
+    columns with users. `json_text` is a text column that contains JSON if the row's `kind` is one
+    of DOCUMENTS. `senders` are the models whose signals are connected (default: `model`).
+    `is_meant` selects the rows to record.
+    """
+
+    model: type[models.Model]
+    columns: tuple[str, ...]
+    documents: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    json_text: str = ""
+    restorable: bool = True
+    senders: tuple[type[models.Model], ...] = ()
+    is_meant: Callable[[Any], bool] = lambda row: True
+
+    @property
+    def label(self) -> str:
+        return str(self.model._meta.label_lower)
+
+    def snapshot(self, row: models.Model) -> Snapshot:
+        return {column: self.value(row, column) for column in self.columns}
+
+    def value(self, row: models.Model, column: str) -> Any:
+        value = getattr(row, column)
+        if column in self.secrets:
+            return hide_secret(value)
+        if column in self.documents:
+            return mask_credentials(value)
+        if column in self.people:
+            return None if value is None else value.get_username()
+        if column == self.json_text and has_document(row.__dict__):
+            return masked_text(value)
+        if isinstance(value, Decimal | date):
+            return str(value)
+        # Forms send \r\n; programs and files send \n.
+        return value.replace("\r\n", "\n") if isinstance(value, str) else value
+
+    def readable(self, snapshot: Snapshot) -> Snapshot:
+        """Return the snapshot with decoded JSON and in the order of the columns; PostgreSQL sorts
+        keys.
+        """
+        snapshot = {name: snapshot[name] for name in self.columns if name in snapshot} | snapshot
+        if not self.json_text or not has_document(snapshot):
+            return snapshot
+        try:
+            return {**snapshot, self.json_text: parse_json(snapshot[self.json_text])}
+        except JSONTextInvalid:
+            return snapshot
+
+
+DOCUMENTS = frozenset({"tool", "toolset"})
+
+
+def has_document(columns: Mapping[str, Any]) -> bool:
+    return columns.get("kind") in DOCUMENTS
+
+
+def hide_secret(secret: str) -> Any:
+    text = secret.encrypted if isinstance(secret, UnreadableSecret) else secret
+    return {HIDDEN: seal(text, settings.SECRET_KEY)} if text else ""
+
+
+KINDS = (
+    RowKind(
+        Application,
+        (
+            "title",
+            "slug",
+            "description",
+            "icon",
+            "manifest",
+            "is_enabled",
+            "is_public",
+            "is_shared",
+            "needs_second_publisher",
+            "owner",
+        ),
+        documents=("manifest",),
+        people=("owner",),
+    ),
+    RowKind(ContentItem, ("kind", "name", "text", "files"), json_text="text"),
+    RowKind(
+        Deployment,
+        (
+            "deployment_id",
+            "display_name",
+            "description",
+            "kind",
+            "provider",
+            "base_url",
+            "model_name",
+            "api_key",
+            "api_key_env",
+            "features",
+            "input_attachment_types",
+            "text_tools",
+            *CAPABILITIES,
+            "parameters",
+            "fallbacks",
+            "is_enabled",
+        ),
+        documents=("features", "parameters"),
+        secrets=("api_key",),
+    ),
+    RowKind(
+        McpServer,
+        ("name", "command", "arguments", "environment", "working_directory", "is_enabled"),
+        secrets=("environment",),
+    ),
+    RowKind(
+        Secret,
+        ("name", "value", "is_in_vault", "description", "servers", "is_for_any_server"),
+        secrets=("value",),
+    ),
+    RowKind(
+        SharedFile,
+        ("name", "content_type", "size", "etag"),
+        restorable=False,  # the bytes of the file are deleted
+        senders=(SharedFile, StoredFile),
+        is_meant=lambda file: file.bucket == PUBLIC,
+    ),
+)
+
+BY_SENDER: dict[type[models.Model], RowKind] = {}
+
+
+def row_kind(model: type[models.Model]) -> RowKind:
+    return BY_SENDER[model]

@@ -1,0 +1,70 @@
+"""The skills of one application. They replace predefined skills of the same name."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from apps.catalog.application_files.models import ApplicationSkill
+from apps.catalog.content.items import item_of
+from apps.catalog.content.layers import Content
+from apps.manifest.markdown.skill_document import SkillInvalid, read_skill_document
+from apps.manifest.markdown.skill_files import SKILL_FILE, bundle_files
+from apps.manifest.problems import Problem
+
+LAYER = "application"
+SKILLS = "skills"
+"""The files of an application contain its skills in this folder."""
+Skills = Mapping[str, Mapping[str, str]]
+"""Maps the name of each skill to its files, by path."""
+
+
+def skills_of(number: int | None) -> dict[str, dict[str, str]]:
+    """Return the stored skills of the application with this ID."""
+    return {} if number is None else skills_by_application([number]).get(number, {})
+
+
+def skills_by_application(numbers: Any) -> dict[int, dict[str, dict[str, str]]]:
+    """Return the stored skills of several applications, given as IDs or as a query for IDs."""
+    found: dict[int, dict[str, dict[str, str]]] = {}
+    for row in ApplicationSkill.objects.filter(application__in=numbers):
+        texts = {SKILL_FILE: row.text, **row.files}
+        found.setdefault(row.application_id, {})[row.name] = texts
+    return found
+
+
+def own_skills_of(row: Any, given: Skills | None = None) -> Skills:
+    """Return the `given` skills of an application, such as its draft's, or the stored ones."""
+    return skills_of(row.pk) if given is None else given
+
+
+def with_own_skills(content: Content, skills: Skills) -> Content:
+    """Return the content with the skills as its top layer, or the content itself if there are none."""
+    if not skills:
+        return content
+    items = {
+        name: item_of("skill", name, LAYER, f"{LAYER}: skills/{name}", texts[SKILL_FILE], texts)
+        for name, texts in skills.items()
+    }
+    above = {name: (item,) for name, item in items.items()}
+    stacked = dict(sorted({**content.stacks["skill"], **above}.items()))
+    return replace(content, stacks={**content.stacks, "skill": stacked})
+
+
+def skill_problems(skills: Skills) -> Iterator[Problem]:
+    """Yield the problems of skills. Their paths are file paths, such as `skills/tone/SKILL.md`."""
+    for name, texts in skills.items():
+        place = f"{SKILLS}/{name}"
+        if SKILL_FILE not in texts:
+            yield Problem(place, f"the folder contains no {SKILL_FILE}.")
+            continue
+        document = f"{place}/{SKILL_FILE}"
+        try:
+            read = read_skill_document(texts[SKILL_FILE])
+        except SkillInvalid as error:
+            yield from (Problem(document, str(problem)) for problem in error.problems)
+        else:
+            if read.name != name:
+                yield Problem(document, f"the name is {read.name!r}, but its folder is {name!r}.")
+        beside = {path: text for path, text in texts.items() if path != SKILL_FILE}
+        for problem in bundle_files(beside).problems:
+            yield Problem(f"{place}/{problem.path}", problem.message)

@@ -1,0 +1,1 @@
+"""Errors and warnings of a manifest before it runs."""

@@ -1,0 +1,59 @@
+"""Compares two states of an application: versions, the draft, or the live version."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from apps.catalog.content.layers import Content
+from apps.catalog.history.differences import ValueDifference, differences
+from apps.catalog.icons.values import is_image
+from apps.catalog.models import Application, ApplicationVersion
+from apps.catalog.versions.content_changes import content_changes, live_content
+from apps.catalog.versions.definitions import ApplicationDefinition, definition_of
+from apps.catalog.versions.drafts import draft_of
+from apps.catalog.versions.snapshots import snapshot_content
+from apps.catalog.versions.version_recorder import content_for
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSide:
+    """Contains one state of a comparison. `columns` have masked credentials. `content` is the
+    predefined content with the application's own skills.
+    """
+
+    columns: Mapping[str, Any]
+    content: Content
+
+
+def draft_side(row: Application) -> ComparisonSide:
+    """Return the draft, or the live version, with the installed content."""
+    draft = draft_of(row)
+    return ComparisonSide(shown_columns(definition_of(draft)), content_for(row, draft.skills))
+
+
+def version_side(row: Application, version: ApplicationVersion) -> ComparisonSide:
+    content = snapshot_content(version.snapshot_id, content_for(row))
+    return ComparisonSide(shown_columns(definition_of(version)), content)
+
+
+def shown_columns(definition: ApplicationDefinition) -> dict[str, Any]:
+    """Return the columns with masked credentials. The name of an image is a long hash and is
+    shortened.
+    """
+    icon = definition.icon
+    cut = {"icon": f"the picture {icon[:8]}"} if is_image(icon) else {}
+    return {**definition.masked.columns, **cut}
+
+
+def compare_definitions(before: ComparisonSide, after: ComparisonSide) -> Iterator[ValueDifference]:
+    """Yield the differences of the columns, then of skills and the predefined content in use."""
+    yield from differences(before.columns, after.columns)
+    for change in content_changes(after.columns["manifest"], before.content, after.content):
+        yield from change.differences
+
+
+def unpublished_differences(row: Application) -> Iterator[ValueDifference]:
+    """Yield the changes that publishing the draft, or the live version again, would make."""
+    content, _ = live_content(row)
+    columns = shown_columns(definition_of(row)) if row.live_number else {}
+    yield from compare_definitions(ComparisonSide(columns, content), draft_side(row))

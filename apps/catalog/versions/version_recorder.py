@@ -1,0 +1,72 @@
+"""Saves applications, and stores a version of each state that goes live."""
+
+from django.db import transaction
+
+from apps.catalog.application_files.parts import save_skills
+from apps.catalog.content.installed import installed_anew
+from apps.catalog.content.layers import Content
+from apps.catalog.history.actors import present_actor
+from apps.catalog.models import Application, ApplicationVersion
+from apps.catalog.own_skills import Skills, own_skills_of, with_own_skills
+from apps.catalog.versions.definitions import definition_of
+from apps.catalog.versions.models import ContentSnapshot
+from apps.catalog.versions.snapshots import keep_snapshot
+
+AUTOMATIC = "Saved without a note"
+
+
+def save_live(
+    row: Application,
+    *,
+    note: str = "",
+    snapshot: ContentSnapshot | None = None,
+    skills: Skills | None = None,
+) -> ApplicationVersion | None:
+    """Save an application with its `skills`. If it is live and has changed, also store a version.
+
+    With a `note`, a version is stored even without a change. `snapshot` is the predefined content
+    of the version, by default the current one. `skills` is None to keep the existing ones.
+    """
+    is_live = row._state.adding or row.live_number > 0
+    with transaction.atomic():
+        row.save()
+        if skills is not None:
+            save_skills(row, skills)
+        if not note and (
+            not is_live or is_same(row.versions.filter(number=row.live_number).first(), row)
+        ):
+            return None
+        return record_version(row, note, snapshot or keep_snapshot(content_for(row)))
+
+
+def record_version(row: Application, note: str, snapshot: ContentSnapshot) -> ApplicationVersion:
+    newest = ApplicationVersion.objects.filter(application=row.pk).first()
+    actor = present_actor()
+    version = ApplicationVersion.objects.create(
+        application_id=row.pk,
+        number=1 if newest is None else newest.number + 1,
+        title=row.title,
+        description=row.description,
+        icon=row.icon,
+        document=row.manifest,
+        snapshot=snapshot,
+        author=actor.user,
+        author_name=actor.user.get_username() if actor.user is not None else "",
+        via=actor.via,
+        note=note or AUTOMATIC,
+        is_automatic=not note,
+    )
+    Application.objects.filter(pk=row.pk).update(live_number=version.number)
+    row.live_number = version.number
+    return version
+
+
+def content_for(row: Application, skills: Skills | None = None) -> Content:
+    """Return the current predefined content with the `skills` of the application, by default the
+    stored ones.
+    """
+    return with_own_skills(installed_anew(), own_skills_of(row, skills))
+
+
+def is_same(version: ApplicationVersion | None, row: Application) -> bool:
+    return version is not None and definition_of(version) == definition_of(row)

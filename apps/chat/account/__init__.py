@@ -1,0 +1,1 @@
+"""The account pages of users."""

@@ -1,0 +1,84 @@
+"""The page on which users choose the tools that need their approval."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from apps.accounts.caller import Caller
+from apps.catalog.access import usable
+from apps.chat.visitors import visitor
+from apps.conversations.access import own
+from apps.integers import read_integer
+from apps.live.consents import ask_each_time, tools_called
+from apps.live.models import ALL_TOOLS, LONGEST_TOOL_NAME, Consent
+
+LISTED = 500
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def approvals(request: HttpRequest) -> HttpResponse:
+    """List the user's consents, or change them.
+
+    The form field `consent` withdraws one. The form field `ask` requires approval for each call of
+    a tool: `7:pay` is the key of an application and the name of a tool; `7:` means all of its
+    tools.
+    """
+    caller = visitor(request)
+    mine = Consent.objects.filter(bucket=caller.bucket)
+    if request.method == "POST":
+        if "ask" in request.POST:
+            ask_from_now_on(caller, request.POST["ask"])
+        else:
+            get_object_or_404(mine, pk=read_integer(request.POST.get("consent", ""))).delete()
+        return redirect("approvals")
+    ordered = mine.select_related("application").order_by("application__title", "tool", "pk")
+    entries = describe_consents(caller, list(ordered[:LISTED]))
+    context = {
+        "spared": [entry for entry in entries if entry["consent"].mode == "always"],
+        "asked": [entry for entry in entries if entry["consent"].mode == "confirm"],
+        "choices": choices(caller),
+    }
+    return render(request, "chat/approvals.html", context)
+
+
+def ask_from_now_on(caller: Caller, written: str) -> None:
+    """Require approval for the choice `written`. Raises Http404 if the user cannot choose it."""
+    key, _, tool = written.partition(":")
+    application = get_object_or_404(usable(caller), pk=read_integer(key))
+    if len(tool) > LONGEST_TOOL_NAME:
+        raise Http404("This tool does not exist.")
+    ask_each_time(caller.bucket, application.pk, tool)
+
+
+def choices(caller: Caller) -> list[dict[str, Any]]:
+    """Return the approvals that the user can require, by application: for all of its tools, or for
+    a tool that the user has already called.
+    """
+    called = tools_called(caller.bucket)
+    return [
+        {
+            "title": application.title,
+            "key": application.pk,
+            "all": ALL_TOOLS,
+            "tools": called.get(application.pk, ()),
+        }
+        for application in usable(caller).only("title")
+    ]
+
+
+def describe_consents(caller: Caller, consents: list[Consent]) -> list[dict[str, Any]]:
+    """Return consents with the titles of their conversations."""
+    streams = {consent.stream for consent in consents if consent.stream}
+    conversations = dict(own(caller).filter(pk__in=streams).values_list("pk", "title"))
+    return [
+        {
+            "consent": consent,
+            "application": consent.application,
+            "conversation": conversations.get(consent.stream) if consent.stream else None,
+        }
+        for consent in consents
+    ]

@@ -1,0 +1,134 @@
+"""Deletion of all conversations of a user, or of their account with all its data."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import ProtectedError
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from apps.accounts import audit
+from apps.accounts.audit import AuditEvent
+from apps.accounts.buckets import bucket_of, of_person
+from apps.accounts.caller import Caller
+from apps.accounts.legal_holds import refusal
+from apps.accounts.models import ErasureReport, LegalHold
+from apps.catalog.models import Application
+from apps.chat.account.erasure import begin_report, finish_report
+from apps.chat.models import PinnedApplication
+from apps.conversations.access import owned_by
+from apps.conversations.keeping.arrangement import UNDO, erase, hide_held
+from apps.conversations.models import Conversation, Folder
+from apps.errors import Refused
+from apps.live.models import Consent
+from apps.schedules.models import Schedule
+from apps.workspace.local.files import files
+from apps.workspace.local.models import FormerBucket, StoredFile
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """Counts a user's data, across all teams."""
+
+    conversations: int
+    files: int
+    schedules: int
+    applications: int
+    """Counts the applications that the user owns. They are not deleted with the account."""
+
+
+def belongings_of(user: int) -> Belongings:
+    return Belongings(
+        Conversation.objects.kept().filter(owned_by(user)).count(),
+        StoredFile.objects.filter(of_person(user)).count(),
+        Schedule.objects.filter(owned_by(user)).count(),
+        Application.objects.filter(owner=user).count(),
+    )
+
+
+def delete_conversations(caller: Caller, user: int) -> int:
+    """Delete all conversations of a user in all of their teams, and return the number.
+
+    Conversations under a legal hold are hidden and erased when the hold is lifted.
+    """
+    gone = timezone.now() - UNDO - timedelta(seconds=1)
+    mine = Conversation.objects.filter(owned_by(user))
+    # Hide all at once first: if the process ends in the meantime, housekeeping deletes the rest.
+    rows = list(mine.kept().values_list("pk", "application__slug", "former_slug"))
+    hide_held(mine)
+    mine.kept().update(deleted_at=gone, arranged_at=timezone.now())
+    for pk, slug, former in rows:
+        audit.record(
+            AuditEvent(
+                "conversation.deleted", caller.bucket, caller.client.address, slug or former, pk
+            )
+        )
+    erase(mine.filter(deleted_at__lte=gone))
+    return len(rows)
+
+
+def check_deletable(user: User) -> None:
+    """Raise `Refused` if data of the user is under a legal hold, or if the user is the only
+    superuser.
+    """
+    if LegalHold.objects.active().filter(user=user).exists():
+        raise Refused("legal_hold", refusal())
+    others = get_user_model().objects.filter(is_superuser=True, is_active=True)
+    if user.is_superuser and not others.exclude(pk=user.pk).exists():
+        raise Refused(
+            "last_superuser",
+            gettext(
+                "You are the only superuser. Make another user a superuser first: without one, "
+                "nobody could administer this installation."
+            ),
+        )
+
+
+def delete_account(caller: Caller, user: User) -> ErasureReport:
+    """Erase an account with its data. Raises `Refused`.
+
+    Usage metrics, audit events and the history of operators' changes are retained with IDs. So are
+    the user's applications, which then have no owner. The returned report counts both.
+    """
+    with transaction.atomic():
+        # Lock all superusers. Otherwise the last two could be deleted concurrently.
+        superusers = get_user_model().objects.filter(is_superuser=True, is_active=True)
+        list(superusers.select_for_update().order_by("pk"))
+        # Locked, so that no legal hold can be placed before the account is inactive.
+        row = get_user_model().objects.select_for_update().filter(pk=user.pk)
+        list(row)
+        check_deletable(user)
+        report = begin_report(user.pk, caller.bucket)
+        row.update(is_active=False)
+    delete_conversations(caller, user.pk)
+    try:
+        get_user_model().objects.filter(pk=user.pk).delete()
+    except ProtectedError:  # a hold was placed in the meantime
+        raise Refused("legal_hold", refusal()) from None
+    return report
+
+
+def report_deletion(sender: Any, instance: User, **told: Any) -> None:
+    """Receive Django's signal before an account is deleted by its user or by an operator."""
+    report = begin_report(instance.pk)
+    audit.record(AuditEvent("account.erased", report.requested_by, subject=bucket_of(instance.pk)))
+
+
+def erase_belongings(sender: Any, instance: User, **told: Any) -> None:
+    """Receive Django's signal when an account is deleted by its user or by an operator."""
+    user = instance.pk
+    erase(Conversation.objects.filter(owned_by(user)))
+    Folder.objects.filter(owned_by(user)).delete()
+    PinnedApplication.objects.filter(owned_by(user)).delete()
+    Schedule.objects.filter(owned_by(user)).delete()
+    Consent.objects.filter(of_person(user)).delete()
+    FormerBucket.objects.filter(of_person(user)).delete()
+    stored = StoredFile.objects.filter(of_person(user))
+    for bucket in set(stored.values_list("bucket", flat=True)):
+        files.delete_below(bucket, "")
+    transaction.on_commit(partial(finish_report, user))

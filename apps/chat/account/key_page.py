@@ -1,0 +1,114 @@
+"""The part of the page "Connections" for users' own keys for model services."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_lazy
+from django.views.decorators.http import require_POST
+
+from apps.integers import read_integer
+from apps.workspace.local.deployments.lookup import read_row
+from apps.workspace.local.deployments.personal_keys import (
+    LONGEST_KEY,
+    KeyService,
+    key_services,
+    store_key,
+    with_key,
+)
+from apps.workspace.local.deployments.providers import make_chat_model
+from apps.workspace.local.models import PersonalKey
+from apps.workspace.local.secrets.field import UnreadableSecret
+from apps.workspace.services.probe import SECONDS, probe
+
+UNREADABLE = gettext_lazy("The stored key can no longer be read and isn’t used. Enter it again.")
+
+
+def key_entries(user: AbstractBaseUser | AnonymousUser) -> Sequence[Mapping[str, Any]]:
+    """Return the services that accept users' keys, and the stored keys that no service accepts any
+    more.
+    """
+    if not user.is_authenticated:
+        return []
+    stored = {(row.provider, row.origin): row for row in PersonalKey.objects.filter(user=user.pk)}
+    entries: list[Mapping[str, Any]] = []
+    for service in key_services():
+        row = stored.pop((service.provider, service.origin), None)
+        is_lost = row is not None and isinstance(row.key, UnreadableSecret)
+        problem = UNREADABLE if is_lost else ""
+        entries.append({"service": service, "host": service.host, "key": row, "problem": problem})
+    left = sorted(stored.values(), key=lambda row: row.host)
+    return [*entries, *({"service": None, "host": row.host, "key": row} for row in left)]
+
+
+@login_required
+@require_POST
+def store(request: HttpRequest) -> HttpResponse:
+    """Store the form field `key` for the `service`, replacing the previous key."""
+    service = chosen_service(request)
+    key = request.POST.get("key", "").strip()
+    if problem := key_problem(key):
+        messages.error(request, f"{service.host}: {problem}")
+    else:
+        store_key(account_of(request), service, key)
+        messages.success(
+            request, gettext("Your key for {host} was saved.").format(host=service.host)
+        )
+    return redirect("connections")
+
+
+@login_required
+@require_POST
+def test(request: HttpRequest) -> HttpResponse:
+    """Send the service one small request with the user's key. The timeout is `SECONDS`."""
+    service = chosen_service(request)
+    found = {"user": account_of(request), "provider": service.provider, "origin": service.origin}
+    row = get_object_or_404(PersonalKey, **found)
+    deployment = with_key(read_row(service.deployments[0]), row.key)
+    result = async_to_sync(probe)(make_chat_model(deployment, SECONDS), SECONDS)
+    tell = messages.success if result.failed is None else messages.error
+    tell(request, f"{service.host}: {result.text}")
+    return redirect("connections")
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest) -> HttpResponse:
+    """Delete the key whose number is the form field `key`."""
+    number = read_integer(request.POST.get("key", ""))
+    row = get_object_or_404(PersonalKey, user=account_of(request), pk=number)
+    row.delete()
+    messages.success(request, gettext("Your key for {host} was deleted.").format(host=row.host))
+    return redirect("connections")
+
+
+def chosen_service(request: HttpRequest) -> KeyService:
+    name = request.POST.get("service", "")
+    for service in key_services():
+        if service.name == name:
+            return service
+    raise Http404("No service with this name accepts users' own keys.")
+
+
+def key_problem(key: str) -> str:
+    """Return why the text cannot be a key, or ""."""
+    if not key:
+        return gettext("Enter a key.")
+    if len(key) > LONGEST_KEY:
+        return gettext("A key can have at most {longest_key} characters.").format(
+            longest_key=number_format(LONGEST_KEY, force_grouping=True)
+        )
+    if not key.isascii() or not key.isprintable() or " " in key:
+        return gettext("A key can contain only ASCII characters and no spaces.")
+    return ""
+
+
+def account_of(request: HttpRequest) -> int:
+    """Return the ID of the account. The view requires a sign-in."""
+    return request.user.pk or 0

@@ -1,0 +1,64 @@
+"""The form for notifications of unseen answers, a part of the account page."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext, gettext_lazy
+
+from apps.accounts.models import NoticeSettings
+from apps.datetimes import zone_names
+
+ONE_END = gettext_lazy("Enter a start and an end, or leave both empty.")
+
+
+class NoticeForm(forms.ModelForm[NoticeSettings]):
+    class Meta:
+        model = NoticeSettings
+        fields = ("sends_mail", "quiet_from", "quiet_until", "time_zone")
+        labels = {
+            "sends_mail": gettext_lazy("Send me email"),
+            "quiet_from": gettext_lazy("Quiet hours from"),
+            "quiet_until": gettext_lazy("Quiet hours until"),
+            "time_zone": gettext_lazy("Time zone"),
+        }
+        help_texts = {
+            "sends_mail": gettext_lazy(
+                "When an answer ends or waits for you and you haven’t seen it after a minute. "
+                "The email has a link, but no content from the conversation."
+            ),
+            "quiet_until": gettext_lazy(
+                "You get no browser notifications and no email during these hours. They can "
+                "cross midnight."
+            ),
+        }
+        widgets = {
+            "quiet_from": forms.TimeInput({"type": "time"}, format="%H:%M"),
+            "quiet_until": forms.TimeInput({"type": "time"}, format="%H:%M"),
+            "time_zone": forms.TextInput({"list": "time-zones", "autocomplete": "off"}),
+        }
+
+    def __init__(self, user: Any, data: Any = None) -> None:
+        kept = NoticeSettings.objects.filter(user=user).first()
+        super().__init__(data, instance=kept or NoticeSettings(user=user), auto_id="notices-%s")
+        if not settings.SENDS_MAIL:
+            del self.fields["sends_mail"]
+        elif not user.email:
+            self.fields["sends_mail"].disabled = True
+            self.fields["sends_mail"].help_text = gettext("Your account has no email address yet.")
+
+    def clean_time_zone(self) -> str:
+        name: str = self.cleaned_data["time_zone"]
+        if name not in zone_names():
+            raise forms.ValidationError(
+                gettext("This time zone does not exist. Enter one such as Europe/Riga.")
+            )
+        return name
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        ends = [self.cleaned_data.get(name) for name in ("quiet_from", "quiet_until")]
+        names = {"quiet_from", "quiet_until"}
+        if not names & self.errors.keys() and (ends[0] is None) != (ends[1] is None):
+            self.add_error("quiet_until" if ends[1] is None else "quiet_from", ONE_END)
+        return cleaned

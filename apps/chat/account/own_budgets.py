@@ -1,0 +1,21 @@
+"""The entries about a user's own budgets in the account menu."""
+
+from functools import partial
+from typing import Any
+
+from django.http import HttpRequest
+
+from apps.accounts.teams import team_of
+from apps.insights.budgets.budget_usage import own_sentences
+
+
+def own_budgets(request: HttpRequest) -> dict[str, Any]:
+    """Return a lazy context for templates: only those that show the budgets query the database."""
+    user = getattr(request, "user", None)
+    if user is None:
+        return {}
+    return {"own_budgets": partial(sentences_of, user, request)}
+
+
+def sentences_of(user: Any, request: HttpRequest) -> list[str]:
+    return own_sentences(user.pk, team_of(user, request.session)) if user.is_authenticated else []

@@ -1,0 +1,179 @@
+"""The settings page: appearance, behaviour of the pages, and custom instructions."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings as site_settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import translation
+from django.utils.formats import number_format
+from django.utils.functional import lazy
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.languages import chosen_for_request, language_of_request
+from apps.accounts.preferences import KEPT, LONGEST_INSTRUCTIONS, Preferences, preferences_of
+from apps.chat.pages.script_texts import A_YEAR
+from apps.chat.shares.pages import list_links
+from apps.chat.visitors import account_user, visitor
+
+
+class AppearanceForm(forms.ModelForm[Preferences]):
+    class Meta:
+        model = Preferences
+        fields = ("language", "theme", "density", "width", "text_size")
+        widgets = dict.fromkeys(("theme", "density", "width", "text_size"), forms.RadioSelect)
+
+
+class WritingForm(forms.ModelForm[Preferences]):
+    class Meta:
+        model = Preferences
+        fields = ("send_key", "has_shortcuts", "has_voice", "has_spoken_answers")
+        widgets = {"send_key": forms.RadioSelect}
+        labels = {
+            "send_key": gettext_lazy("Send a message with"),
+            "has_shortcuts": gettext_lazy("Keyboard shortcuts"),
+            "has_voice": gettext_lazy("Dictate messages"),
+            "has_spoken_answers": gettext_lazy("Read answers as they are written"),
+        }
+        help_texts = {
+            "send_key": gettext_lazy(
+                "With Ctrl + Enter, Enter alone starts a new line. Shift + Enter always does."
+            ),
+            "has_shortcuts": gettext_lazy(
+                "If off, no page shortcut interferes with your browser or assistive technology, "
+                "and none is shown. Enter and Esc keep working."
+            ),
+            "has_voice": gettext_lazy(
+                "Adds a microphone to the message box, in browsers that can transcribe speech. "
+                "Your browser’s vendor may receive your speech."
+            ),
+            "has_spoken_answers": gettext_lazy(
+                "Screen readers read an answer sentence by sentence while it is being written. "
+                "If off, they announce only its start and its end."
+            ),
+        }
+
+
+class InstructionsForm(forms.ModelForm[Preferences]):
+    class Meta:
+        model = Preferences
+        fields = ("uses_instructions", "instructions")
+        labels = {
+            "uses_instructions": gettext_lazy("Use custom instructions"),
+            "instructions": gettext_lazy("Custom instructions"),
+        }
+        help_texts = {
+            "instructions": format_lazy(
+                gettext_lazy("At most {most} characters. An app’s own instructions take priority."),
+                most=lazy(number_format, str)(LONGEST_INSTRUCTIONS, force_grouping=True),
+            ),
+        }
+        widgets = {"instructions": forms.Textarea({"rows": 6, "dir": "auto"})}
+
+
+class RetentionForm(forms.ModelForm[Preferences]):
+    class Meta:
+        model = Preferences
+        fields = ("retention_days",)
+        labels = {"retention_days": gettext_lazy("Delete inactive conversations")}
+        help_texts = {
+            "retention_days": gettext_lazy(
+                "Counted from the last message or change, such as renaming, moving or importing. "
+                "Pinned conversations are not deleted."
+            ),
+        }
+
+
+FORMS: dict[str, type[forms.ModelForm[Preferences]]] = {
+    "appearance": AppearanceForm,
+    "writing": WritingForm,
+    "instructions": InstructionsForm,
+    "retention": RetentionForm,
+}
+SAVED = {
+    "appearance": gettext_lazy("Saved."),
+    "writing": gettext_lazy("Saved."),
+    "instructions": gettext_lazy("Saved. Applies from your next message."),
+    "retention": gettext_lazy("Saved."),
+}
+
+
+@require_safe
+@never_cache
+@ensure_csrf_cookie
+def settings(request: HttpRequest) -> HttpResponse:
+    return page(request)
+
+
+def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
+    """Return the page. `forms` are invalid forms with their errors."""
+    row = preferences_row(request)
+    unbound = {name: form(instance=row, auto_id=f"{name}-%s") for name, form in FORMS.items()}
+    links = list_links(request, visitor(request)) if request.user.is_authenticated else None
+    context = {**unbound, **forms, "links": links}
+    return render(request, "chat/settings.html", context, status=status)
+
+
+def preferences_row(request: HttpRequest) -> Preferences:
+    """Return the stored settings of the user, or new ones with the defaults."""
+    if not request.user.is_authenticated:
+        return Preferences(language=chosen_for_request(request))
+    user = account_user(request)
+    return preferences_of(user.pk) or Preferences(user=user)
+
+
+@login_required
+@require_POST
+def change(request: HttpRequest, part: str) -> HttpResponse:
+    """Save one section of the page. A script that requests JSON gets only a status code.
+
+    Raises Http404 for an unknown section.
+    """
+    if part not in FORMS:
+        raise Http404("This section of the settings does not exist.")
+    form = FORMS[part](request.POST, instance=preferences_row(request), auto_id=f"{part}-%s")
+    is_of_script = request.headers.get("Accept") == "application/json"
+    if not form.is_valid():
+        return HttpResponse(status=400) if is_of_script else page(request, 400, **{part: form})
+    form.save()
+    response = (
+        HttpResponse(status=204)
+        if is_of_script
+        else redirect("/settings/data/#retention" if part == "retention" else f"/settings/#{part}")
+    )
+    if part == "appearance":
+        speak(request, response, form.instance)
+    if not is_of_script:
+        messages.success(request, SAVED[part])
+    return response
+
+
+def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> None:
+    """Activate the language that was just chosen. A cookie stores it for the sign-in page."""
+    name = site_settings.LANGUAGE_COOKIE_NAME
+    setattr(request, KEPT, kept)
+    if kept.language:
+        response.set_cookie(name, kept.language, A_YEAR, samesite="Lax")
+    else:
+        response.delete_cookie(name, samesite="Lax")
+        request.COOKIES.pop(name, None)
+    translation.activate(language_of_request(request))
+
+
+@login_required
+@require_POST
+def change_theme(request: HttpRequest) -> HttpResponse:
+    """Store the `theme` that the user chose with the switch of a page."""
+    theme = request.POST.get("theme", "")
+    if theme not in Preferences.Theme.values:
+        text = f"theme: write one of {', '.join(Preferences.Theme.values)}."
+        return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
+    Preferences.objects.update_or_create(user=account_user(request), defaults={"theme": theme})
+    return HttpResponse(status=204)

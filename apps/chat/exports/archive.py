@@ -1,0 +1,120 @@
+"""All conversations of a user as one streamed ZIP, each in the format of a single export.
+
+`conversations/` has one JSON file per conversation, which can be imported again. `files.json` lists
+their files with the owner's addresses. `account.json` has the user's other data.
+"""
+
+import json
+import zipfile
+from collections.abc import AsyncIterator, Iterator
+from datetime import datetime
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.core.serializers.json import DjangoJSONEncoder
+from django.utils import timezone
+
+from apps.accounts.buckets import of_person
+from apps.chat.exports.account import account_data
+from apps.chat.exports.conversation import document
+from apps.conversations.access import owned_by
+from apps.conversations.files.folder import ROOT, safe_name
+from apps.conversations.models import Conversation
+from apps.workspace.local.files.paths import write_path
+from apps.workspace.local.models import StoredFile
+
+LONGEST_NAME = 60
+
+
+class ZipBuffer:
+    """Contains the bytes that were written and not sent yet.
+
+    It is not seekable: the whole ZIP is never stored.
+    """
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+
+    def write(self, piece: bytes) -> int:
+        self.pieces.append(bytes(piece))
+        return len(piece)
+
+    def flush(self) -> None:
+        """Do nothing: no data is buffered."""
+
+    def close(self) -> None:
+        """Do nothing, because there is nothing to close."""
+
+    def take(self) -> bytes:
+        taken = b"".join(self.pieces)
+        self.pieces.clear()
+        return taken
+
+
+def archive_name(now: datetime) -> str:
+    return f"conversations-{now:%Y-%m-%d}.zip"
+
+
+async def whole_export(user: int) -> AsyncIterator[bytes]:
+    """Yield the ZIP of all data of a user in pieces. Only one conversation at a time is in memory."""
+    pieces = zip_pieces(user)
+    following = database_sync_to_async(next)
+    while (piece := await following(pieces, None)) is not None:
+        yield piece
+
+
+def zip_pieces(user: int) -> Iterator[bytes]:
+    outbox = ZipBuffer()
+    with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED) as archive:
+        mine = Conversation.objects.lasting().filter(owned_by(user)).select_related("application")
+        for pk in list(mine.order_by("created_at").values_list("pk", flat=True)):
+            row = mine.filter(pk=pk).first()
+            if row is not None:  # otherwise the conversation was deleted in the meantime
+                archive.writestr(entry(name_of(row), row.created_at), write_json(document(row)))
+                yield outbox.take()
+        archive.writestr(entry("files.json", timezone.now()), write_json(list(files_of(user))))
+        archive.writestr(entry("account.json", timezone.now()), write_json(account_data(user)))
+    yield outbox.take()
+
+
+def entry(name: str, at: datetime) -> zipfile.ZipInfo:
+    # A ZIP cannot store a time before 1980.
+    moment = max(at.year, 1980), at.month, at.day, at.hour, at.minute, at.second
+    found = zipfile.ZipInfo(name, moment)
+    found.compress_type = zipfile.ZIP_DEFLATED
+    return found
+
+
+def name_of(row: Conversation) -> str:
+    title = safe_name(row.title[:LONGEST_NAME] or "Conversation")
+    return f"conversations/{row.created_at:%Y-%m-%d} {title} {row.pk.hex[:8]}.json"
+
+
+def write_json(value: object) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, indent=2, cls=DjangoJSONEncoder)
+    return text.encode("utf-8", "replace")
+
+
+def files_of(user: int) -> Iterator[dict[str, object]]:
+    """Return the files of conversations, except temporary ones."""
+    mine = Conversation.objects.lasting().filter(owned_by(user))
+    known = set(mine.values_list("pk", flat=True))
+    rows = StoredFile.objects.filter(of_person(user), name__startswith=f"{ROOT}/").order_by("name")
+    for row in rows.iterator():
+        _, conversation, name = row.name.split("/", 2)
+        if is_in(conversation, known):
+            yield {
+                "conversation": conversation,
+                "name": name,
+                "type": row.content_type,
+                "size": row.size,
+                "url": f"{settings.PUBLIC_URL}/{write_path(row.bucket, row.name)}",
+            }
+
+
+def is_in(written: str, known: set[UUID]) -> bool:
+    try:
+        return UUID(written) in known
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""The page on which users see and change their memories."""

@@ -1,0 +1,116 @@
+"""Lists a user's memories for the page. It only reads rows and needs no vectors."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
+
+from apps.accounts.caller import Caller
+from apps.catalog.access import usable
+from apps.catalog.models import Application
+from apps.datetimes import of_timestamp
+from apps.workspace.local.models import MemoryCollection, MemoryMerge, StoredMemory
+from apps.workspace.memories.limits import MERGES_KEPT_DAYS
+
+ON_A_PAGE = 100
+SHARED = gettext_lazy("Shared between apps")
+LISTED_MERGES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMemory:
+    """Represents a memory on the page. `stored_at` is None if its number is no time; imported
+    numbers can be any.
+    """
+
+    row: StoredMemory
+    stored_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySection:
+    """Contains the memories of one application, or those that all applications share. `count`
+    includes other pages.
+    """
+
+    collection: MemoryCollection
+    title: str
+    count: int
+    memories: Sequence[ListedMemory]
+    merges: Sequence[dict[str, Any]]
+
+
+def own_collections(caller: Caller) -> QuerySet[MemoryCollection]:
+    return MemoryCollection.objects.filter(bucket=caller.bucket, end_user="")
+
+
+def memory_page(caller: Caller, query: str, number: str) -> Page[StoredMemory]:
+    """Return a page of the memories that contain the query, by application, newest first."""
+    rows = StoredMemory.objects.filter(collection__in=own_collections(caller))
+    ordered = rows.select_related("collection").defer("vector")
+    ordered = ordered.order_by("collection__application", "collection", "-number")
+    wanted = query.casefold()
+    # Not done in the database, because SQLite ignores case in English letters only.
+    found = [row for row in ordered if is_about(row, wanted)] if wanted else ordered
+    return Paginator(found, ON_A_PAGE).get_page(number)
+
+
+def is_about(row: StoredMemory, wanted: str) -> bool:
+    return any(wanted in text.casefold() for text in (row.content, row.category, *row.topics))
+
+
+def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[MemorySection]:
+    mine = own_collections(caller).annotate(count=Count("memories"))
+    counts = {row.pk: row.count for row in mine}
+    names = titles(caller)
+    return [
+        MemorySection(
+            collection,
+            application_title(collection.application, names),
+            counts.get(collection.pk, 0),
+            # The id of a memory is the second in which it was stored.
+            [ListedMemory(row, of_timestamp(row.number)) for row in rows],
+            merges_of(collection),
+        )
+        for collection, rows in groupby(shown, key=lambda row: row.collection)
+    ]
+
+
+def titles(caller: Caller) -> dict[str, str]:
+    """Return the titles of applications by slug. The slug "" is for shared memories."""
+    slugs = own_collections(caller).values("application")
+    rows = Application.objects.filter(slug__in=slugs).values_list("slug", "title")
+    return {"": str(SHARED), **dict(rows)}
+
+
+def application_title(application: str, names: Mapping[str, str]) -> str:
+    """Return the title of an application, or its slug if it was deleted. `names` are titles by
+    slug.
+    """
+    slug, _, is_former = application.partition("#")
+    return gettext("{slug} (deleted)").format(slug=slug) if is_former else names.get(slug, slug)
+
+
+def merges_of(collection: MemoryCollection) -> list[dict[str, Any]]:
+    """Return the number, time and original texts of each merge that can be undone."""
+    since = timezone.now() - timedelta(days=MERGES_KEPT_DAYS)
+    rows: QuerySet[MemoryMerge] = collection.merges.filter(merged_at__gte=since).order_by("-pk")
+    return [
+        {
+            "number": row.number,
+            "merged_at": row.merged_at,
+            "texts": [original["data"]["content"] for original in row.originals],
+        }
+        for row in rows[:LISTED_MERGES]
+    ]
+
+
+def remembering(caller: Caller) -> QuerySet[Application]:
+    """Return the applications that have a memory, by title."""
+    return usable(caller).filter(manifest__features__memory__enabled=True).only("slug", "title")

@@ -1,0 +1,1 @@
+"""The chat pages: the choice of an application, and conversations."""

@@ -1,0 +1,190 @@
+"""Entries of the composer's menus and switches for one user and one application."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.caller import Caller
+from apps.catalog.access import usable
+from apps.catalog.resolve import resolve_application
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.catalog.saved_prompts import MOST_OFFERED, offered_prompts
+from apps.chat.visitors import find_application, find_conversation, visitor
+from apps.conversations.access import own, under
+from apps.conversations.asking.chosen_models import check_offered, titled_models
+from apps.conversations.files.folder import ROOT, folder_of, is_uuid
+from apps.errors import ApplicationBroken, ApplicationNotFound, QuickAppError, Refused
+from apps.runs.explanations import error_text
+from apps.runs.requests import EFFORT, possible_efforts
+from apps.runs.workspaces import open_workspace
+from apps.workspace.local.files.paths import write_path
+from apps.workspace.local.files.readers import readable_files
+
+MOST_APPLICATIONS = 200
+MOST_RECENT_FILES = 50
+LONGEST_DETAIL = 200
+
+
+@require_safe
+def choices(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the choices for the conversation in the query, or for a new one.
+
+    Raises Http404 if the visitor has no access to the application or the conversation.
+    """
+    caller = visitor(request)
+    find_application(caller, slug)
+    application = find_resolved(slug)
+    wishes = wishes_of(caller, slug, request.GET.get("conversation", ""))
+    models = async_to_sync(models_of)(caller, application)
+    wanted = request.GET.get("deployment", wishes.deployment)
+    model = wanted if wanted in {one["id"] for one in models} else ""
+    offered = {
+        "prompts": prompts_for(caller),
+        "skills": skills_of(application),
+        "applications": applications_for(caller, slug),
+        "files": recent_files(caller),
+        "efforts": async_to_sync(efforts_of)(caller, application, model),
+        "effort": wishes.effort,
+        "models": models,
+        "model": model,
+    }
+    return JsonResponse(offered, headers={"Cache-Control": "no-store"})
+
+
+def find_resolved(slug: str) -> ResolvedApplication | None:
+    """Return the application, or None while it is broken."""
+    try:
+        return async_to_sync(resolve_application)(slug)
+    except (ApplicationBroken, ApplicationNotFound):
+        return None
+
+
+def prompts_for(caller: Caller) -> list[dict[str, Any]]:
+    rows = offered_prompts(caller)[:MOST_OFFERED]
+    return [
+        {"name": row.name, "title": row.title, "text": row.text, "own": row.user_id is not None}
+        for row in rows
+    ]
+
+
+def skills_of(application: ResolvedApplication | None) -> list[dict[str, str]]:
+    """Return the skills that a user can choose for a question."""
+    installed = () if application is None else application.predefined.skills
+    return [
+        {"name": skill.document.name, "detail": skill.document.description[:LONGEST_DETAIL]}
+        for skill in installed
+        if skill.document.is_for_users
+    ]
+
+
+def applications_for(caller: Caller, current: str) -> list[dict[str, str]]:
+    rows = usable(caller).exclude(slug=current).only("slug", "title", "description")
+    return [
+        {"slug": row.slug, "title": row.title, "detail": row.description[:LONGEST_DETAIL]}
+        for row in rows[:MOST_APPLICATIONS]
+    ]
+
+
+def recent_files(caller: Caller) -> list[dict[str, Any]]:
+    """Return the user's newest files of all conversations."""
+    rows = readable_files(caller.bucket, caller.bucket).filter(name__startswith=f"{ROOT}/")
+    for temporary in own(caller).filter(temporary_until__isnull=False):
+        rows = rows.exclude(name__startswith=folder_of(temporary.pk))
+    newest = rows.order_by("-updated_at")[:MOST_RECENT_FILES]
+    return [
+        {
+            "name": row.name.rsplit("/", 1)[-1],
+            "url": write_path(row.bucket, row.name),
+            "type": row.content_type,
+            "size": row.size,
+        }
+        for row in newest
+    ]
+
+
+async def models_of(
+    caller: Caller, application: ResolvedApplication | None
+) -> Sequence[dict[str, str]]:
+    return await titled_models(application, open_workspace(caller))
+
+
+async def efforts_of(
+    caller: Caller, application: ResolvedApplication | None, model: str = ""
+) -> Sequence[str]:
+    """Return the reasoning efforts that a user can choose for the model; () if the application sets
+    the effort itself.
+
+    `model` is the user's choice, or "" for the application's own model.
+    """
+    if application is None or EFFORT in application.parameters:
+        return ()
+    try:
+        info = await open_workspace(caller).facts(model or application.deployment_id)
+    except QuickAppError:  # the answer reports the problem of the deployment
+        return ()
+    return possible_efforts(info)
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationChoices:
+    """Contains a user's choices for a conversation. "" means the default."""
+
+    effort: str = ""
+    deployment: str = ""
+
+
+def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoices:
+    """Return the choices of the caller's conversation, or of a new one. Raises Http404 for a
+    conversation of another user.
+    """
+    if not conversation:
+        return ConversationChoices()
+    if not is_uuid(conversation):
+        raise Http404("This conversation does not exist.")
+    mine = own(caller).filter(under(slug), pk=UUID(conversation))
+    row = mine.only("reasoning_effort", "deployment").first()
+    if row is None:
+        raise Http404("This conversation does not exist.")
+    return ConversationChoices(row.reasoning_effort or "", row.deployment or "")
+
+
+@require_POST
+def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Change the reasoning effort of a conversation: the form field `effort`, "" for the default."""
+    found = find_conversation(request, slug, conversation)
+    caller = visitor(request)
+    effort = request.POST.get("effort", "")
+    possible = async_to_sync(efforts_of)(caller, find_resolved(slug), found.deployment or "")
+    if effort and effort not in possible:
+        return refusal(f"effort: the model supports {', '.join(possible) or 'none'}.")
+    own(caller).filter(pk=found.pk).update(reasoning_effort=effort or None)
+    return redirect("conversation", slug, conversation)
+
+
+@require_POST
+def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Change the model of the conversation, from the next question on. The form field `deployment`
+    names it; "" is the default.
+    """
+    found = find_conversation(request, slug, conversation)
+    application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")
+    if application is None:
+        return refusal(gettext("This app can’t be used at the moment."))
+    if deployment_id:
+        try:
+            check_offered(application, deployment_id)
+        except Refused as error:
+            return refusal(error_text(error))
+    own(visitor(request)).filter(pk=found.pk).update(deployment=deployment_id or None)
+    return redirect("conversation", slug, conversation)
+
+
+def refusal(text: str) -> HttpResponse:
+    return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")

@@ -1,0 +1,191 @@
+"""Data of the chat page about its application and its conversation, for its first load and for
+updates in place.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from apps.accounts.caller import Caller
+from apps.catalog.models import Application
+from apps.catalog.resolve import resolve_application
+from apps.chat.account.sent_requests import are_shown
+from apps.chat.imports.writer import SOURCES
+from apps.chat.memory.listing import remembering
+from apps.chat.notes.quotes import quote_of
+from apps.chat.templatetags.tiles import tile
+from apps.chat.visitors import conversation_of, find_application
+from apps.conversations import temporary
+from apps.conversations.access import own, why_ended
+from apps.conversations.ask import MOST_ATTACHMENTS
+from apps.conversations.keeping.retention import retention_words
+from apps.conversations.models import Conversation
+from apps.doors.read_only_notice import read_only_notice
+from apps.errors import ApplicationBroken, ApplicationNotFound, PlaceNotFound
+from apps.manifest.manifest import LONGEST_QUESTION, ConversationStarters, Manifest
+from apps.manifest.markdown.chat_place import ChatPlace
+from apps.manifest.narrative import LONGEST_NARRATIVE
+from apps.notes.spaces import space_of
+from apps.workspace.local.memories.remembered import settings_of
+
+
+def conversation_data(
+    request: HttpRequest, caller: Caller, slug: str, conversation: UUID | None
+) -> dict[str, Any]:
+    """Return the data that differs between conversations. Raises Http404."""
+    opened = None if conversation is None else conversation_of(caller, slug, conversation)
+    ended = "" if opened is None else why_ended(caller, opened)
+    if opened is not None and ended:
+        application = as_read(opened)
+    else:
+        application = find_application(caller, slug)
+    manifest = None if ended else find_manifest(slug)
+    place = find_place(slug, request.GET.get("place", "")) if manifest is not None else None
+    page = {
+        "application": application,
+        "ended": ended,
+        "starters": starters(manifest),
+        "conversation_id": None if conversation is None else str(conversation),
+        "text_limit": LONGEST_QUESTION,
+        "socket_path": f"/ws/chat/{slug}/",
+        "upload_limit": settings.DEFAULT_FILE_LOADING_SIZE_LIMIT,
+        "upload_types": ",".join(upload_types(manifest)),
+        "upload_most": MOST_ATTACHMENTS,
+        "scripts": settings.CHAT_SCRIPTS,
+        "shows_requests": are_shown(),
+        "place": place,
+        "narrative": request.GET.get("narrative", "")[:LONGEST_NARRATIVE],
+        "memory": None if ended else memory_switch(caller, application, conversation),
+        "has_notes": keeps_notes(manifest) and space_of(caller) is not None,
+        "keeping": keeping(caller, manifest, opened),
+        "draft": quote_of(caller, request.GET.get("note", "")) if manifest is not None else "",
+    }
+    return {**page, "attributes": attributes_of(page)}
+
+
+def as_read(conversation: Conversation) -> Application:
+    """Return an application that the owner can no longer use, as the conversation still shows it."""
+    row = conversation.application
+    return Application(
+        slug=conversation.application_slug,
+        title=conversation.application_title,
+        icon="" if row is None else row.icon,
+    )
+
+
+def data_of(page: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data for the scripts of the page."""
+    place = page["place"]
+    return {
+        "attributes": page["attributes"],
+        "starters": page["starters"],
+        "memory": page["memory"],
+        "place": None if place is None else place.title,
+        "keeping": page["keeping"],
+    }
+
+
+def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
+    """Return the data attributes of the page's main element, which its scripts read."""
+    application = page["application"]
+    return {
+        "title": application.title,
+        "description": application.description,
+        **{name: str(value) for name, value in tile(application).items()},
+        "address": reverse("chat", args=(application.slug,)),
+        "application": application.slug,
+        "ended": page["ended"],
+        "feedback": "" if page["ended"] else "yes",
+        "conversation": page["conversation_id"] or "",
+        "requests": "yes" if page["shows_requests"] else "",
+        "place": "" if page["place"] is None else page["place"].slug,
+        "narrative": page["narrative"],
+        "read-only": read_only_notice(),
+        "draft": page["draft"],
+        "notes": reverse("note-links") if page["has_notes"] else "",
+        "socket": page["socket_path"],
+        "text-limit": str(page["text_limit"] or 0),
+        "upload-limit": str(page["upload_limit"]),
+        "upload-types": page["upload_types"],
+        "upload-most": str(page["upload_most"]),
+    }
+
+
+def keeping(
+    caller: Caller, manifest: Manifest | None, conversation: Conversation | None
+) -> dict[str, Any]:
+    """Return texts about the retention and the origin of a conversation.
+
+    `temporary` is the text for a temporary conversation.
+    """
+    kept = retention_words(manifest, caller.bucket)
+    source = None if conversation is None else conversation.imported_from
+    origin = (
+        gettext("Imported from {sources}.").format(sources=SOURCES[source])
+        if source in SOURCES
+        else ""
+    )
+    return {
+        "text": " ".join(filter(None, (origin, kept))),
+        "temporary": temporary.words(),
+        "is_temporary": conversation is not None and conversation.temporary_until is not None,
+    }
+
+
+def keeps_notes(manifest: Manifest | None) -> bool:
+    """Return True if the application's agent can use the user's notes."""
+    features = manifest.features if manifest is not None else None
+    return features is not None and features.notes is not None and features.notes.enabled
+
+
+def memory_switch(
+    caller: Caller, application: Application, conversation: UUID | None
+) -> bool | None:
+    """Return whether the conversation uses the memory, or None if this cannot be switched."""
+    if caller.user_id is None or not settings_of(caller.user_id).is_enabled:
+        return None
+    if not remembering(caller).filter(pk=application.pk).exists():
+        return None
+    if conversation is None:
+        return True
+    return own(caller).filter(pk=conversation, has_memory=True).exists()
+
+
+def find_manifest(slug: str) -> Manifest | None:
+    """Return the manifest, or None while the application is broken."""
+    try:
+        return async_to_sync(resolve_application)(slug).manifest
+    except (ApplicationBroken, ApplicationNotFound):
+        return None
+
+
+def find_place(application: str, slug: str) -> ChatPlace | None:
+    """Return the place with this slug, or None for "". Raises Http404 for an unknown place."""
+    try:
+        return async_to_sync(resolve_application)(application).place(slug)
+    except PlaceNotFound as error:
+        raise Http404(str(error)) from error
+
+
+def upload_types(manifest: Manifest | None) -> Sequence[str]:
+    """Return the file types that the application or the installation accepts. Empty means all
+    types.
+    """
+    return (manifest and manifest.input_attachment_types) or settings.CHAT_UPLOAD_TYPES
+
+
+def starters(manifest: Manifest | None) -> dict[str, Any]:
+    """Return the starters of a new conversation."""
+    offered = manifest and manifest.offered_starters
+    if offered is None:
+        return NO_STARTERS
+    return offered.model_dump(mode="json", include=set(NO_STARTERS))
+
+
+NO_STARTERS = ConversationStarters.model_construct(starters=()).model_dump(mode="json")

@@ -1,0 +1,107 @@
+"""Feedback on the chat page: a user rates the answers of their conversations."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.db import IntegrityError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from apps.accounts.caller import Caller
+from apps.chat.visitors import visitor
+from apps.conversations.access import own
+from apps.conversations.models import Message
+from apps.feedback import ratings
+from apps.feedback.models import Feedback
+from apps.feedback.ratings import RatedAnswer
+
+MOST_ASKED = 200
+"""One request can name up to this many answers."""
+LONGEST_TEXT = 100_000
+
+
+class FeedbackForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = Feedback
+        fields = ("rating", "reason", "comment", "shares_transcript")
+
+
+@require_safe
+@never_cache
+def listing(request: HttpRequest) -> JsonResponse:
+    """Return the user's feedback on the answers that the query lists as `message`."""
+    asked = {found for text in request.GET.getlist("message") if (found := uuid_of(text))}
+    if len(asked) > MOST_ASKED:
+        return JsonResponse({"error": f"message: name at most {MOST_ASKED} answers."}, status=400)
+    rows = Feedback.objects.filter(bucket=visitor(request).bucket, message__in=asked)
+    return JsonResponse({"feedback": {str(row.message): row.told for row in rows}})
+
+
+def uuid_of(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+@require_http_methods(["POST", "DELETE"])
+def rate(request: HttpRequest, message: UUID) -> HttpResponse:
+    """Store or delete the user's feedback on an answer. Raises Http404 for an answer of others."""
+    caller = visitor(request)
+    if request.method == "DELETE":
+        ratings.remove(caller.bucket, message)
+        return HttpResponse(status=204)
+    answer = find_answer(caller, message)
+    form = FeedbackForm(request.POST, instance=ratings.row_of(caller.bucket, answer))
+    if form.is_valid() and form.cleaned_data.get("shares_transcript") and answer.is_temporary:
+        form.add_error("shares_transcript", gettext("Messages of a temporary chat can’t be sent."))
+    if not form.is_valid():
+        return JsonResponse({"errors": form.errors}, status=400)
+    try:
+        ratings.keep(form.save(commit=False), answer)
+    except IntegrityError:
+        # Another tab has rated the answer for the first time concurrently.
+        form = FeedbackForm(request.POST, instance=ratings.row_of(caller.bucket, answer))
+        ratings.keep(form.save(commit=False), answer)
+    return JsonResponse({"feedback": form.instance.told})
+
+
+def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
+    """Return the answer. Raises Http404, also if its application was deleted, because nobody would
+    read the feedback.
+    """
+    rows = Message.objects.filter(
+        uuid=message, role=Message.Role.ASSISTANT, conversation__in=own(caller)
+    )
+    found = rows.select_related("conversation", "run").first()
+    if found is None or found.conversation.application_id is None:
+        raise Http404("This answer does not exist.")
+    number = None if found.run is None else found.run.application_number
+    return RatedAnswer(
+        found.uuid,
+        found.conversation_id,
+        found.run_id,
+        (found.run and found.run.application_pk) or found.conversation.application_id,
+        number or found.usage.get("version"),
+        transcript_of(found),
+        is_temporary=found.conversation.temporary_until is not None,
+    )
+
+
+def transcript_of(answer: Message) -> dict[str, Any]:
+    """Return the current question and answer."""
+    before = answer.conversation.messages.filter(pk__lt=answer.pk, role=Message.Role.USER)
+    question = before.last()
+    return {
+        "question": {} if question is None else said_in(question),
+        "answer": said_in(answer),
+    }
+
+
+def said_in(message: Message) -> dict[str, Any]:
+    titles = [one.get("title") or one.get("url") or "" for one in message.attachments]
+    at = message.created_at.isoformat()
+    return {"text": message.text[:LONGEST_TEXT], "files": titles, "at": at}

@@ -1,0 +1,99 @@
+"""Search for the command palette: conversations, applications and pages."""
+
+from typing import Any
+
+from django.http import HttpRequest, JsonResponse
+from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy
+from django.views.decorators.http import require_safe
+
+from apps.accounts.caller import Caller
+from apps.catalog.access import usable
+from apps.chat.visitors import visitor
+from apps.conversations.access import own
+from apps.conversations.keeping.search import begin_of, search_in
+from apps.conversations.models import Conversation
+
+MOST_OF_A_KIND = 6
+LONGEST_QUERY = 200
+LONGEST_DETAIL = 100
+PAGES = (
+    (gettext_lazy("Settings"), gettext_lazy("Appearance and behavior"), "settings"),
+    (gettext_lazy("All apps"), gettext_lazy("Start a conversation"), "index"),
+    (
+        gettext_lazy("Connections"),
+        gettext_lazy("Services that tools can use for you"),
+        "connections",
+    ),
+    (gettext_lazy("Approvals"), gettext_lazy("Tools that don’t ask you again"), "approvals"),
+)
+OF_PEOPLE = (
+    (gettext_lazy("Prompts"), gettext_lazy("Texts that you insert with “/”"), "prompts"),
+    (gettext_lazy("Account"), gettext_lazy("Name, picture, sign-in"), "account"),
+    (gettext_lazy("Notes"), gettext_lazy("Notes that you and your agents write"), "notes"),
+    (gettext_lazy("Memory"), gettext_lazy("Your memories"), "memory"),
+    (gettext_lazy("Scheduled"), gettext_lazy("Schedules"), "schedules"),
+)
+
+
+@require_safe
+def find(request: HttpRequest) -> JsonResponse:
+    """Return the results, such as `{"groups": [{"title": "Applications", "found": [{"title",
+    "detail", "url"}]}]}`.
+    """
+    caller = visitor(request)
+    words = request.GET.get("q", "").strip()[:LONGEST_QUERY]
+    groups = [
+        {"title": title, "found": found}
+        for title, found in (
+            (gettext("Conversations"), conversations(caller, words)),
+            (gettext("Apps"), applications(caller, words)),
+            (gettext("Pages"), pages(caller, words)),
+        )
+        if found
+    ]
+    return JsonResponse({"groups": groups}, headers={"Cache-Control": "no-store"})
+
+
+def conversations(caller: Caller, words: str) -> list[dict[str, Any]]:
+    """Return the conversations that contain the words; without words, the newest ones."""
+    mine = own(caller).select_related("application")
+    if not words:
+        return [of_conversation(row, "") for row in mine[:MOST_OF_A_KIND]]
+    hits = search_in(own(caller), words, MOST_OF_A_KIND)
+    rows = mine.in_bulk([hit.id for hit in hits])
+    return [of_conversation(rows[hit.id], hit.excerpt) for hit in hits if hit.id in rows]
+
+
+def of_conversation(row: Conversation, excerpt: str) -> dict[str, Any]:
+    detail = shorten_excerpt(excerpt) or row.application_title
+    address = reverse("conversation", args=[row.application_slug, row.pk])
+    return found_entry(row.title or gettext("Untitled"), detail, address)
+
+
+def shorten_excerpt(excerpt: str) -> str:
+    if len(excerpt) <= LONGEST_DETAIL:
+        return excerpt
+    return f"{begin_of(excerpt, LONGEST_DETAIL)}…"
+
+
+def applications(caller: Caller, words: str) -> list[dict[str, Any]]:
+    rows = usable(caller).filter(title__icontains=words).only("slug", "title", "description")
+    return [
+        found_entry(row.title, row.description[:LONGEST_DETAIL], reverse("chat", args=[row.slug]))
+        for row in rows[:MOST_OF_A_KIND]
+    ]
+
+
+def pages(caller: Caller, words: str) -> list[dict[str, Any]]:
+    offered = PAGES if caller.user_id is None else (*PAGES, *OF_PEOPLE)
+    wanted = words.lower()
+    return [
+        found_entry(str(title), str(detail), reverse(name))
+        for title, detail, name in offered
+        if wanted in f"{title} {detail}".lower()
+    ]
+
+
+def found_entry(title: str, detail: str, url: str) -> dict[str, Any]:
+    return {"title": title, "detail": detail, "url": url}

@@ -1,0 +1,58 @@
+"""Fetches turns of a conversation that an open page has not loaded yet."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_safe
+
+from apps.chat.visitors import find_conversation
+from apps.chat.window import turns_after, turns_around, turns_before, whole_turn
+from apps.conversations.models import Conversation
+from apps.doors.event_json import to_json
+from apps.errors import Refused
+
+HOW = gettext_lazy(
+    "Use before, after or run with the id of a run, or message with the id of a message."
+)
+
+
+@require_safe
+@never_cache
+@gzip_page
+def turns(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Return turns before or after a run, turns around a message, or one whole turn, as the query
+    requests.
+
+    Raises Http404 for a conversation of another visitor and for turns that are not displayed.
+    """
+    found = find_conversation(request, slug, conversation)
+    asked = {name: str(value) for name, value in request.GET.items() if value}
+    try:
+        [(name, value)] = asked.items()
+        told = look_up(found, name, UUID(value))
+    except ValueError:
+        return HttpResponse(HOW, status=400, content_type="text/plain; charset=utf-8")
+    except Refused as error:
+        raise Http404(str(error)) from error
+    return HttpResponse(to_json(told), content_type="application/json")
+
+
+def look_up(conversation: Conversation, name: str, wanted: UUID) -> dict[str, Any]:
+    """Return the requested turns. Raises ValueError for an unknown name, and `Refused` for turns
+    that are not displayed.
+    """
+    match name:
+        case "before":
+            return turns_before(conversation, wanted).to_dict()
+        case "after":
+            return turns_after(conversation, wanted).to_dict()
+        case "message":
+            return turns_around(conversation, wanted).to_dict()
+        case "run":
+            return {"turns": [whole_turn(conversation, wanted)], "before": None}
+        case _:
+            raise ValueError(name)

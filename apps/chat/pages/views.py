@@ -1,0 +1,218 @@
+"""The pages for applications, new conversations and earlier ones; renaming, downloading and
+deleting.
+"""
+
+from collections.abc import Iterable
+from urllib.parse import quote, urlencode
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.catalog.access import usable
+from apps.catalog.icons.images import MEDIA_TYPES, image_of
+from apps.chat.exports.conversation import document, export_name, markdown
+from apps.chat.models import PinnedApplication
+from apps.chat.pages.data import conversation_data, data_of
+from apps.chat.rail import content
+from apps.chat.visitors import (
+    ConversationMoved,
+    account_user,
+    find_conversation,
+    visitor,
+    with_sign_in,
+)
+from apps.conversations.access import own_lasting, person_stream, why_ended
+from apps.conversations.keeping import arrangement
+from apps.conversations.listing import LISTED_CONVERSATIONS
+from apps.conversations.mirror import mirror
+from apps.conversations.models import Conversation
+from apps.conversations.outcome.context_use import context_usage
+from apps.live.hub import HUB
+from apps.live.journal.notifications import announce_growth
+
+LONGEST_TITLE = 200
+LONGEST_ADDRESSED = 8001
+"""Up to this many characters of a question in a URL are read.
+
+This is one more than the page accepts, so that the page reports a longer question.
+"""
+LOCKED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+"""This policy applies to icons: an SVG runs no scripts and loads nothing, even when it is opened by
+its URL.
+"""
+
+
+@require_safe
+@never_cache
+@ensure_csrf_cookie
+def index(request: HttpRequest) -> HttpResponse:
+    """Show a new conversation with the application that was used last, above all applications.
+
+    `q` fills in a question without sending it, on the page of `app` if it is given, else here.
+    """
+    caller = visitor(request)
+    applications = usable(caller).only("slug", "title", "description", "icon")
+    question = request.GET.get("q", "")[:LONGEST_ADDRESSED].strip()
+    if question and applications.filter(slug=request.GET.get("app", "")).exists():
+        return redirect(
+            f"{reverse('chat', args=[request.GET['app']])}?{urlencode({'q': question})}"
+        )
+    earlier = own_lasting(caller).exclude(application__in=usable(caller).values("pk"))
+    earlier = earlier.select_related("application")[:LISTED_CONVERSATIONS]
+    pins = set(
+        PinnedApplication.objects.filter(owner=caller.bucket).values_list("application", flat=True)
+    )
+    pinned = [one for one in applications if one.pk in pins]
+    others = [one for one in applications if one.pk not in pins]
+    recent = list(content.recent(caller))
+    context = {
+        "applications": applications,
+        "pinned": pinned,
+        "others": others,
+        "recent": content.recent_rows(caller, recent),
+        "earlier": by_application(earlier),
+        "question": question,
+    }
+    if not applications:
+        return render(request, "chat/index.html", context)
+    slug = recent[0].application_slug if recent else [*pinned, *others][0].slug
+    page = conversation_data(request, caller, slug, None)
+    page["attributes"]["greeting"] = greeting(request)
+    context |= {**page, "page_data": data_of(page), "new_chat": reverse("chat", args=(slug,))}
+    return render(request, "chat/home.html", context)
+
+
+def greeting(request: HttpRequest) -> str:
+    if not request.user.is_authenticated:
+        return gettext("What can I help you with?")
+    user = account_user(request)
+    return gettext("Hello, {name}").format(name=user.first_name or user.get_username())
+
+
+def by_application(conversations: Iterable[Conversation]) -> list[list[Conversation]]:
+    """Group conversations by application and preserve their order."""
+    found: dict[int | None, list[Conversation]] = {}
+    for conversation in conversations:
+        application = conversation.application_id or conversation.former_application
+        found.setdefault(application, []).append(conversation)
+    return list(found.values())
+
+
+@require_safe
+@never_cache
+@ensure_csrf_cookie
+@with_sign_in
+def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> HttpResponse:
+    caller = visitor(request)
+    try:
+        page = conversation_data(request, caller, slug, conversation)
+    except ConversationMoved as moved:
+        return redirect("conversation", moved.slug, conversation)
+    context = {
+        **page,
+        "page_data": data_of(page),
+        "new_chat": reverse(
+            "index" if page["ended"] else "chat", args=() if page["ended"] else (slug,)
+        ),
+    }
+    return render(request, "chat/chat.html", context)
+
+
+@require_safe
+@never_cache
+def page_data(request: HttpRequest, slug: str, conversation: UUID | None = None) -> JsonResponse:
+    """Return the data that an open page needs to show another conversation."""
+    caller = visitor(request)
+    return JsonResponse(data_of(conversation_data(request, caller, slug, conversation)))
+
+
+@require_POST
+def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Change the title. Raises Http404 for a conversation of another visitor."""
+    found = find_conversation(request, slug, conversation)
+    title = " ".join(request.POST.get("title", "").split())
+    if not title or len(title) > LONGEST_TITLE:
+        text = gettext("Enter a title of 1 to {limit} characters.").format(limit=LONGEST_TITLE)
+        return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
+    arrangement.change(found, title=title)
+    mirror(found.pk)
+    announce(found)
+    return redirect("conversation", slug, conversation)
+
+
+@require_POST
+def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Hide a conversation and stop an answer that is being written. It is erased later."""
+    found = find_conversation(request, slug, conversation)
+    caller = visitor(request)
+    arrangement.delete(HUB, caller, found, slug)
+    announce(found)
+    return redirect("index") if why_ended(caller, found) else redirect("chat", slug)
+
+
+@require_POST
+def keep(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Convert a temporary conversation into a normal one."""
+    found = find_conversation(request, slug, conversation)
+    arrangement.keep(found)
+    announce(found)
+    return redirect("conversation", slug, conversation)
+
+
+@require_safe
+@never_cache
+@with_sign_in
+def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Return the displayed path as Markdown, or with `?format=json` the whole tree.
+
+    Raises Http404 for a conversation of another visitor.
+    """
+    found = find_conversation(request, slug, conversation)
+    response: HttpResponse
+    match request.GET.get("format", "markdown"):
+        case "markdown":
+            ending = "md"
+            response = HttpResponse(markdown(found), content_type="text/markdown; charset=utf-8")
+        case "json":
+            ending = "json"
+            response = JsonResponse(document(found), json_dumps_params={"ensure_ascii": False})
+        case _:
+            text = "format: write markdown or json."
+            return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
+    name = quote(export_name(found, ending), safe="")
+    response["Content-Disposition"] = f"attachment; filename*=UTF-8''{name}"
+    return response
+
+
+@require_safe
+@never_cache
+def usage(request: HttpRequest, slug: str, conversation: UUID) -> JsonResponse:
+    """Return how much of the model's context window is used. Raises Http404 for a conversation of
+    another user.
+    """
+    return JsonResponse(context_usage(find_conversation(request, slug, conversation)))
+
+
+def announce(conversation: Conversation) -> None:
+    """Notify the owner's other pages that their list has changed."""
+    async_to_sync(announce_growth)(person_stream(conversation.owner))
+
+
+@require_safe
+def application_icon(request: HttpRequest, name: str) -> HttpResponse:
+    """Return the image with this name. Raises Http404."""
+    content = image_of(name)
+    if content is None:
+        raise Http404("This image does not exist.")
+    answer = HttpResponse(content, content_type=MEDIA_TYPES[name.rpartition(".")[2]])
+    answer["Content-Security-Policy"] = LOCKED
+    answer["X-Content-Type-Options"] = "nosniff"
+    answer["Cache-Control"] = "public, max-age=31536000, immutable"
+    return answer

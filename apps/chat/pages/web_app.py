@@ -1,0 +1,82 @@
+"""The manifest, the service worker and the offline page that a browser needs to install the page as
+an app.
+"""
+
+import hashlib
+import json
+
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.templatetags.static import static
+from django.urls import reverse
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
+
+NAME = "QuickApps"
+PAPER = "#faf9f6"
+"""The background has this colour while the page starts: `--paper` of the light theme."""
+ICON_SIZES = (192, 512)
+"""Chromium requires icons of these sizes in pixels."""
+OFFLINE_FILES = (
+    "chat/styles/tokens.css",
+    "chat/styles/typeface.css",
+    "chat/fonts/inter-latin.woff2",
+    "chat/styles/elements.css",
+    "chat/styles/layout.css",
+    "chat/styles/index.css",
+    "chat/scripts/site/theme.js",
+    "chat/scripts/site/offline.js",
+    "chat/images/icon.svg",
+)
+"""The offline page needs all of these files."""
+
+
+@require_safe
+@cache_control(max_age=3600)
+def web_manifest(request: HttpRequest) -> JsonResponse:
+    icons = [
+        {
+            "src": static(f"chat/images/icon-{size}.png"),
+            "sizes": f"{size}x{size}",
+            "type": "image/png",
+            "purpose": "any maskable",
+        }
+        for size in ICON_SIZES
+    ]
+    drawn = {"src": static("chat/images/icon.svg"), "sizes": "any", "type": "image/svg+xml"}
+    manifest = {
+        "name": NAME,
+        "short_name": NAME,
+        "id": "/",
+        "start_url": "/",
+        "scope": "/",
+        "display": "standalone",
+        "background_color": PAPER,
+        "theme_color": PAPER,
+        "icons": [drawn, *icons],
+    }
+    return JsonResponse(manifest, content_type="application/manifest+json")
+
+
+@require_safe
+@cache_control(no_cache=True)
+def service_worker(request: HttpRequest) -> HttpResponse:
+    """Return the service worker. It must be at the root to serve all pages."""
+    files = [static(name) for name in OFFLINE_FILES]
+    installed = getattr(staticfiles_storage, "manifest_hash", "")
+    # If the files change, the worker changes as well, and deletes the cache of the previous one.
+    version = hashlib.sha256("\n".join([installed, *files]).encode()).hexdigest()[:12]
+    context = {"version": version, "files": json.dumps([reverse("offline"), *files])}
+    text = render_to_string("chat/service_worker.js", context)
+    return HttpResponse(text, content_type="text/javascript; charset=utf-8")
+
+
+@require_safe
+@cache_control(no_cache=True)
+def offline(request: HttpRequest) -> HttpResponse:
+    """Return the page that the worker shows when the server cannot be reached. It contains no user
+    data.
+    """
+    # Rendered without the request: browsers cache the page, so it must not show who was signed in.
+    return HttpResponse(render_to_string("chat/offline.html"))

@@ -1,0 +1,102 @@
+"""The pages of users' own prompts."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext, ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.catalog.saved_prompts import SavedPrompt, offered_prompts, own_prompts
+from apps.chat.prompts.form import PromptForm
+from apps.chat.prompts.transfer import IMPORT_BYTES, export_prompts, import_prompts
+from apps.chat.visitors import account_user, visitor
+from apps.errors import Refused
+
+
+@login_required
+@require_safe
+@never_cache
+def prompts(request: HttpRequest) -> HttpResponse:
+    return listing(request)
+
+
+def listing(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
+    caller = visitor(request)
+    context = {
+        "prompts": own_prompts(caller.user_id),
+        "shared": offered_prompts(caller).filter(user=None).select_related("team__group"),
+        "problem": problem,
+        "example": "{{" + gettext("topic") + "}}",
+    }
+    return render(request, "chat/prompts.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def new(request: HttpRequest) -> HttpResponse:
+    return save_prompt(request, SavedPrompt(user=account_user(request)))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def edit(request: HttpRequest, pk: int) -> HttpResponse:
+    """Edit a prompt. Raises Http404 for a prompt of another user."""
+    return save_prompt(request, get_object_or_404(own_prompts(account_user(request).pk), pk=pk))
+
+
+def save_prompt(request: HttpRequest, row: SavedPrompt) -> HttpResponse:
+    form = PromptForm(row, request.POST if request.method == "POST" else None)
+    if not form.is_bound or not form.is_valid():
+        status = 400 if form.is_bound else 200
+        context = {"form": form, "is_new": row.pk is None}
+        return render(request, "chat/prompt_edit.html", context, status=status)
+    form.save()
+    messages.success(
+        request,
+        gettext("Saved. Write /{name} in a message to insert it.").format(name=form.instance.name),
+    )
+    return redirect("prompts")
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete a prompt. Raises Http404 for a prompt of another user."""
+    row = get_object_or_404(own_prompts(account_user(request).pk), pk=pk)
+    row.delete()
+    messages.success(request, f"/{row.name} was deleted.")
+    return redirect("prompts")
+
+
+@login_required
+@require_safe
+@never_cache
+def export(request: HttpRequest) -> HttpResponse:
+    answer = JsonResponse(export_prompts(account_user(request).pk), json_dumps_params={"indent": 2})
+    answer["Content-Disposition"] = 'attachment; filename="prompts.json"'
+    return answer
+
+
+@login_required
+@require_POST
+def import_file(request: HttpRequest) -> HttpResponse:
+    """Import the form field `file`, a document that was exported here."""
+    sent = request.FILES.get("file")
+    if sent is None:
+        return listing(request, gettext("Choose a file first."), 400)
+    try:
+        # Read one byte more than the limit, so that the whole file is never in memory.
+        count = import_prompts(account_user(request).pk, sent.read(IMPORT_BYTES + 1))
+    except Refused as error:
+        return listing(request, gettext("Nothing was imported. {error}").format(error=error), 400)
+    messages.success(
+        request,
+        ngettext("{count} prompt imported.", "{count} prompts imported.", count).format(
+            count=count
+        ),
+    )
+    return redirect("prompts")

@@ -1,0 +1,64 @@
+"""Export and import of a user's prompts as one JSON document."""
+
+from typing import Any
+
+from django.db import transaction
+from django.forms.utils import ErrorDict
+from django.utils.translation import gettext
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from apps.catalog.saved_prompts import MOST_OF_A_PERSON, SavedPrompt, own_prompts
+from apps.chat.prompts.form import PromptForm
+from apps.doors.bodies import first_problem
+from apps.errors import Refused, TooLarge
+
+IMPORT_BYTES = 12 * 1024 * 1024
+
+
+class PromptEntry(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    name: str
+    title: str = ""
+    text: str
+
+
+class PromptFile(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    prompts: list[PromptEntry] = Field(max_length=MOST_OF_A_PERSON)
+
+
+def export_prompts(user: int) -> dict[str, Any]:
+    rows = own_prompts(user).values("name", "title", "text")
+    return {"prompts": list(rows)}
+
+
+@transaction.atomic
+def import_prompts(user: int, content: bytes) -> int:
+    """Add the prompts of a document, replacing prompts of the same name. Raises `Refused`."""
+    entries = read_prompts(content)
+    known = {row.name: row for row in own_prompts(user)}
+    for place, entry in enumerate(entries):
+        row = known.get(entry.name) or SavedPrompt(user_id=user)
+        form = PromptForm(row, {**entry.model_dump(), "title": entry.title or entry.name})
+        if not form.is_valid():
+            raise Refused("bad_prompt", first_mistake(place, form.errors))
+        known[entry.name] = form.save()
+    return len(entries)
+
+
+def read_prompts(content: bytes) -> list[PromptEntry]:
+    """Parse the document. Raises `Refused`, which names the invalid field."""
+    if len(content) > IMPORT_BYTES:
+        raise TooLarge("too_large", gettext("The file has more than 12 MB."))
+    try:
+        return PromptFile.model_validate_json(content).prompts
+    except ValidationError as error:
+        raise Refused("bad_file", f"{first_problem(error)}.") from error
+
+
+def first_mistake(place: int, errors: ErrorDict) -> str:
+    field, texts = next(iter(errors.items()))
+    text = texts[0]
+    return str(text) if field == "__all__" else f"prompts.{place}.{field}: {text}"

@@ -1,0 +1,213 @@
+"""The content of the sidebar: a user's conversations page by page, and changes of them."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.accounts.caller import Caller
+from apps.catalog.access import usable
+from apps.catalog.models import Application
+from apps.chat.models import PinnedApplication
+from apps.chat.templatetags.tiles import tile_data
+from apps.conversations.access import continuable, own_lasting
+from apps.conversations.models import Conversation, Folder
+from apps.datetimes import read_datetime
+from apps.errors import Refused
+from apps.live.models import Run
+
+PAGE = 50
+"""One page contains this many rows."""
+MOST_PINNED = 200
+RECENT = 3
+MOST_APPLICATIONS = 5
+MOST_CHANGED = 200
+"""One update contains up to this many rows. After more changes, the page fetches its list again."""
+SLACK = timedelta(seconds=60)
+"""Changes are read with this overlap, because clocks differ between processes, and rows are stored
+slightly after their time.
+"""
+
+Part = Literal["main", "pinned", "archived"]
+
+
+@dataclass(frozen=True, slots=True)
+class RailPage:
+    """Contains a page of rows. `next` is the cursor of the following page, or "" on the last one."""
+
+    rows: list[dict[str, Any]]
+    next: str
+
+
+def first_page(caller: Caller) -> dict[str, Any]:
+    """Return the content of the sidebar for the first load of a page."""
+    pinned = of_part(caller, "pinned").select_related("application")[:MOST_PINNED]
+    main, end = newest(of_part(caller, "main"))
+    return {
+        "conversations": rows_of(caller, [*pinned, *main]),
+        "next": end,
+        "folders": folders_of(caller),
+    }
+
+
+def of_part(caller: Caller, part: Part) -> QuerySet[Conversation]:
+    if part == "archived":
+        return own_lasting(caller).filter(archived_at__isnull=False)
+    kept = own_lasting(caller).filter(archived_at=None)
+    if part == "pinned":
+        return kept.filter(pinned_at__isnull=False)
+    return kept.filter(pinned_at=None, folder=None)
+
+
+def recent(caller: Caller) -> QuerySet[Conversation]:
+    """Return the newest conversations that can be continued."""
+    kept = own_lasting(caller).filter(archived_at=None, application__in=usable(caller).values("pk"))
+    return kept.select_related("application").order_by("-updated_at", "-pk")[:RECENT]
+
+
+def recent_rows(caller: Caller, found: Iterable[Conversation]) -> list[dict[str, Any]]:
+    states = states_of(caller)
+    return [row_of(one, states.get(one.pk, ""), is_continuable=True) for one in found]
+
+
+def applications(caller: Caller) -> list[Application]:
+    """Return the applications that the user pinned, or the ones they used last."""
+    offered, rows = usable(caller), PinnedApplication.objects.filter(owner=caller.bucket)
+    pinned = list(rows.values_list("application", flat=True))
+    if pinned and (found := list(offered.filter(pk__in=pinned)[:MOST_APPLICATIONS])):
+        return found
+    newest = own_lasting(caller).filter(archived_at=None, application__isnull=False)
+    used = newest.order_by("-updated_at").values_list("application", flat=True)[:PAGE]
+    return list(offered.filter(pk__in=list(dict.fromkeys(used))[:MOST_APPLICATIONS]))
+
+
+def of_folder(caller: Caller, folder: int) -> QuerySet[Conversation]:
+    return own_lasting(caller).filter(archived_at=None, pinned_at=None, folder=folder)
+
+
+def read_page(caller: Caller, found: QuerySet[Conversation], after: str = "") -> RailPage:
+    """Return a page of conversations, newest first, starting after the cursor. Raises `Refused`."""
+    shown, end = newest(found, after)
+    return RailPage(rows_of(caller, shown), end)
+
+
+def newest(found: QuerySet[Conversation], after: str = "") -> tuple[list[Conversation], str]:
+    """Return a page of conversations and its end cursor, which is "" on the last page. Raises
+    `Refused`.
+    """
+    if after:
+        moment, pk = read_cursor(after)
+        found = found.filter(updated_at__lte=moment).exclude(updated_at=moment, pk__gte=pk)
+    found = found.select_related("application").order_by("-updated_at", "-pk")
+    rows = list(found[: PAGE + 1])
+    shown = rows[:PAGE]
+    end = f"{shown[-1].updated_at.isoformat()} {shown[-1].pk}" if len(rows) > PAGE else ""
+    return shown, end
+
+
+def read_cursor(written: str) -> tuple[datetime, UUID]:
+    """Parse a cursor of `newest`. Raises `Refused`."""
+    moment, _, pk = written.rpartition(" ")
+    try:
+        return read_datetime(moment), UUID(pk)
+    except ValueError:
+        raise Refused(
+            "bad_request", "after: use the value of `next` from the previous page."
+        ) from None
+
+
+def rows_of(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:
+    """Return the rows of the list. `state` is running, waiting, unread or done."""
+    shown, states = list(conversations), states_of(caller)
+    open_ones = continuable(caller, shown)
+    return [row_of(one, states.get(one.pk, ""), one.application_id in open_ones) for one in shown]
+
+
+def states_of(caller: Caller) -> dict[UUID, str]:
+    """Return the states of the conversations that are being answered."""
+    going = Run.objects.filter(bucket=caller.bucket, status__in=Run.OPEN)
+    return {
+        stream: "waiting" if status == Run.Status.WAITING else "running"
+        for stream, status in going.values_list("stream", "status")
+    }
+
+
+def row_of(conversation: Conversation, state: str, is_continuable: bool) -> dict[str, Any]:
+    application = conversation.application
+    slug, title = conversation.application_slug, conversation.application_title
+    drawn = tile_data(title, slug, "" if application is None else application.icon)
+    return {
+        "id": str(conversation.pk),
+        "title": conversation.title,
+        "updated_at": conversation.updated_at.isoformat(),
+        "state": state or ("unread" if conversation.is_unread else "done"),
+        "address": reverse("conversation", args=(slug, conversation.pk)),
+        "application": {"title": title, "ended": not is_continuable, **drawn},
+        "folder": conversation.folder_id,
+        "pinned": conversation.pinned_at is not None,
+        "archived": conversation.archived_at is not None,
+    }
+
+
+def folders_of(caller: Caller) -> list[dict[str, Any]]:
+    rows = Folder.objects.filter(owner=caller.bucket)
+    return [{"id": row.pk, "name": row.name, "collapsed": row.is_collapsed} for row in rows]
+
+
+@dataclass
+class RailNews:
+    """Remembers the state of the sidebar that one page received last, so that only changes are
+    sent.
+    """
+
+    since: datetime = field(default_factory=lambda: timezone.now() - SLACK)
+    told: dict[UUID, dict[str, Any] | None] = field(default_factory=dict)
+    lively: frozenset[UUID] = frozenset()
+    """These conversations were being answered or unread. The end of these states changes no
+    timestamp.
+    """
+
+    def read(self, caller: Caller) -> dict[str, Any] | None:
+        """Return the changed rows and the IDs of deleted conversations, or None without changes.
+
+        If `is_whole` is false, the list of changes is incomplete and the page must fetch its list
+        again.
+        """
+        now = timezone.now()
+        states = states_of(caller)
+        unread = (
+            own_lasting(caller).filter(is_unread=True).values_list("pk", flat=True)[:MOST_CHANGED]
+        )
+        lively = frozenset([*list(states)[:MOST_CHANGED], *unread])
+        found = find_changed(caller, self.since, lively | self.lively)
+        open_ones = continuable(caller, found[:MOST_CHANGED])
+        fresh = {
+            one.pk: row_of(one, states.get(one.pk, ""), one.application_id in open_ones)
+            if one.deleted_at is None
+            else None
+            for one in found[:MOST_CHANGED]
+        }
+        new = {pk: row for pk, row in fresh.items() if pk not in self.told or self.told[pk] != row}
+        self.told, self.lively, self.since = fresh, lively, now - SLACK
+        if not new:
+            return None
+        return {
+            "conversations": [row for row in new.values() if row is not None],
+            "deleted": [str(pk) for pk, row in new.items() if row is None],
+            "is_whole": len(found) <= MOST_CHANGED,
+        }
+
+
+def find_changed(caller: Caller, since: datetime, lively: Collection[UUID]) -> list[Conversation]:
+    """Return the conversations that changed since then, including deleted ones."""
+    # One query per index: for some unions of conditions a database would read whole tables.
+    mine = Conversation.objects.filter(owner=caller.bucket, temporary_until=None)
+    mine = mine.select_related("application")
+    asked = (Q(updated_at__gte=since), Q(arranged_at__gte=since), Q(pk__in=lively))
+    found = {one.pk: one for which in asked for one in mine.filter(which)[: MOST_CHANGED + 1]}
+    return sorted(found.values(), key=lambda one: one.updated_at, reverse=True)

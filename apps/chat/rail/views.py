@@ -1,0 +1,198 @@
+"""Requests of the sidebar: pages of the list, search, and the order and folders of conversations."""
+
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from apps.accounts.caller import Caller
+from apps.chat.file_views import check_length, with_json_errors
+from apps.chat.models import PinnedApplication
+from apps.chat.rail import content
+from apps.chat.visitors import find_application, find_conversation, visitor
+from apps.conversations.access import own, own_lasting, person_stream, record_denial, under
+from apps.conversations.asking import handovers
+from apps.conversations.asking.folder_content import add_file, folder_document, instruct
+from apps.conversations.files.folder import describe_file
+from apps.conversations.keeping import arrangement
+from apps.conversations.keeping.search import search_in
+from apps.conversations.models import Conversation, Folder
+from apps.errors import Refused
+from apps.live.journal.notifications import announce_growth
+
+MOST_HITS = 20
+LONGEST_QUERY = 500
+
+
+@require_GET
+@never_cache
+@with_json_errors
+def conversations(request: HttpRequest) -> HttpResponseBase:
+    """Return a page of the list, of a folder with `?folder=`, or of the archive with
+    `?part=archived`.
+
+    Without `after`, the first page is returned, with pinned conversations and the folders.
+    """
+    caller, after = visitor(request), request.GET.get("after", "")
+    folder, part = request.GET.get("folder", ""), request.GET.get("part", "main")
+    if folder:
+        found = content.of_folder(caller, arrangement.find_folder(caller, folder).pk)
+    elif part == "archived":
+        found = content.of_part(caller, "archived")
+    elif part != "main":
+        raise Refused("bad_request", "part: use main or archived.")
+    elif not after:
+        return JsonResponse(content.first_page(caller))
+    else:
+        found = content.of_part(caller, "main")
+    page = content.read_page(caller, found, after)
+    return JsonResponse({"conversations": page.rows, "next": page.next})
+
+
+@require_GET
+@never_cache
+@with_json_errors
+def search(request: HttpRequest) -> HttpResponseBase:
+    """Return the conversations, including archived ones, with the words of `?q=` in their titles or
+    messages.
+    """
+    caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
+    hits = search_in(own_lasting(caller), query, MOST_HITS)
+    found = own(caller).select_related("application").in_bulk([hit.id for hit in hits])
+    shown = [hit for hit in hits if hit.id in found]
+    rows = content.rows_of(caller, [found[hit.id] for hit in shown])
+    return JsonResponse(
+        {
+            "hits": [
+                {**row, "excerpt": hit.excerpt, "message": hit.message}
+                for row, hit in zip(rows, shown, strict=True)
+            ]
+        }
+    )
+
+
+@require_POST
+@with_json_errors
+def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
+    """Pin, archive or move a conversation, and return its row."""
+    found, caller = find_conversation(request, slug, conversation), visitor(request)
+    arrangement.arrange(caller, found, request.POST)
+    return read_state_response(caller, conversation)
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@with_json_errors
+def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
+    """Return the applications that can continue the conversation; a POST chooses the `application`."""
+    found, caller = find_conversation(request, slug, conversation), visitor(request)
+    if request.method == "GET":
+        return JsonResponse({"applications": handovers.successors(caller, found)})
+    handovers.hand_over(caller, found, request.POST.get("application", ""))
+    return read_state_response(caller, conversation)
+
+
+@require_POST
+@with_json_errors
+def restore(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
+    """Restore a deleted conversation. Raises Http404 if it was erased."""
+    caller = visitor(request)
+    mine = Conversation.objects.filter(owner=caller.bucket, deleted_at__isnull=False)
+    found = mine.filter(under(slug), pk=conversation).first()
+    if found is None:
+        record_denial(caller, conversation, slug)
+        raise Http404("It was permanently deleted.")
+    arrangement.restore(found)
+    return read_state_response(caller, conversation)
+
+
+@require_POST
+@with_json_errors
+def create_folder(request: HttpRequest) -> HttpResponseBase:
+    caller = visitor(request)
+    folder = arrangement.create_folder(caller, request.POST.get("name", ""))
+    return all_folders(caller, folder)
+
+
+@require_POST
+@with_json_errors
+def change_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
+    caller = visitor(request)
+    found = arrangement.find_folder(caller, str(folder))
+    arrangement.change_folder(caller, found, request.POST)
+    return all_folders(caller, found)
+
+
+@require_POST
+@with_json_errors
+def delete_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
+    caller = visitor(request)
+    arrangement.delete_folder(arrangement.find_folder(caller, str(folder)))
+    return all_folders(caller)
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@with_json_errors
+def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
+    """Return the folder's settings for its conversations; a POST changes its `instructions` first."""
+    found = arrangement.find_folder(visitor(request), str(folder))
+    if request.method == "POST":
+        instruct(found, request.POST.get("instructions", ""))
+    return JsonResponse(folder_document(found))
+
+
+# `take_file` checks the token: the check reads the whole form, so the length is checked first.
+@csrf_exempt
+@with_json_errors
+@require_POST
+def upload_to_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
+    check_length(request)
+    return take_file(request, folder)
+
+
+@csrf_protect
+def take_file(request: HttpRequest, folder: int) -> HttpResponseBase:
+    """Upload one file for a folder."""
+    caller = visitor(request)
+    found = arrangement.find_folder(caller, str(folder))
+    sent = request.FILES.getlist("file")
+    if len(sent) != 1:
+        raise Refused("bad_request", "file: send one file.")
+    stored = add_file(caller, found, sent[0].name or "", sent[0])
+    return JsonResponse(describe_file(stored), status=201)
+
+
+@require_POST
+def pin_application(request: HttpRequest, slug: str) -> HttpResponse:
+    """Pin or unpin an application. Raises Http404 if the user cannot use it."""
+    caller = visitor(request)
+    application = find_application(caller, slug)
+    if request.POST.get("pinned") == "true":
+        PinnedApplication.objects.get_or_create(owner=caller.bucket, application=application)
+    else:
+        PinnedApplication.objects.filter(owner=caller.bucket, application=application).delete()
+    return redirect("index")
+
+
+def read_state_response(caller: Caller, conversation: UUID) -> JsonResponse:
+    announce(caller)
+    row = own(caller).select_related("application").get(pk=conversation)
+    return JsonResponse({"conversation": content.rows_of(caller, [row])[0]})
+
+
+def all_folders(caller: Caller, folder: Folder | None = None) -> JsonResponse:
+    announce(caller)
+    return JsonResponse(
+        {"folders": content.folders_of(caller), "folder": None if folder is None else folder.pk}
+    )
+
+
+def announce(caller: Caller) -> None:
+    """Notify the user's other pages that the list has changed."""
+    async_to_sync(announce_growth)(person_stream(caller.bucket))

@@ -1,0 +1,178 @@
+"""The page "Scheduled": users' schedules."""
+
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.caller import Caller
+from apps.catalog.access import usable
+from apps.catalog.models import Application
+from apps.catalog.resolve import named_version
+from apps.chat.scheduled.listing import list_schedules
+from apps.chat.visitors import visitor
+from apps.conversations.access import reference_of
+from apps.datetimes import zone_names
+from apps.schedules import proposals, user_schedules
+from apps.schedules.models import NEVER, Schedule
+from apps.schedules.schedule_sentences import next_words
+from apps.schedules.user_schedules import Owner
+from apps.triggers.schedules.clock import application_or_error
+from apps.triggers.schedules.due import fire_now
+from apps.triggers.schedules.form import ScheduleForm
+
+PAUSED = gettext_noop("You paused it.")
+ENDED = gettext_lazy("The schedule has no future times. Change its times first.")
+
+
+def owner_of(caller: Caller) -> Owner:
+    """Return the owner of the user's schedules. Raises `PermissionDenied` for a user without an
+    account.
+    """
+    if caller.user_id is None:
+        raise PermissionDenied
+    return Owner(caller.bucket, caller.user_id, caller.team, reference_of(caller))
+
+
+def find(request: HttpRequest, pk: UUID) -> Schedule:
+    """Return a schedule of the user. Raises Http404 if it does not exist or belongs to another
+    user.
+    """
+    return get_object_or_404(owner_of(visitor(request)).rows, pk=pk)
+
+
+@login_required
+@require_safe
+@never_cache
+def schedules(request: HttpRequest) -> HttpResponse:
+    caller = visitor(request)
+    rows = owner_of(caller).rows.select_related("application")
+    return render(request, "schedules/list.html", {"entries": list_schedules(rows, caller.bucket)})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def add(request: HttpRequest) -> HttpResponse:
+    caller = visitor(request)
+    row = owner_of(caller).new(0, Schedule.Maker.PERSON, {})
+    row.application_id = None  # type: ignore[assignment]
+    form = ScheduleForm(request.POST or None, instance=row, choices=usable(caller))
+    if form.is_valid():
+        try:
+            user_schedules.add(form.save(commit=False))
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, gettext("Scheduled: {words}.").format(words=row.words))
+            return redirect("schedules")
+    return show_form(request, form, gettext("New schedule"))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def edit(request: HttpRequest, pk: UUID) -> HttpResponse:
+    row = find(request, pk)
+    form = ScheduleForm(request.POST or None, instance=row, choices=usable(visitor(request)))
+    if form.is_valid():
+        try:
+            user_schedules.replan(form.save(commit=False))
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, gettext("Changed: {words}.").format(words=row.words))
+            return redirect("schedules")
+    return show_form(request, form, gettext("Change a schedule"))
+
+
+def show_form(request: HttpRequest, form: ScheduleForm, title: str) -> HttpResponse:
+    context = {"form": form, "title": title, "zones": zone_names()}
+    return render(request, "schedules/form.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_safe
+@never_cache
+def preview(request: HttpRequest) -> JsonResponse:
+    """Return the next times of an incomplete form as `{"words", "times", "problem"}`."""
+    row = owner_of(visitor(request)).new(0, Schedule.Maker.PERSON, {})
+    form = ScheduleForm(request.GET, instance=row, choices=Application.objects.none())
+    if problem := form.time_problem:
+        return JsonResponse({"words": "", "times": [], "problem": problem})
+    times = next_words(row.timing, row.check_from())
+    problem = "" if times else gettext(NEVER)
+    return JsonResponse({"words": row.words, "times": times, "problem": problem})
+
+
+@login_required
+@require_POST
+def run(request: HttpRequest, pk: UUID) -> HttpResponse:
+    row = find(request, pk)
+    name = named_version(row.application.slug, row.pinned_version)
+    resolved = async_to_sync(application_or_error)(name)
+    if fire_now({row.target: resolved}, row.pk, timezone.now()):
+        messages.success(request, gettext("The schedule is running now."))
+    else:
+        row.refresh_from_db()
+        messages.error(
+            request,
+            gettext(row.last_problem) if row.last_problem else gettext("This was already deleted."),
+        )
+    return redirect("schedules")
+
+
+@login_required
+@require_POST
+def pause(request: HttpRequest, pk: UUID) -> HttpResponse:
+    user_schedules.pause(find(request, pk), PAUSED)
+    messages.success(request, gettext("Paused."))
+    return redirect("schedules")
+
+
+@login_required
+@require_POST
+def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
+    if user_schedules.resume_schedule(find(request, pk)):
+        messages.success(request, gettext("Resumed."))
+    else:
+        messages.error(request, ENDED)
+    return redirect("schedules")
+
+
+@login_required
+@require_POST
+def agree(request: HttpRequest, pk: UUID) -> HttpResponse:
+    try:
+        row = proposals.agree(find(request, pk))
+    except ValidationError as error:
+        messages.error(
+            request, " ".join([gettext("This change can’t be applied."), *error.messages])
+        )
+    else:
+        messages.success(request, gettext("Changed: {words}.").format(words=row.words))
+    return redirect("schedules")
+
+
+@login_required
+@require_POST
+def take_back(request: HttpRequest, pk: UUID) -> HttpResponse:
+    proposals.take_back(find(request, pk))
+    messages.success(request, gettext("Nothing was changed."))
+    return redirect("schedules")
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
+    find(request, pk).delete()
+    messages.success(request, gettext("Deleted."))
+    return redirect("schedules")

@@ -1,0 +1,144 @@
+"""The frames that the page sends over its WebSocket."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from apps.conversations.ask import LONGEST_SLUG, Ask
+from apps.conversations.interactions.answer_frames import Answer, AnswerFrame
+from apps.doors.bodies import LARGEST_FRAME_BYTES, first_problem
+from apps.errors import Refused, TooLarge
+from apps.integers import LARGEST_EXACT
+from apps.live.subagent_rows import LONGEST_SUBAGENT_KEY
+
+
+class Frame(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class OpenFrame(Frame):
+    """Follow a conversation, or none if `conversation` is null.
+
+    `application` is the slug of its application if it differs from that of the previous frame or of
+    the socket. `after` is the number of the newest event that the page has. With `window`, the
+    server first sends the last turns, each in one piece, and then single events.
+    """
+
+    type: Literal["open"]
+    conversation: UUID | None
+    application: str = Field(default="", max_length=LONGEST_SLUG)
+    after: int = Field(default=0, ge=0, le=LARGEST_EXACT)
+    window: bool = False
+
+
+class AskFrame(Ask):
+    type: Literal["ask"]
+
+
+class BranchSwitch(Frame):
+    """Show the newest path through the message in all tabs."""
+
+    type: Literal["branch.switch"]
+    conversation: UUID
+    message: UUID
+
+
+class TurnDelete(Frame):
+    """Permanently delete a question with its answers. The questions after them remain."""
+
+    type: Literal["turn.delete"]
+    conversation: UUID
+    message: UUID
+
+
+class StopFrame(Frame):
+    type: Literal["stop"]
+
+
+class SubagentStop(Frame):
+    """Stop one sub-agent of the answer by its key. The answer continues without it."""
+
+    type: Literal["helper.stop"]
+    key: str = Field(max_length=LONGEST_SUBAGENT_KEY)
+
+
+class WatchFrame(Frame):
+    """Subscribe to the list of conversations and to queued messages."""
+
+    type: Literal["watch"]
+
+
+class Visibility(Frame):
+    """Report whether the page is visible. Answers that end while it is hidden are unseen."""
+
+    type: Literal["visibility"]
+    hidden: bool
+
+
+class QueueChange(Frame):
+    """Change the text of a queued message, or pause or release it."""
+
+    type: Literal["queue.change"]
+    id: UUID
+    text: str | None = None
+    held: bool | None = None
+
+
+class QueueRemove(Frame):
+    type: Literal["queue.remove"]
+    id: UUID
+
+
+class QueueSend(Frame):
+    """Send a queued message now, and stop the running answer."""
+
+    type: Literal["queue.send"]
+    id: UUID
+
+
+QueueFrame = QueueChange | QueueRemove | QueueSend
+BranchFrame = BranchSwitch | TurnDelete
+ClientFrame = (
+    OpenFrame
+    | AskFrame
+    | StopFrame
+    | SubagentStop
+    | WatchFrame
+    | Visibility
+    | QueueFrame
+    | BranchFrame
+    | AnswerFrame
+)
+_client_frame: TypeAdapter[ClientFrame] = TypeAdapter(
+    Annotated[
+        OpenFrame
+        | AskFrame
+        | StopFrame
+        | SubagentStop
+        | WatchFrame
+        | Visibility
+        | QueueFrame
+        | BranchFrame
+        | Answer,
+        Field(discriminator="type"),
+    ]
+)
+
+
+def read_frame(frame: str | bytes) -> ClientFrame:
+    """Parse a frame. Raises `Refused`, which names the invalid field."""
+    if isinstance(frame, bytes):
+        raise Refused("bad_frame", "Frames must be JSON text; this one is binary.")
+    if is_too_large(frame):
+        raise TooLarge("too_large", "The frame is too large; the limit is 1 MiB.")
+    try:
+        return _client_frame.validate_json(frame)
+    except ValidationError as error:
+        raise Refused("bad_frame", f"The frame cannot be read. {first_problem(error)}.") from error
+
+
+def is_too_large(frame: str) -> bool:
+    if len(frame) * 4 <= LARGEST_FRAME_BYTES:
+        return False
+    return len(frame.encode("utf-8", "surrogatepass")) > LARGEST_FRAME_BYTES

@@ -1,0 +1,46 @@
+"""Updates for a tab in addition to its conversation: the list of conversations, folders, calls and
+the queue.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from apps.accounts.caller import Caller
+from apps.chat.rail.attention import attention
+from apps.chat.rail.content import RailNews, folders_of
+from apps.conversations.asking import queue
+from apps.doors.read_only_notice import read_only_notice
+
+
+@dataclass
+class TabNews:
+    """Remembers the last state that was sent, so that only changes are sent."""
+
+    rail: RailNews = field(default_factory=RailNews)
+    told: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Maps each type to its last frame."""
+
+    def read(self, caller: Caller, conversation: UUID | None) -> list[dict[str, Any]]:
+        """Return the frames of the changes; `conversation` is the followed one."""
+        news = self.rail.read(caller)
+        frames = [] if news is None else [{"type": "list.changed", **news}]
+        for frame in states(caller, conversation):
+            if self.told.get(frame["type"]) != frame:
+                self.told[frame["type"]] = frame
+                frames.append(frame)
+        return frames
+
+
+def states(caller: Caller, conversation: UUID | None) -> Iterator[dict[str, Any]]:
+    yield {"type": "folders.changed", "folders": folders_of(caller)}
+    yield {"type": "attention.changed", **attention(caller)}
+    yield {"type": "read_only.changed", "text": read_only_notice()}
+    if conversation is not None:
+        messages = queue.list_queue(caller, conversation)
+        yield {
+            "type": "queue.changed",
+            "conversation": str(conversation),
+            "messages": messages,
+        }

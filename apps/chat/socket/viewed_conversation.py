@@ -1,0 +1,218 @@
+"""The conversation that a tab shows: the first frame with its content, then new events."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from apps.accounts.caller import Caller
+from apps.chat.socket.frames import OpenFrame
+from apps.chat.window import last_turns
+from apps.conversations.access import find_conversation, mark_read
+from apps.conversations.branches import ShownEvents, outline, runs_of, shown_branches
+from apps.conversations.outcome.expired_results import results_expired
+from apps.conversations.temporary import note_left, note_seen
+from apps.doors.event_json import frame, to_json
+from apps.live import leases
+from apps.live.events import AnswerStored, NumberedEvent, join_texts
+from apps.live.hub import Hub
+from apps.live.journal import journal
+from apps.live.journal.notifications import listening
+from apps.live.process.sweeper import Sweeper
+from apps.live.replay import follow_events
+
+logger = logging.getLogger(__name__)
+
+CUT_OFF, RESTARTING = 3011, 3012
+"""These codes replace 1011 and 1012, which Daphne refuses to send. The page reconnects after either
+of them.
+"""
+FRAME_SECONDS = 0.04
+"""The server pauses for this many seconds after each batch of frames; events that arrive in the
+meantime are merged.
+
+The first token of an answer is sent without a pause.
+"""
+
+
+class ViewedConversation:
+    """Follows one conversation for a tab. `send` sends a frame as JSON; `close` closes the socket
+    with a code.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        sweeper: Sweeper,
+        send: Callable[[str], Awaitable[None]],
+        close: Callable[[int], Awaitable[None]],
+    ) -> None:
+        self.hub, self.sweeper = hub, sweeper
+        self.send, self.close = send, close
+        self.id: UUID | None = None
+        self.slug = ""
+        self.temporary: UUID | None = None
+        """The ID of the conversation is None unless it is temporary."""
+        self.viewer: asyncio.Task[None] | None = None
+        self.is_hidden = False
+        """True if the tab is in the background, where the user sees nothing."""
+
+    async def show(self, caller: Caller, slug: str, sent: OpenFrame) -> None:
+        """Follow the requested conversation, or none, instead of the previous one.
+
+        If it raises `Refused`, the previous one is still followed.
+        """
+        if sent.conversation != self.id:
+            await self.leave_temporary()
+        if sent.conversation is None:
+            await self.unfollow()
+            return
+        await self.sweeper.sweep(sent.conversation)
+        look = database_sync_to_async(open_conversation)
+        opened: OpenedConversation = await look(self.hub, caller, sent.conversation, sent, slug)
+        await self.unfollow()
+        await self.send(to_json(opened.frame))
+        self.id, self.slug = sent.conversation, slug
+        self.temporary = sent.conversation if opened.is_temporary else None
+        # Start this before the steps below, for which a new answer need not wait.
+        self.viewer = asyncio.create_task(self.view(sent.conversation, opened.after, opened.shown))
+        await self.mark_seen(sent.conversation)
+        await self.tell_expired(sent.conversation)
+
+    async def hide(self, hidden: bool) -> bool:
+        """Record whether the tab is hidden. Return True if answers that arrived while it was hidden
+        are now seen.
+        """
+        self.is_hidden = hidden
+        if hidden or self.id is None:
+            return False
+        await self.mark_seen(self.id)
+        return True
+
+    async def mark_seen(self, conversation: UUID) -> None:
+        if not self.is_hidden:
+            await database_sync_to_async(mark_read)(conversation)
+
+    async def tell_expired(self, conversation: UUID) -> None:
+        """Report the tool results that the model no longer reads, if there are any."""
+        if (told := await results_expired(conversation, self.slug)) is not None:
+            await self.send(to_json(told))
+
+    async def leave_temporary(self) -> None:
+        if self.temporary is not None:
+            await database_sync_to_async(note_left)(self.temporary)
+            self.temporary = None
+
+    async def unfollow(self) -> None:
+        if self.viewer is not None:
+            self.viewer.cancel()
+            await asyncio.wait([self.viewer])
+        self.viewer = self.id = None
+
+    async def view(self, conversation: UUID, after: int, shown: ShownEvents) -> None:
+        frames = FrameWriter()
+        try:
+            batches = follow_events(self.hub, conversation, after, idle=settings.HEARTBEAT_SECONDS)
+            async with listening(self.hub.streams, conversation), aclosing(batches):
+                async for batch in batches:
+                    if not batch:
+                        await self.tend(conversation)
+                        continue
+                    for said in join_texts(shown.select(batch)):
+                        if text := frames.write(conversation, said):
+                            await self.send(text)
+                    if any(isinstance(event, AnswerStored) for _, _, event in batch):
+                        await self.mark_seen(conversation)
+                        await self.tell_expired(conversation)
+                    await asyncio.sleep(FRAME_SECONDS)
+        except Exception:
+            logger.exception(
+                "Could not send events of conversation %s; its viewer is disconnected", conversation
+            )
+            await self.close(CUT_OFF)
+        else:
+            await self.close(RESTARTING)
+
+    async def tend(self, conversation: UUID) -> None:
+        """Run checks while no events arrive: resume an answer whose process has died, and extend
+        the life of a temporary conversation.
+        """
+        await self.sweeper.sweep(conversation)
+        if self.temporary == conversation:
+            await database_sync_to_async(note_seen)(conversation)
+
+
+class FrameWriter:
+    """Writes the frames of one socket, without values that are the same as in the previous frame."""
+
+    def __init__(self) -> None:
+        self.run = ""
+
+    def write(self, conversation: UUID, said: NumberedEvent) -> str:
+        """Return the frame as JSON, or "" for an event that is not shown."""
+        whole = frame(conversation, said)
+        if whole is None:
+            return ""
+        del whole["conversation"]
+        if whole["run"] == self.run:
+            del whole["run"]
+        else:
+            self.run = whole["run"]
+        return to_json(whole)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedConversation:
+    """Contains the first frame of an opened conversation, and filters the events after it.
+
+    Of the events that exist already, only those on the displayed path are sent.
+    """
+
+    frame: dict[str, Any]
+    after: int
+    shown: ShownEvents
+    is_temporary: bool
+
+
+def open_conversation(
+    hub: Hub, caller: Caller, conversation: UUID, sent: OpenFrame, application: str
+) -> OpenedConversation:
+    """Open a conversation. Raises `Refused`.
+
+    In the frame, `last` is the number of the newest event and `run` is the active run.
+    """
+    # Read this before the path: events up to this number that are not on the path are skipped.
+    stored = journal.last_number(conversation)
+    found = find_conversation(caller, conversation, application)
+    is_temporary = found.temporary_until is not None
+    if is_temporary:
+        note_seen(found.pk)
+    run = leases.open_run(found.pk)
+    going = None if run is None else run.pk
+    log = hub.streams.logs.get(found.pk)
+    tree = outline(found)
+    path = tree.shown(found.leaf_id)
+    runs = list(runs_of(path))
+    frame = {
+        "type": "conversation.opened",
+        "conversation": str(found.pk),
+        "title": found.title,
+        "last": max(stored, log.last if log is not None else 0),
+        "branches": shown_branches(tree, path, going),
+        "run": None if run is None else {"id": str(run.pk), "status": run.status},
+    }
+    shown = ShownEvents(stored, frozenset(runs))
+    if not sent.window:
+        return OpenedConversation(frame, sent.after, shown, is_temporary)
+    begun = None if going is None else journal.first_number(going)
+    after = stored if begun is None else begun - 1
+    # If a run begins or ends in the meantime, its events have higher numbers.
+    window = last_turns(runs, after, going)
+    frame = {**frame, "after": after, **window.to_dict()}
+    return OpenedConversation(frame, after, shown, is_temporary)

@@ -1,7 +1,0 @@
-import{b as t}from"./chunk-GDVCXHG5.js";import{html as r,LitElement as c,nothing as f}from"../vendor/lit.js";var o="notices";function m(){return i()&&Notification.permission==="granted"&&u()==="on"}function i(){return"Notification"in window&&isSecureContext}function u(){try{return localStorage.getItem(o)}catch{return null}}var s=class extends c{createRenderRoot(){return this}connectedCallback(){super.connectedCallback(),this.hidden=!i()}render(){let e=m(),a=i()&&Notification.permission==="denied";return r`<h3>${t("Notifications of this browser")}</h3>
-      <p role="status">${this.#t(e)}</p>
-      ${a?f:r`<div class="form-actions">
-            <button type="button" class="button" @click=${e?this.#i:this.#e}>
-              ${e?t("Switch them off"):t("Notify me in this browser")}
-            </button>
-          </div>`}`}#t(e){return e?t("On. A conversation that you are not looking at says that it answered or waits for you, and no more."):i()&&Notification.permission==="denied"?t("This browser forbids them for this site. Allow them in its settings first."):t("Off.")}async#e(){await Notification.requestPermission()==="granted"&&localStorage.setItem(o,"on"),this.requestUpdate()}#i(){localStorage.setItem(o,"off"),this.requestUpdate()}};customElements.define("browser-notices",s);var n=document.querySelector("#notice-form[data-new] [name=time_zone]");n instanceof HTMLInputElement&&(n.value=Intl.DateTimeFormat().resolvedOptions().timeZone||n.value);export{m as a,s as b};

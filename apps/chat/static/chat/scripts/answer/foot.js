@@ -1,0 +1,190 @@
+/** What can be done with an answer that is over, and how it came about. */
+
+import { html, LitElement, nothing } from "../../vendor/lit.js";
+import { ActionRow, branchActions, changeBranches } from "./actions.js";
+import { textOf } from "../session/answers.js";
+import { copy } from "../clipboard.js";
+import { feedbackOn } from "./feedback.js";
+import { figureLine } from "./figures.js";
+import { offeredModels } from "../session/offered-models.js";
+import { RowMenu } from "../rail/row-menu.js";
+import { canSpeak, hush, speak } from "./speech.js";
+import { gettext } from "../texts.js";
+
+const BRANCHES = { previous: gettext("Previous answer"), next: gettext("Next answer") };
+
+/**
+ * @import { Action } from "./actions.js"
+ * @import { Answer } from "../session/answers.js"
+ * @import { Branch } from "../session/frames.js"
+ * @import { Item } from "../rail/row-menu.js"
+ * @import { Question } from "../session/conversation.js"
+ */
+
+const COPIED_FOR = 2_000;
+/** Before the id of a model, in the name of an item. */
+const WITH = "with ";
+
+/** Dispatches `branch-ask` and `branch-change`, which bubble. */
+export class AnswerFoot extends LitElement {
+  static properties = {
+    answer: { attribute: false },
+    version: { attribute: false },
+    earlier: { attribute: false },
+    asked: { attribute: false },
+    branch: { attribute: false },
+    changeable: { attribute: false },
+    copied: { state: true },
+    reading: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** @type {Answer | undefined} */
+    this.answer = undefined;
+    this.version = 0;
+    /** @type {Answer[]} that it continues */
+    this.earlier = [];
+    /** @type {Question | undefined} that it answers */
+    this.asked = undefined;
+    /** @type {Branch | undefined} */
+    this.branch = undefined;
+    /** Whether the conversation can be changed now. */
+    this.changeable = false;
+    this.copied = false;
+    this.reading = false;
+  }
+
+  #redraw = () => this.requestUpdate();
+
+  createRenderRoot() {
+    return this;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    offeredModels.addEventListener("change", this.#redraw);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    offeredModels.removeEventListener("change", this.#redraw);
+    if (this.reading) hush();
+  }
+
+  render() {
+    const { answer } = this;
+    if (!answer) return nothing;
+    return html`<div class="answer-foot">
+      <action-row .label=${gettext("Actions of the answer")} .actions=${this.#actions()}></action-row>
+      <row-menu @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => this.#choose(detail)}></row-menu>
+      <span class="visually-hidden" aria-live="polite">${this.copied ? gettext("Copied") : ""}</span>
+      ${feedbackOn(answer.message?.id)} ${figureLine(answer)}
+    </div>`;
+  }
+
+  /** @returns {Action[]} */
+  #actions() {
+    /** @param {string} message @param {string} name */
+    const show = (message, name) => changeBranches(this, "branch.switch", message, name);
+    /** @type {(Action | false)[]} */
+    const actions = [
+      ...branchActions(this.branch, BRANCHES, !this.changeable, show),
+      this.#text() !== "" && {
+        name: "copy",
+        icon: this.copied ? "check" : "copy",
+        label: gettext("Copy as Markdown"),
+        run: () => this.#copy(this.#text()),
+      },
+      this.#changes !== "" && {
+        name: "again",
+        icon: "refresh-cw",
+        label: gettext("Answer again"),
+        run: () => this.#again(this.#changes),
+      },
+      this.reading && { name: "hush", icon: "square", label: gettext("Stop reading"), run: () => this.#hush() },
+      this.#items().length > 0 && {
+        name: "more",
+        icon: "ellipsis",
+        label: gettext("More about this answer"),
+        opensMenu: true,
+        run: (button) => this.#openMenu(button),
+      },
+    ];
+    return actions.filter((action) => action !== false);
+  }
+
+  /** @returns {Item[]} of the menu */
+  #items() {
+    const isText = this.#text() !== "";
+    const models = this.#changes ? offeredModels.all : [];
+    /** @type {(Item | false)[]} */
+    const items = [
+      isText && { name: "text", icon: "file-text", words: gettext("Copy as text") },
+      isText && canSpeak && { name: "read", icon: "volume-2", words: gettext("Read aloud") },
+      ...models.map(({ id, title }) => ({ name: `${WITH}${id}`, icon: "refresh-cw", words: gettext("Again with {title}", { title }) })),
+      this.#changes !== "" && { name: "delete", icon: "trash-2", words: gettext("Delete question and answer") },
+    ];
+    return items.filter((item) => item !== false);
+  }
+
+  /** @param {HTMLElement} button */
+  #openMenu(button) {
+    const menu = this.querySelector("row-menu");
+    if (menu instanceof RowMenu) void menu.open(this.#items(), button);
+  }
+
+  /** @param {string} name of an item */
+  #choose(name) {
+    if (name === "text") void this.#copy(this.#seen());
+    else if (name === "read") this.#readAloud();
+    else if (name === "delete") changeBranches(this, "turn.delete", this.#changes, "delete");
+    else this.#again(this.#changes, name.slice(WITH.length));
+  }
+
+  /** The id of the question, while it can be changed; else "". */
+  get #changes() {
+    return this.changeable && this.asked && !this.asked.sending ? this.asked.id : "";
+  }
+
+  /** @param {string} text */
+  async #copy(text) {
+    this.copied = await copy(text);
+    setTimeout(() => (this.copied = false), COPIED_FOR);
+  }
+
+  /** The button goes with it. */
+  #hush() {
+    const row = this.querySelector("action-row");
+    if (row instanceof ActionRow) row.focusOn("more");
+    hush();
+  }
+
+  #readAloud() {
+    speak(this.#seen(), () => (this.reading = false));
+    this.reading = true;
+  }
+
+  /** @param {string} id of the question @param {string} [deployment] the model that answers */
+  #again(id, deployment) {
+    const detail = deployment ? { again: id, deployment } : { again: id };
+    this.dispatchEvent(new CustomEvent("branch-ask", { bubbles: true, detail }));
+  }
+
+  #text() {
+    return [...this.earlier, ...(this.answer ? [this.answer] : [])].map(textOf).join("");
+  }
+
+  /** The text as it is shown, without its marks. */
+  #seen() {
+    const ids = new Set([...this.earlier, this.answer].map((answer) => answer?.id));
+    const log = this.closest("chat-log");
+    return [...(log?.querySelectorAll("chat-answer") ?? [])]
+      .filter((one) => ids.has(/** @type {any} */ (one).answer?.id))
+      .flatMap((one) => [...one.querySelectorAll(".answer-text")])
+      // biome-ignore lint/performance/useDomNodeTextContent: as it is laid out, with the line breaks of blocks.
+      .map((one) => /** @type {HTMLElement} */ (one).innerText)
+      .join("\n");
+  }
+}
+customElements.define("answer-foot", AnswerFoot);

@@ -1,0 +1,105 @@
+/** The card of a call that a person has to approve. */
+
+import { html, nothing } from "../../vendor/lit.js";
+import { argumentFields, changedArguments } from "./argument-fields.js";
+import { icon } from "../icons.js";
+import { gettext } from "../texts.js";
+
+/** @import { InteractionAnswer } from "../session/frames.js" */
+/** @import { Interaction } from "../session/interactions.js" */
+
+/** @type {Record<string, [string, string]>} icon and words */
+const RISKS = {
+  "read-only": ["file-text", gettext("Only reads")],
+  changes: ["pencil", gettext("Makes changes")],
+  destructive: ["triangle-alert", gettext("Destroys or overwrites something")],
+};
+/** @type {Record<string, string>} */
+const SCOPES = {
+  conversation: gettext("Don’t ask again in this conversation"),
+  application: gettext("Don’t ask again in this app"),
+};
+
+/**
+ * @param {Interaction} interaction
+ * @param {string} id
+ * @param {boolean} isOpen whether it can be answered now
+ * @param {(answer: InteractionAnswer) => void} send
+ */
+export function approvalCard({ asked }, id, isOpen, send) {
+  const values = asked.arguments ?? {};
+  const editable = asked.editable ?? {};
+  if (asked.four_eyes)
+    return html`${because(asked.because)} ${risk(asked.risk)} ${argumentFields(values, {}, id)}
+      <p class="hint">${gettext("Another user has to decide this. Ask the administrators of this server.")}</p>`;
+  /** @param {HTMLFormElement} form */
+  const approve = (form) => {
+    const changed = changedArguments(form, values, editable);
+    if (changed === null) return;
+    const always = new FormData(form).get("always");
+    send({ outcome: "approved", arguments: changed, ...(always ? { always: String(always) } : {}) });
+  };
+  /** @param {HTMLFormElement} form */
+  const deny = (form) => send({ outcome: "denied", reason: String(new FormData(form).get("reason") ?? "").trim() });
+  return html`<form
+    novalidate
+    @submit=${(/** @type {SubmitEvent} */ event) => {
+      event.preventDefault();
+      approve(/** @type {HTMLFormElement} */ (event.target));
+    }}
+  >
+    <fieldset class="fields" ?disabled=${!isOpen}>
+      <legend class="visually-hidden">${gettext("The call")}</legend>
+      ${because(asked.because)} ${risk(asked.risk)} ${argumentFields(values, editable, id)} ${scopes(asked.always ?? [], id)}
+      <div class="argument">
+        <label class="argument-name" for="${id}-reason">${gettext("Reason, if you deny it (optional)")}</label>
+        <input id="${id}-reason" name="reason" maxlength="2000" dir="auto" @keydown=${denyByKey(deny)} />
+      </div>
+      <div class="interaction-buttons">
+        <button class="button primary">${icon("check")}${gettext("Approve")}</button>
+        <button type="button" class="button" @click=${(/** @type {MouseEvent} */ event) => deny(formOf(event))}>
+          ${icon("x")}${gettext("Deny")}
+        </button>
+      </div>
+    </fieldset>
+  </form>`;
+}
+
+/** Enter where a reason is written denies; it would approve otherwise. @param {(form: HTMLFormElement) => void} deny */
+function denyByKey(deny) {
+  return (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    deny(formOf(event));
+  };
+}
+
+/** @param {Event} event */
+function formOf(event) {
+  return /** @type {HTMLFormElement} */ (/** @type {HTMLInputElement | HTMLButtonElement} */ (event.currentTarget).form);
+}
+
+/** Why it is asked although it would not be otherwise. @param {string | undefined} reason */
+function because(reason) {
+  return reason ? html`<p class="because" dir="auto">${icon("circle-alert")}<span>${reason}</span></p>` : nothing;
+}
+
+/** @param {string} name */
+function risk(name) {
+  const [mark, words] = RISKS[name] ?? RISKS.changes;
+  return html`<p class="risk" data-risk=${name}>${icon(mark)}${words}</p>`;
+}
+
+/** @param {string[]} offered @param {string} id */
+function scopes(offered, id) {
+  if (!offered.length) return nothing;
+  return html`<fieldset class="choices">
+    <legend class="argument-name">${gettext("Next time")}</legend>
+    ${[["", gettext("Ask again")], ...offered.map((scope) => [scope, SCOPES[scope] ?? scope])].map(
+      ([value, words]) => html`<label class="choice" for="${id}-always-${value}">
+        <input type="radio" id="${id}-always-${value}" name="always" value=${value} ?checked=${value === ""} />
+        <span>${words}</span>
+      </label>`,
+    )}
+  </fieldset>`;
+}

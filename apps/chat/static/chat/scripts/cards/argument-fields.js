@@ -1,0 +1,131 @@
+/** The arguments of a call as a form: fields for those that may be changed, text for the others. */
+
+import { html, nothing } from "../../vendor/lit.js";
+import { gettext } from "../texts.js";
+
+/**
+ * @typedef {{type?: string | string[], enum?: unknown[], description?: string, maxLength?: number}} Schema
+ * @typedef {Record<string, unknown>} Values
+ */
+
+/** Characters from which on a value has more than one line. */
+const LONG = 60;
+
+/**
+ * @param {Values} values
+ * @param {Record<string, Schema>} editable
+ * @param {string} prefix of the ids of fields
+ */
+export function argumentFields(values, editable, prefix) {
+  const names = [...new Set([...Object.keys(values), ...Object.keys(editable)])];
+  if (!names.length) return nothing;
+  return html`<div class="arguments">
+    ${names.map((name, index) =>
+      Object.hasOwn(editable, name)
+        ? field(name, values[name], editable[name], `${prefix}-${index}`)
+        : html`<div class="argument">
+            <span class="argument-name">${name}</span>
+            <span class="argument-value" dir="auto">${written(values[name])}</span>
+          </div>`,
+    )}
+  </div>`;
+}
+
+/**
+ * The arguments that were changed in a form. Marks fields that hold no value of their type.
+ * @param {HTMLFormElement} form
+ * @param {Values} values
+ * @param {Record<string, Schema>} editable
+ * @returns {Values | null} null while a field has to be corrected
+ */
+export function changedArguments(form, values, editable) {
+  /** @type {Values} */
+  const changed = {};
+  for (const [name, schema] of Object.entries(editable)) {
+    const input = form.elements.namedItem(`argument ${name}`);
+    if (!isField(input)) continue;
+    const value = valueOf(input, schema);
+    input.setCustomValidity(value === INVALID ? gettext("Enter JSON, such as [1, 2].") : "");
+    if (!input.reportValidity()) return null;
+    if (value !== undefined && JSON.stringify(value) !== JSON.stringify(values[name])) changed[name] = value;
+  }
+  return changed;
+}
+
+/** @param {string} name @param {unknown} value @param {Schema} schema @param {string} id */
+function field(name, value, schema, id) {
+  const hint = schema.description ? html`<span class="hint" id="${id}-hint">${schema.description}</span>` : nothing;
+  return html`<div class="argument">
+    <label class="argument-name" for=${id}>${name}</label>
+    ${input(name, value, schema, id)} ${hint}
+  </div>`;
+}
+
+/** @param {string} name @param {unknown} value @param {Schema} schema @param {string} id */
+function input(name, value, schema, id) {
+  const fieldName = `argument ${name}`;
+  const described = schema.description ? `${id}-hint` : nothing;
+  const type = typeOf(schema);
+  if (schema.enum)
+    return html`<select id=${id} name=${fieldName} aria-describedby=${described}>
+      ${value === undefined ? html`<option value=""></option>` : nothing}
+      ${schema.enum.map(
+        (one, index) => html`<option value=${index} ?selected=${same(one, value)}>${written(one)}</option>`,
+      )}
+    </select>`;
+  if (type === "boolean")
+    return html`<input type="checkbox" id=${id} name=${fieldName} ?checked=${value === true} aria-describedby=${described} />`;
+  if (type === "integer" || type === "number")
+    return html`<input type="number" id=${id} name=${fieldName} step=${type === "integer" ? "1" : "any"}
+      value=${value ?? ""} ?required=${value !== undefined} aria-describedby=${described} />`;
+  const text = value === undefined ? "" : written(value);
+  if (type === "string" && text.length <= LONG && !text.includes("\n"))
+    return html`<input id=${id} name=${fieldName} dir="auto" value=${text} aria-describedby=${described} />`;
+  return html`<textarea id=${id} name=${fieldName} dir="auto" rows=${Math.min(8, text.split("\n").length + 1)}
+    .defaultValue=${text} aria-describedby=${described}></textarea>`;
+}
+
+const INVALID = Symbol("invalid");
+
+/** @param {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} input @param {Schema} schema */
+function valueOf(input, schema) {
+  if (schema.enum) return input.value ? schema.enum[Number(input.value)] : undefined;
+  const type = typeOf(schema);
+  if (type === "boolean") {
+    const box = /** @type {HTMLInputElement} */ (input);
+    return box.checked === box.defaultChecked ? undefined : box.checked;
+  }
+  if (input instanceof HTMLSelectElement || input.value === input.defaultValue) return undefined;
+  if (type === "string") return input.value;
+  if (input.value.trim() === "") return undefined;
+  if (type === "integer" || type === "number") return Number(input.value);
+  try {
+    return JSON.parse(input.value);
+  } catch {
+    return INVALID;
+  }
+}
+
+/** @param {Schema} schema @returns {string} the first type that is not null */
+function typeOf({ type }) {
+  return [type].flat().find((one) => one && one !== "null") ?? "";
+}
+
+/** @param {unknown} value */
+function written(value) {
+  if (typeof value === "string") return value;
+  const line = JSON.stringify(value) ?? "";
+  return line.length <= LONG ? line : JSON.stringify(value, null, 2);
+}
+
+/** @param {unknown} one @param {unknown} other */
+function same(one, other) {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** @param {unknown} found @returns {found is HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} */
+function isField(found) {
+  return (
+    found instanceof HTMLInputElement || found instanceof HTMLTextAreaElement || found instanceof HTMLSelectElement
+  );
+}

@@ -1,0 +1,29 @@
+/** The card of a call that needs an account of the person's at another server. */
+
+import { html } from "../../vendor/lit.js";
+import { icon } from "../icons.js";
+import { gettext } from "../texts.js";
+
+/** @import { InteractionAnswer } from "../session/frames.js" */
+/** @import { Interaction } from "../session/interactions.js" */
+
+/**
+ * @param {Interaction} interaction
+ * @param {boolean} isOpen whether it can be answered now
+ * @param {(answer: InteractionAnswer) => void} send
+ */
+export function signInCard({ asked }, isOpen, send) {
+  // The sign-in goes on in another tab; the server tells this one when it is done.
+  return html`<p>
+      ${gettext("You sign in on this host:")} <strong>${asked.host}</strong>. ${gettext("Tools then use your account there:")}
+      <strong>${asked.server}</strong>.
+    </p>
+    <div class="interaction-buttons">
+      <a class="button primary" href="/connect/${encodeURIComponent(asked.account)}/" target="_blank" rel="noopener"
+        >${icon("external-link")}${gettext("Connect")}<span class="visually-hidden"> ${gettext("(opens a new tab)")}</span></a
+      >
+      <button type="button" class="button" ?disabled=${!isOpen} @click=${() => send({ outcome: "skipped" })}>
+        ${gettext("Skip")}
+      </button>
+    </div>`;
+}

@@ -1,0 +1,157 @@
+/** One of several named things, chosen from a list that a button opens: with a description of each, and a search where there are many. */
+
+import { html, LitElement, nothing } from "../vendor/lit.js";
+import { icon } from "./icons.js";
+import { placeBeside } from "./placing.js";
+import { gettext } from "./texts.js";
+
+/** @typedef {{value: string, title: string, detail?: string}} ChoiceOption */
+
+/** From this many on, they can be searched. */
+const MANY = 8;
+
+/** Dispatches `chosen` (detail: the value). */
+export class ChoiceList extends LitElement {
+  static properties = {
+    label: { type: String },
+    icon: { type: String },
+    options: { attribute: false },
+    value: { attribute: false },
+    words: { attribute: false },
+    query: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** What is chosen, in words. */
+    this.label = "";
+    /** The symbol that is seen where there is no room for words. */
+    this.icon = "";
+    /** @type {ChoiceOption[]} */
+    this.options = [];
+    this.value = "";
+    /** What the button says in place of the title of the chosen one. */
+    this.words = "";
+    this.query = "";
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  render() {
+    const chosen = this.options.find(({ value }) => value === this.value);
+    const words = this.words || (chosen?.title ?? "");
+    return html`<button
+        type="button"
+        class="quiet choice-button"
+        aria-haspopup="listbox"
+        aria-expanded="false"
+        aria-label="${this.label}: ${chosen?.title ?? ""}"
+        title=${this.label}
+        @click=${this.#toggle}
+        @keydown=${this.#pressButton}
+      >
+        ${this.icon ? icon(this.icon) : nothing}<span class="choice-words" dir="auto">${words}</span>${icon("chevron-down")}
+      </button>
+      <div class="menu-popover choice-popover" popover @toggle=${this.#toggled} @keydown=${this.#press}>
+        ${this.options.length < MANY ? nothing : this.#search()}
+        <div role="listbox" aria-label=${this.label}>${this.#found.map((option) => this.#option(option))}</div>
+        ${this.#found.length ? nothing : html`<p class="choices-none" role="status">${gettext("No results.")}</p>`}
+      </div>`;
+  }
+
+  #search() {
+    return html`<input
+      type="search"
+      aria-label=${gettext("Search")}
+      placeholder=${gettext("Search")}
+      autocomplete="off"
+      .value=${this.query}
+      @input=${(/** @type {InputEvent} */ { target }) => (this.query = /** @type {HTMLInputElement} */ (target).value)}
+    />`;
+  }
+
+  /** @param {ChoiceOption} option */
+  #option({ value, title, detail }) {
+    const isChosen = value === this.value;
+    return html`<button type="button" role="option" tabindex="-1" aria-selected=${String(isChosen)} data-value=${value} @click=${() => this.#choose(value)}>
+      <span class="choice-option" dir="auto">${title}${detail ? html`<small>${detail}</small>` : nothing}</span>
+      ${isChosen ? icon("check") : nothing}
+    </button>`;
+  }
+
+  get #found() {
+    const words = this.query.trim().toLowerCase();
+    return words ? this.options.filter(({ title, detail = "" }) => `${title} ${detail}`.toLowerCase().includes(words)) : this.options;
+  }
+
+  get #button() {
+    return /** @type {HTMLElement | null} */ (this.querySelector(".choice-button"));
+  }
+
+  get #list() {
+    return /** @type {HTMLElement | null} */ (this.querySelector(".choice-popover"));
+  }
+
+  /** @returns {HTMLElement[]} */
+  get #entries() {
+    return [...this.querySelectorAll("[role=option]")].filter((one) => one instanceof HTMLElement);
+  }
+
+  /** @param {ToggleEvent} event */
+  #toggled({ newState }) {
+    this.#button?.setAttribute("aria-expanded", String(newState === "open"));
+  }
+
+  #toggle() {
+    if (this.#list?.matches(":popover-open")) this.#list.hidePopover();
+    else this.#open();
+  }
+
+  /** At once: the next key is for the list already. */
+  #open() {
+    if (!this.#list || !this.#button) return;
+    this.query = "";
+    this.#list.showPopover();
+    placeBeside(this.#list, this.#button);
+    const first = this.querySelector("input") ?? this.querySelector("[aria-selected=true]") ?? this.#entries[0];
+    if (first instanceof HTMLElement) first.focus();
+  }
+
+  /** As a list of the browser opens. @param {KeyboardEvent} event */
+  #pressButton(event) {
+    if (!["ArrowDown", "ArrowUp"].includes(event.key)) return;
+    event.preventDefault();
+    this.#open();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #press(event) {
+    const entries = this.#entries;
+    const at = entries.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    /** @type {Record<string, number>} */
+    const moves = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 };
+    if (event.key === "Tab") this.#list?.hidePopover();
+    if (event.key === "Enter" && at < 0) entries[0]?.click();
+    if (event.key.length === 1 && at >= 0 && event.key !== " ") return this.#jump(event.key, entries, at);
+    const isMove = event.key in moves && !(at < 0 && ["Home", "End"].includes(event.key));
+    if (!isMove && !(event.key === "Enter" && at < 0)) return;
+    event.preventDefault();
+    if (isMove) entries.at(moves[event.key] % entries.length)?.focus();
+  }
+
+  /** To the next one that begins with a letter. @param {string} letter @param {HTMLElement[]} entries @param {number} at */
+  #jump(letter, entries, at) {
+    const next = [...entries.slice(at + 1), ...entries.slice(0, at + 1)];
+    next.find(({ textContent }) => textContent?.trim().toLowerCase().startsWith(letter.toLowerCase()))?.focus();
+  }
+
+  /** @param {string} value */
+  #choose(value) {
+    this.#list?.hidePopover();
+    this.#button?.focus();
+    if (value !== this.value) this.dispatchEvent(new CustomEvent("chosen", { detail: value }));
+  }
+}
+customElements.define("choice-list", ChoiceList);

@@ -1,0 +1,141 @@
+/** Blocks of Mermaid and Vega in an answer, as pictures; their source on demand. */
+
+import { codeButton } from "./code.js";
+import { colorsOfPage } from "./colors.js";
+import { codeOf, save } from "./files.js";
+import { kindOf } from "./diagram-kinds.js";
+import { drawing } from "./drawings.js";
+import { gettext } from "../texts.js";
+
+/** How far ahead of what is seen a diagram is drawn. */
+const AHEAD = "600px";
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+const seen = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting || !(target instanceof HTMLElement)) continue;
+      seen.unobserve(target);
+      void draw(target);
+    }
+  },
+  { rootMargin: AHEAD },
+);
+dark.addEventListener("change", drawAgain);
+new MutationObserver(drawAgain).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+
+/** @param {HTMLElement[]} blocks of finished code that are diagrams */
+export function showDiagrams(blocks) {
+  for (const block of blocks) {
+    if (!block.isConnected) continue;
+    block.classList.add("diagram");
+    seen.observe(block);
+  }
+}
+
+/** The colours are part of a picture. */
+function drawAgain() {
+  for (const block of document.querySelectorAll(".diagram[data-drawn]")) seen.observe(block);
+}
+
+/** @param {HTMLElement} block */
+async function draw(block) {
+  const kind = kindOf(block);
+  if (!kind) return;
+  const { svg, problem } = await drawing(kind, codeOf(block), colorsOfPage());
+  if (!block.isConnected) return;
+  block.dataset.drawn = "";
+  if (svg) showPicture(block, kind, svg);
+  else showProblem(block, kind, problem ?? "");
+}
+
+/** @param {HTMLElement} block @param {"mermaid" | "vega"} kind @param {string} svg */
+function showPicture(block, kind, svg) {
+  const words = nameOf(kind, codeOf(block));
+  const address = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  const known = block.querySelector(".diagram-picture img");
+  if (known instanceof HTMLImageElement) {
+    known.src = address;
+    return;
+  }
+  const picture = document.createElement("img");
+  picture.src = address;
+  picture.alt = words;
+  const zoom = document.createElement("button");
+  zoom.type = "button";
+  zoom.className = "diagram-picture";
+  zoom.dataset.zoom = "";
+  zoom.append(picture);
+  block.querySelector(".code-bar")?.after(zoom);
+  offer(block, kind, picture);
+}
+
+/** @param {HTMLElement} block @param {"mermaid" | "vega"} kind @param {HTMLImageElement} picture */
+function offer(block, kind, picture) {
+  const source = codeButton("source", "code", gettext("Show the source"));
+  source.setAttribute("aria-pressed", "false");
+  source.addEventListener("click", () => {
+    source.setAttribute("aria-pressed", String(block.toggleAttribute("data-source")));
+  });
+  const vector = worded(codeButton("svg", "download", gettext("Download as SVG")), "SVG");
+  vector.addEventListener("click", () => save(svgOf(picture), `${kind === "vega" ? "chart" : "diagram"}.svg`, "image/svg+xml"));
+  const pixels = worded(codeButton("png", "download", gettext("Download as PNG")), "PNG");
+  pixels.addEventListener("click", () => void savePixels(picture, `${kind === "vega" ? "chart" : "diagram"}.png`));
+  block.querySelector("[data-code=wrap]")?.remove();
+  block.querySelector("[data-code=download]")?.replaceWith(source, vector, pixels);
+}
+
+/** @param {HTMLButtonElement} button @param {string} word that is seen in place of its symbol */
+function worded(button, word) {
+  button.querySelector(".icon")?.replaceWith(word);
+  button.setAttribute("aria-label", button.title);
+  button.querySelector("span")?.remove();
+  return button;
+}
+
+/** @param {HTMLImageElement} picture */
+function svgOf(picture) {
+  return decodeURIComponent(picture.src.slice(picture.src.indexOf(",") + 1));
+}
+
+/** At twice its size, on the colour of the page. @param {HTMLImageElement} picture @param {string} name */
+async function savePixels(picture, name) {
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.min(picture.naturalWidth * 2, 8_000);
+  canvas.height = Math.min(picture.naturalHeight * 2, 8_000);
+  const brush = canvas.getContext("2d");
+  if (!brush) return;
+  brush.fillStyle = getComputedStyle(document.body).backgroundColor;
+  brush.fillRect(0, 0, canvas.width, canvas.height);
+  brush.drawImage(picture, 0, 0, canvas.width, canvas.height);
+  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  if (blob) save(blob, name, "image/png");
+}
+
+/** @param {HTMLElement} block @param {"mermaid" | "vega"} kind @param {string} problem */
+function showProblem(block, kind, problem) {
+  const known = block.querySelector(".diagram-problem");
+  const words = known ?? document.createElement("p");
+  words.className = "diagram-problem";
+  words.setAttribute("dir", "auto");
+  const shown = kind === "vega" ? gettext("This chart could not be drawn, so its source is shown.") : gettext("This diagram could not be drawn, so its source is shown.");
+  words.textContent = `${shown} ${causeOf(problem)}`;
+  if (!known) block.querySelector(".code-bar")?.after(words);
+}
+
+/** What a person hears of it. @param {"mermaid" | "vega"} kind @param {string} text */
+function nameOf(kind, text) {
+  if (kind === "mermaid") {
+    const title = /^\s*(?:title:?|accTitle:)\s+(.{1,150})$/m.exec(text)?.[1];
+    return gettext("Diagram: {title}", { title: title ?? text.trim().split("\n", 1)[0].slice(0, 80) });
+  }
+  const title = /"(?:title|description)"\s*:\s*"((?:[^"\\]|\\.){1,150})"/.exec(text)?.[1];
+  return title ? gettext("Chart: {title}", { title }) : gettext("Chart");
+}
+
+/** @param {string} problem as a library tells it @returns {string} as a person reads it */
+function causeOf(problem) {
+  const line = /^(?:Parse|Lexical) error on line (\d+)/.exec(problem)?.[1];
+  return line ? gettext("Line {line} can’t be read.", { line }) : problem.split("\n", 1)[0];
+}

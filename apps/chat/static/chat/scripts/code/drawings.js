@@ -1,0 +1,134 @@
+/** Where diagrams and charts are drawn: in a frame without an origin, and in a worker. Both begin when first asked. */
+
+import { gettext } from "../texts.js";
+
+/** @typedef {{svg?: string, problem?: string}} Drawing either a picture, or why there is none */
+/** @typedef {{id: number, text: string, colors: import("./colors.js").Colors}} Asked */
+
+const MOST_CHARACTERS = { mermaid: 20_000, vega: 200_000 };
+const MOST_SVG = 2_000_000;
+const PATIENCE = 15_000;
+const TOO_LONG = gettext("It took too long.");
+
+let lastId = 0;
+/** @type {Map<string, Promise<Drawing>>} what was drawn, so that a text that is rendered again does not flicker */
+const drawn = new Map();
+const MOST_KEPT = 60;
+
+/** @param {"mermaid" | "vega"} kind @param {string} text @param {import("./colors.js").Colors} colors @returns {Promise<Drawing>} */
+export function drawing(kind, text, colors) {
+  const key = `${kind} ${colors.paper} ${colors.ink} ${text}`;
+  const known = drawn.get(key);
+  if (known) return known;
+  if (text.length > MOST_CHARACTERS[kind]) return Promise.resolve({ problem: gettext("It is too large.") });
+  const made = queues[kind].add({ id: ++lastId, text, colors });
+  drawn.set(key, made);
+  if (drawn.size > MOST_KEPT) drawn.delete(drawn.keys().next().value ?? "");
+  return made;
+}
+
+/** One after the other; what does not come back in time is thrown away with whoever works at it. */
+class DrawingQueue {
+  #open;
+  /** @type {Promise<unknown>} */
+  #last = Promise.resolve();
+  /** @type {Promise<Drawer> | null} */
+  #drawer = null;
+
+  /** @param {() => Promise<Drawer>} open */
+  constructor(open) {
+    this.#open = open;
+  }
+
+  /** @param {Asked} asked @returns {Promise<Drawing>} */
+  add(asked) {
+    const made = this.#last.then(() => this.#draw(asked));
+    this.#last = made;
+    return made;
+  }
+
+  /** @param {Asked} asked @returns {Promise<Drawing>} */
+  async #draw(asked) {
+    try {
+      this.#drawer ??= this.#open();
+      const drawer = await this.#drawer;
+      const made = await inTime(drawer.draw(asked));
+      if (made) return (made.svg?.length ?? 0) > MOST_SVG ? { problem: gettext("Its picture is too large.") } : made;
+      drawer.end();
+      this.#drawer = null;
+      return { problem: TOO_LONG };
+    } catch {
+      this.#drawer = null;
+      return { problem: gettext("The drawing code could not be loaded. Check the connection and reload the page.") };
+    }
+  }
+}
+
+const queues = { mermaid: new DrawingQueue(openFrame), vega: new DrawingQueue(openWorker) };
+
+/** @typedef {{draw: (asked: Asked) => Promise<Drawing>, end: () => void}} Drawer */
+
+/** @returns {Promise<Drawer>} */
+async function openFrame() {
+  const frame = document.createElement("iframe");
+  frame.className = "drawing-frame";
+  frame.title = gettext("Drawing of diagrams");
+  frame.tabIndex = -1;
+  frame.setAttribute("aria-hidden", "true");
+  frame.setAttribute("sandbox", "allow-scripts");
+  frame.src = "/frames/diagram/";
+  const ready = heard((event) => event.source === frame.contentWindow && event.data === "ready");
+  document.body.append(frame);
+  if (!(await inTime(ready))) {
+    frame.remove();
+    throw new Error(TOO_LONG);
+  }
+  return {
+    draw(asked) {
+      const made = heard(({ source, data }) => source === frame.contentWindow && data?.id === asked.id);
+      // A frame without an origin can only be addressed as anybody.
+      frame.contentWindow?.postMessage(asked, "*");
+      return made.then(({ data }) => drawingOf(data));
+    },
+    end: () => frame.remove(),
+  };
+}
+
+/** @returns {Promise<Drawer>} */
+async function openWorker() {
+  // By its folder: a bundle, which stands in another one, finds it as well.
+  const worker = new Worker(new URL("./chart-worker.js", import.meta.url), { type: "module" });
+  return {
+    draw: (asked) =>
+      new Promise((resolve, reject) => {
+        worker.onmessage = ({ data }) => resolve(drawingOf(data));
+        worker.onerror = reject;
+        worker.postMessage(asked);
+      }),
+    end: () => worker.terminate(),
+  };
+}
+
+/** What came back is untrusted. @param {any} data @returns {Drawing} */
+function drawingOf({ svg, problem }) {
+  return typeof svg === "string" ? { svg } : { problem: String(problem) };
+}
+
+/** @param {(event: MessageEvent) => boolean} isIt @returns {Promise<MessageEvent>} */
+function heard(isIt) {
+  return new Promise((resolve) => {
+    const done = new AbortController();
+    const take = (/** @type {MessageEvent} */ event) => {
+      if (!isIt(event)) return;
+      done.abort();
+      resolve(event);
+    };
+    addEventListener("message", take, { signal: done.signal });
+    setTimeout(() => done.abort(), PATIENCE * 2);
+  });
+}
+
+/** @template T @param {Promise<T>} wanted @returns {Promise<T | null>} null if it takes too long */
+function inTime(wanted) {
+  return Promise.race([wanted, new Promise((resolve) => setTimeout(() => resolve(null), PATIENCE))]);
+}

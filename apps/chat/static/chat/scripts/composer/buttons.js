@@ -1,0 +1,116 @@
+/** The buttons around the box, and what can be set for the next question. */
+
+import "../choice-list.js";
+import { html, ifDefined, nothing } from "../../vendor/lit.js";
+import { icon } from "../icons.js";
+import { sendsWithEnter } from "../preferences.js";
+import { gettext, pgettext } from "../texts.js";
+
+/** @import { ChoiceOption } from "../choice-list.js" */
+/** @import { ChatComposer } from "./composer.js" */
+
+/** By what models call them; others are shown as they are. @type {Record<string, string>} */
+const EFFORTS = {
+  none: gettext("Thinking: none"),
+  minimal: gettext("Thinking: minimal"),
+  low: gettext("Thinking: low"),
+  medium: gettext("Thinking: medium"),
+  high: gettext("Thinking: high"),
+  xhigh: gettext("Thinking: max"),
+};
+
+/** @param {ChatComposer} composer @param {(event: Event) => void} take what was chosen */
+export function attachButton(composer, take) {
+  const { disabled, uploads } = composer;
+  const choose = () => /** @type {HTMLInputElement | null} */ (composer.querySelector("#files-to-send"))?.click();
+  return html`<button type="button" class="quiet attach" title=${gettext("Attach files")} ?disabled=${Boolean(disabled)} @click=${choose}>
+      ${icon("plus")}<span class="visually-hidden">${gettext("Attach files")}</span>
+    </button>
+    <input
+      type="file"
+      id="files-to-send"
+      multiple
+      hidden
+      aria-label=${gettext("Files")}
+      accept=${ifDefined(uploads?.limits.types.join(",") || undefined)}
+      @change=${take}
+    />`;
+}
+
+/** @param {ChatComposer} composer */
+export function sendButton({ busy, isAnswer, uploads, canSend }) {
+  const word = !busy ? gettext("Send") : isAnswer ? pgettext("to answer", "Answer") : pgettext("to put a message into the queue", "Queue");
+  const key = sendsWithEnter() ? gettext("Enter") : gettext("Ctrl + Enter");
+  const why = uploads?.isPending ? gettext("The files are being uploaded") : gettext("{word} ({key})", { word, key });
+  return html`<button type="submit" class="round" aria-disabled=${String(!canSend)} title=${why}>
+    ${icon("arrow-up")}<span class="visually-hidden">${word}</span>
+  </button>`;
+}
+
+/** @param {() => void} stop */
+export function stopButton(stop) {
+  return html`<button type="button" class="round stop" title=${gettext("Stop (Esc)")} @click=${stop}>
+    ${icon("square")}<span class="visually-hidden">${gettext("Stop")}</span>
+  </button>`;
+}
+
+/** @param {boolean} isGoing @param {() => void} toggle */
+export function dictateButton(isGoing, toggle) {
+  const word = isGoing ? gettext("Stop dictating") : gettext("Dictate");
+  return html`<button type="button" class="quiet dictate" aria-pressed=${String(isGoing)} title=${word} @click=${toggle}>
+    ${icon("mic")}
+    <span class="visually-hidden">${gettext("Dictate")}</span>
+  </button>`;
+}
+
+/**
+ * What can be chosen for the conversation.
+ * @param {ChatComposer} composer
+ * @param {{application: (slug: string) => void, model: (id: string) => void, effort: (effort: string) => void}} choose
+ */
+export function composerChoices({ applications, application, models, model, efforts, effort }, choose) {
+  return html`${application && applications.length ? applicationChoice(application, applications, choose.application) : nothing} ${models.length ? modelChoice(models, model, choose.model) : nothing} ${efforts.length ? effortChoice(efforts, effort, choose.effort) : nothing}`;
+}
+
+/** Which application a new conversation is with. @param {ChoiceOption} application @param {ChoiceOption[]} others @param {(slug: string) => void} choose */
+function applicationChoice(application, others, choose) {
+  return html`<choice-list
+    class="application-choice"
+    label=${gettext("App")}
+    .options=${[application, ...others]}
+    .value=${application.value}
+    @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => choose(detail)}
+  ></choice-list>`;
+}
+
+/** @param {ChatComposer["models"]} models the first is the application's own @param {string} model @param {(id: string) => void} choose */
+function modelChoice(models, model, choose) {
+  const [own, ...others] = models;
+  const options = [
+    { value: "", title: own?.title ?? "", detail: gettext("Default") },
+    ...others.map(({ id, title }) => ({ value: id, title })),
+  ];
+  return html`<choice-list
+    label=${gettext("Choose a model")}
+    icon="sliders-horizontal"
+    .options=${options}
+    .value=${others.some(({ id }) => id === model) ? model : ""}
+    @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => choose(detail)}
+  ></choice-list>`;
+}
+
+/** @param {string[]} efforts @param {string} effort @param {(effort: string) => void} choose */
+function effortChoice(efforts, effort, choose) {
+  const options = [
+    { value: "", title: gettext("Thinking: default") },
+    ...efforts.map((one) => ({ value: one, title: EFFORTS[one] ?? `Thinking: ${one}` })),
+  ];
+  return html`<choice-list
+    label=${gettext("Thinking")}
+    icon="brain"
+    .options=${options}
+    .value=${effort}
+    .words=${effort ? "" : gettext("Thinking")}
+    @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => choose(detail)}
+  ></choice-list>`;
+}

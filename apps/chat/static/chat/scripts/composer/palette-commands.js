@@ -1,0 +1,17 @@
+/** Commands of the page among what its palette finds. */
+
+import { gettext } from "../texts.js";
+/** @import { PageCommand } from "./commands.js" */
+
+/** @param {PageCommand[]} commands */
+export function offerCommands(commands) {
+  document.getElementById("palette")?.addEventListener("found", (event) => {
+    const { words, groups } = /** @type {CustomEvent<{words: string, groups: object[]}>} */ (event).detail;
+    const wanted = words.toLowerCase();
+    const found = commands
+      .filter(({ isOffered }) => isOffered?.() ?? true)
+      .filter(({ name, detail }) => `${name} ${detail}`.toLowerCase().includes(wanted))
+      .map(({ name, detail, act }) => ({ title: detail, detail: `/${name}`, url: "#", act }));
+    if (found.length) groups.push({ title: gettext("Commands"), found });
+  });
+}

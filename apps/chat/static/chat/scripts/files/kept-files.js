@@ -1,0 +1,26 @@
+/** Files that are stored and wait for their question, over a reload of the tab. */
+
+/** @import { Attachment } from "../session/frames.js" */
+/** @import { Upload } from "./uploads.js" */
+
+export class KeptFiles {
+  #key;
+
+  /** @param {string} address of the conversation */
+  constructor(address) {
+    this.#key = `files of ${address}`;
+  }
+
+  /** @param {Upload[]} items of which those that are stored are kept */
+  keep(items) {
+    const stored = items.filter(({ state }) => state === "done");
+    const written = stored.map(({ name, type, url, isBorrowed }) => ({ title: name, type, url, isBorrowed }));
+    if (written.length) sessionStorage.setItem(this.#key, JSON.stringify(written));
+    else sessionStorage.removeItem(this.#key);
+  }
+
+  /** @returns {(Attachment & {isBorrowed?: boolean})[]} */
+  read() {
+    return JSON.parse(sessionStorage.getItem(this.#key) ?? "[]");
+  }
+}

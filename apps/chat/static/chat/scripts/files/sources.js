@@ -1,0 +1,74 @@
+/** Citations of documents, which come as attachments of an answer, and the list of them below it. */
+
+import { html, nothing } from "../../vendor/lit.js";
+import { webAddress } from "../addresses.js";
+import { attachmentCards } from "./attachments.js";
+import { annotationSource } from "../markdown/citations.js";
+import { gettext } from "../texts.js";
+
+/** @import { Annotation } from "../markdown/citations.js" */
+/** @import { Attachment } from "../session/frames.js" */
+
+/**
+ * A sentence that an answer rests on; all of it is untrusted.
+ * @typedef {object} Source
+ * @property {string} number that the text of the answer has in brackets
+ * @property {string} place the file, and mostly the page
+ * @property {string} sentence
+ * @property {string} address of the document, of a PDF with its page, or ""
+ */
+
+const TITLE = /^\[(\d{1,4})\] (.*\S.*)$/;
+/** Of the 300 characters of a sentence; each may count as two here. */
+const LONGEST = 600;
+
+/** @param {Attachment[]} attachments @returns {Source[]} in the order of their numbers */
+export function sourcesOf(attachments) {
+  const found = attachments.map(sourceOf).filter((source) => source !== null);
+  return found.sort((one, other) => Number(one.number) - Number(other.number));
+}
+
+/**
+ * What stands below a text: citations as a list, everything else as cards.
+ * @param {Attachment[]} attachments @param {Annotation[]} [annotations] of anchors in the text
+ */
+export function cardsAndSources(attachments, annotations = []) {
+  const told = annotations.map((annotation, index) => annotationSource(index + 1, annotation)).filter(({ place }) => place);
+  return html`${attachmentCards(attachments.filter((attachment) => !sourceOf(attachment)))}
+    ${sourceList([...sourcesOf(attachments), ...told])}`;
+}
+
+/** @param {Attachment} attachment @returns {Source | null} null for one that cites nothing */
+function sourceOf({ type, title, url, data, reference_url }) {
+  const [, number, place] = TITLE.exec(title ?? "") ?? [];
+  if (type !== "text/plain" || url || !data || data.length > LONGEST || !place) return null;
+  return { number, place, sentence: data, address: webAddress(reference_url ?? "")?.href ?? "" };
+}
+
+/** @param {Source[]} sources */
+function sourceList(sources) {
+  if (!sources.length) return nothing;
+  return html`<div class="sources">
+    <h3>${gettext("Sources")}</h3>
+    <ul>
+      ${sources.map((source) => html`<li>${entry(source)}</li>`)}
+    </ul>
+  </div>`;
+}
+
+/** @param {Source} source */
+function entry({ number, place, sentence, address }) {
+  return html`<span class="source-number">${number}</span>
+    <div dir="auto">
+      ${address
+        ? html`<a href=${address} target="_blank" rel="noopener noreferrer">${place}</a>${host(address)}`
+        : place}
+      ${sentence ? html`<q>${sentence}</q>` : nothing}
+    </div>`;
+}
+
+/** Where a link leads that leaves this site. @param {string} address */
+function host(address) {
+  const where = new URL(address);
+  return where.origin === location.origin ? nothing : html` (${where.host})`;
+}

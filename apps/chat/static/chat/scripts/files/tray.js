@@ -1,0 +1,70 @@
+/** Files that will go with the next question: how far each one is, and what can be done about it. */
+
+import { html, nothing } from "../../vendor/lit.js";
+import { icon } from "../icons.js";
+import { sizeText } from "../sizes.js";
+import { gettext } from "../texts.js";
+
+/** @import { Upload, Uploads } from "./uploads.js" */
+
+const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif)$/;
+/** @type {WeakMap<File, string>} addresses of what the browser holds, for as long as the page is open */
+const pictures = new WeakMap();
+
+/** @param {File} file @returns {string} */
+function pictureOf(file) {
+  const known = pictures.get(file);
+  if (known) return known;
+  const made = URL.createObjectURL(file);
+  pictures.set(file, made);
+  return made;
+}
+
+/** @param {Uploads} uploads @param {() => void} refocus what had the focus is gone */
+export function tray(uploads, refocus) {
+  if (!uploads.items.length) return nothing;
+  const { most } = uploads.limits;
+  const excess = uploads.items.length - most;
+  return html`<ul class="tray" aria-label=${gettext("Files to send")}>
+      ${uploads.items.map((upload) => html`<li>${chip(upload, uploads, refocus)}</li>`)}
+    </ul>
+    ${excess > 0 ? html`<p class="tray-problem">${gettext("A question can have at most {most} files; remove {excess}.", { most, excess })}</p>` : nothing}`;
+}
+
+/** @param {Upload} upload @param {Uploads} uploads @param {() => void} refocus */
+function chip(upload, uploads, refocus) {
+  const { id, name, state, isRetryable } = upload;
+  const symbol = state === "failed" ? "triangle-alert" : PICTURE.test(upload.type) ? "image" : "file-text";
+  const going = state === "sending" || state === "waiting";
+  const drop = () => {
+    uploads.drop(id);
+    refocus();
+  };
+  return html`<div class="chip" data-state=${state}>
+    ${state !== "failed" && upload.file && PICTURE.test(upload.type)
+      ? html`<img class="chip-picture" src=${pictureOf(upload.file)} alt="" width="40" height="40" />`
+      : icon(symbol)}
+    <span class="chip-words">
+      <span class="chip-name" dir="auto" title=${name}>${name}</span>
+      ${detail(upload)}
+    </span>
+    ${isRetryable && state === "failed"
+      ? html`<button type="button" class="quiet" title=${gettext("Retry")} @click=${() => uploads.retry(id)}>
+          ${icon("refresh-cw")}<span class="visually-hidden">${gettext("Retry {name}", { name })}</span>
+        </button>`
+      : nothing}
+    <button type="button" class="quiet" title=${going ? gettext("Cancel") : gettext("Remove")} @click=${drop}>
+      ${icon("x")}<span class="visually-hidden">${going ? gettext("Cancel {name}", { name }) : gettext("Remove {name}", { name })}</span>
+    </button>
+  </div>`;
+}
+
+/** @param {Upload} upload */
+function detail({ state, name, size, progress, problem }) {
+  if (state === "failed") return html`<span class="chip-detail">${problem}</span>`;
+  if (state === "waiting") return html`<span class="chip-detail">${gettext("Waiting")}</span>`;
+  if (state === "sending") {
+    return html`<progress max="1" .value=${progress} aria-label=${gettext("Upload of {name}", { name })}></progress>`;
+  }
+  return html`<span class="chip-detail">${size ? sizeText(size) : gettext("Uploaded")}</span>`;
+}

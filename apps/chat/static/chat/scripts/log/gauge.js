@@ -1,0 +1,123 @@
+/** How full the window of the model is, and what stands for the beginning of a conversation. */
+
+import { html, LitElement, nothing } from "../../vendor/lit.js";
+import { icon } from "../icons.js";
+import { afterPainting } from "../painting.js";
+import { get } from "../requests.js";
+import { gettext, locale, ngettext } from "../texts.js";
+
+/**
+ * @import { ChatLog } from "./log.js"
+ * @import { Session } from "../session/session.js"
+ *
+ * @typedef {{text: string, after: string | null}} Summary `after` is the run of the last answer in it
+ * @typedef {object} ContextUse in tokens
+ * @property {number} system
+ * @property {number} tools
+ * @property {number} user
+ * @property {number} assistant
+ * @property {number} tool_results
+ * @property {number} total
+ * @property {number | null} limit
+ * @property {number | null} ratio of the total to the limit
+ * @property {"unknown" | "ok" | "warning" | "danger"} state
+ * @property {Summary | null} summary
+ * @property {import("../answer/figures.js").Sum} sum of all answers
+ */
+
+/** @type {[keyof ContextUse, string][]} */
+const PARTS = [
+  ["system", gettext("Instructions")],
+  ["tools", gettext("Tools")],
+  ["user", gettext("Questions")],
+  ["assistant", gettext("Answers")],
+  ["tool_results", gettext("Tool results")],
+];
+const STATES = { unknown: "", ok: "", warning: gettext("nearly full"), danger: gettext("full") };
+/** From this share on a summary may be written after an answer. */
+const SUMMARIES_FROM = 0.3;
+
+export class ChatGauge extends LitElement {
+  static properties = { use: { attribute: false } };
+
+  constructor() {
+    super();
+    /** @type {ContextUse | null} */
+    this.use = null;
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  render() {
+    const { use } = this;
+    if (!use?.total) return nothing;
+    return html`<details class="gauge" data-state=${use.state}>
+      <summary>${this.#heading(use)}</summary>
+      <div class="gauge-parts">
+        <dl>
+          ${PARTS.map(([name, words]) => html`<div><dt>${words}</dt><dd>${tokens(use[name])}</dd></div>`)}
+          <div class="gauge-total"><dt>${gettext("Total")}</dt><dd>${tokens(use.total)}</dd></div>
+          ${use.limit ? html`<div><dt>${gettext("Context window")}</dt><dd>${tokens(use.limit)}</dd></div>` : nothing}
+        </dl>
+        <p>${gettext("Estimated tokens. A conversation that becomes too long is shortened for the model; here it stays complete.")}</p>
+      </div>
+    </details>`;
+  }
+
+  /** @param {ContextUse} use */
+  #heading({ ratio, total, state }) {
+    if (ratio === null) return html`<span>${ngettext("Context: {count} token", "Context: {count} tokens", Number(total))}</span>`;
+    const percent = `${Math.round(ratio * 100)}\u00a0%`;
+    const words = STATES[state] && `, ${STATES[state]}`;
+    return html`<meter min="0" max="1" .value=${ratio} aria-hidden="true"></meter>
+      ${state === "ok" ? nothing : icon("triangle-alert")}
+      <span>${gettext("Context: {percent}", { percent })}${words}</span>`;
+  }
+}
+customElements.define("chat-gauge", ChatGauge);
+
+/** @param {unknown} count */
+function tokens(count) {
+  return Number(count).toLocaleString(locale);
+}
+
+/**
+ * Show what the server knows, and again after each answer.
+ * @param {ChatGauge} gauge @param {ChatLog} log @param {Session} session
+ * @param {() => string} base the address of the application
+ */
+export function offerGauge(gauge, log, session, base) {
+  const refresh = async () => {
+    const { id } = session.conversation;
+    const use = id ? await get(`${base()}${id}/usage/`) : null;
+    if (!use || id !== session.conversation.id) return;
+    gauge.use = use;
+    log.summary = use.summary;
+    session.redraw();
+  };
+  session.addEventListener("switched", () => {
+    gauge.use = null;
+    log.summary = null;
+  });
+  session.addEventListener("opened", (event) => {
+    // A conversation that has just begun has no answer to tell of.
+    if (!(/** @type {CustomEvent} */ (event).detail.isNew)) afterPainting(() => void refresh());
+  });
+  session.addEventListener("event", (event) => {
+    if (/** @type {CustomEvent} */ (event).detail.type === "message.complete") void refresh();
+  });
+  session.addEventListener("listed", () => {
+    if ((gauge.use?.ratio ?? 0) >= SUMMARIES_FROM) void refresh();
+  });
+}
+
+/** @param {Summary} summary @returns {unknown} what Lit draws */
+export function summaryBlock({ text }) {
+  return html`<details class="summary-block">
+    <summary>${icon("chevron-right")}${gettext("Earlier conversation, summarized for the model")}</summary>
+    <p class="summary-text" dir="auto">${text}</p>
+    <p class="summary-note">${gettext("The model reads this instead of everything above.")}</p>
+  </details>`;
+}

@@ -1,0 +1,74 @@
+/** The switch for notifications of this browser. Permission is asked for by its button, and never at load. */
+
+import { html, LitElement, nothing } from "../../vendor/lit.js";
+import { gettext } from "../texts.js";
+
+const KEY = "notices";
+
+/** Whether the person wants notifications in this browser, and it allows them. */
+export function isOn() {
+  return isPossible() && Notification.permission === "granted" && wish() === "on";
+}
+
+function isPossible() {
+  return "Notification" in window && isSecureContext;
+}
+
+/** @returns {string | null} */
+function wish() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+/** Shows itself where the browser has notifications at all. */
+export class BrowserNotices extends LitElement {
+  createRenderRoot() {
+    return this;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.hidden = !isPossible();
+  }
+
+  render() {
+    const on = isOn();
+    const isForbidden = isPossible() && Notification.permission === "denied";
+    return html`<h3>${gettext("Notifications in this browser")}</h3>
+      <p role="status">${this.#state(on)}</p>
+      ${isForbidden
+        ? nothing
+        : html`<div class="form-actions">
+            <button type="button" class="button" @click=${on ? this.#switchOff : this.#switchOn}>
+              ${on ? gettext("Turn them off") : gettext("Notify me in this browser")}
+            </button>
+          </div>`}`;
+  }
+
+  /** @param {boolean} on */
+  #state(on) {
+    if (on) return gettext("On. Conversations that you aren’t looking at notify you of answers and questions, without their content.");
+    if (isPossible() && Notification.permission === "denied")
+      return gettext("Notifications are blocked for this site in your browser. Allow them in its settings first.");
+    return gettext("Off.");
+  }
+
+  async #switchOn() {
+    const permission = await Notification.requestPermission();
+    if (permission === "granted") localStorage.setItem(KEY, "on");
+    this.requestUpdate();
+  }
+
+  #switchOff() {
+    localStorage.setItem(KEY, "off");
+    this.requestUpdate();
+  }
+}
+customElements.define("browser-notices", BrowserNotices);
+
+// Whoever has saved nothing yet is most likely where their browser is.
+const zone = document.querySelector("#notice-form[data-new] [name=time_zone]");
+if (zone instanceof HTMLInputElement) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || zone.value;

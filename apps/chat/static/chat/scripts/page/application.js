@@ -1,0 +1,84 @@
+/** What the page shows of the application, on its first load and when another conversation is opened in place. */
+
+import { offerMemorySwitch, showMemory } from "../answer/memory.js";
+import { tellMemory } from "./notices.js";
+import { composer, element, files, log, page, read, starters as beginnings, tell } from "./parts.js";
+import { base, draftKey, session } from "./session.js";
+import { offerKeeping, showKeeping } from "./temporary.js";
+
+/**
+ * @import { Keeping } from "./temporary.js"
+ * @import { Starters } from "../log/starters.js"
+ * @typedef {object} PageData
+ * @property {Record<string, string>} attributes of the main element
+ * @property {Starters} starters
+ * @property {boolean | null} memory whether the conversation has it; null where there is none to be switched
+ * @property {Keeping} keeping how long the conversation is kept
+ * @property {string | null} place the title of the place where the person is
+ */
+
+const main = element("main", HTMLElement);
+const memorySwitch = element("memory-switch", HTMLButtonElement);
+const newChat = element("new-chat", HTMLAnchorElement);
+const chip = element("application-chip", HTMLAnchorElement);
+const placeNotice = element("place-notice", HTMLElement);
+
+offerMemorySwitch(memorySwitch, session, base, tellMemory);
+offerKeeping();
+
+/** What the server has written into the page. @returns {PageData} */
+export function writtenData() {
+  return read("page-data");
+}
+
+/** @param {PageData} data */
+export function takeData({ attributes, starters, memory, keeping, place }) {
+  for (const [name, value] of Object.entries(attributes)) main.setAttribute(`data-${name}`, value);
+  log.starters = beginnings.offered = starters;
+  showMemory(memorySwitch, session, memory);
+  showKeeping(keeping, !page.conversation && !page.ended);
+  tell(placeNotice, [place, page.narrative].filter(Boolean).join(": "));
+}
+
+/** Draw what is known of the application and the open conversation. */
+export function showApplication() {
+  const { id } = session.conversation;
+  element("application-title", HTMLElement).textContent = page.title ?? "";
+  log.greeting = (location.pathname === "/" && page.greeting) || "";
+  log.heading = page.title ?? "";
+  composer.application = id || page.ended ? null : { value: page.application ?? "", title: page.title ?? "" };
+  log.description = page.description ?? "";
+  log.application = {
+    letters: page.letters ?? "",
+    tile: page.tile ?? "",
+    emoji: page.emoji ?? "",
+    icon: page.icon ?? "",
+  };
+  log.ended = Boolean(page.ended);
+  log.limit = composer.limit = Number(page.textLimit) || Infinity;
+  composer.ended = page.ended ?? "";
+  composer.openDraft(draftKey());
+  newChat.href = chip.href = page.ended ? "/" : base();
+  files.base = base();
+  files.conversation = id;
+  offerDownload();
+  comeBackTo(location.pathname);
+}
+
+element("files-button", HTMLButtonElement).addEventListener("click", () => void files.open(element("chat-more", HTMLButtonElement)));
+
+export function offerDownload() {
+  const { id } = session.conversation;
+  element("share", HTMLButtonElement).hidden = !id || !page.account || session.temporary;
+  const link = element("download", HTMLAnchorElement);
+  link.hidden = !id;
+  if (id) link.href = `${base()}${id}/download/`;
+  element("files-button", HTMLButtonElement).hidden = !id;
+}
+
+/** Signing in leads back to where one is now. @param {string} path */
+export function comeBackTo(path) {
+  for (const link of document.querySelectorAll(".account a[href*='?next=']")) {
+    link.setAttribute("href", `${link.getAttribute("href")?.split("?")[0]}?next=${path}`);
+  }
+}

@@ -1,0 +1,102 @@
+/** Carries out what answers ask of the page. Of all pages that show a conversation one does. */
+
+import { interactionsOf, isOpenCall } from "../session/interactions.js";
+import { postJson } from "../requests.js";
+import { uuid } from "../session/session.js";
+import { gettext } from "../texts.js";
+
+/**
+ * @import { Interaction } from "../session/interactions.js"
+ * @import { PageTools } from "./tools.js"
+ * @import { Session } from "../session/session.js"
+ */
+
+/** Milliseconds that other pages leave to the one that asked the question. */
+const COURTESY = 1_000;
+const AGAIN = 500;
+const PAGE_KEY = "page";
+const LOST = gettext("The page was reloaded in the meantime. The tool may have run: check that before you call it again.");
+
+export class ClientCalls {
+  #tools;
+  #session;
+  #page = uuid();
+  /** The page that was in this tab before. */
+  #former = sessionStorage.getItem(PAGE_KEY) ?? "";
+  /** @type {Set<string>} */
+  #seen = new Set();
+  /** @type {Map<Interaction, {run: string, leave: (result: null) => void}>} calls that are carried out here */
+  #open = new Map();
+  /** Calls are carried out one after the other: they may be about the same field. */
+  #last = Promise.resolve();
+
+  /** @param {PageTools} tools @param {Session} session */
+  constructor(tools, session) {
+    this.#tools = tools;
+    this.#session = session;
+    sessionStorage.setItem(PAGE_KEY, this.#page);
+    session.addEventListener("change", () => this.#look());
+  }
+
+  #look() {
+    const { loaded, conversation } = this.#session;
+    const answer = conversation.running;
+    for (const [call, { run, leave }] of this.#open) if (!this.#isAwaited(run, call)) leave(null);
+    // Before it waits, the server does not know what it asks.
+    if (!loaded || answer?.status !== "waiting") return;
+    for (const call of interactionsOf(answer)) {
+      const id = `${answer.id} ${call.key}`;
+      if (!isOpenCall(call) || this.#seen.has(id)) continue;
+      this.#seen.add(id);
+      void this.#take(answer.id, call);
+    }
+  }
+
+  /** @param {string} run @param {Interaction} call */
+  async #take(run, call) {
+    if (run !== this.#session.asked) await pause(COURTESY);
+    const place = { run, key: call.key };
+    const state = await this.#post(call, "/api/ai/tool-claim", { ...place, page: this.#page, former: this.#former });
+    if (state === "lost") await this.#post(call, "/api/ai/tool-result", { ...place, error: LOST });
+    if (state !== "granted") return;
+    call.isHere = true;
+    this.#session.redraw(run);
+    this.#last = this.#last.then(() => this.#carryOut(place, call));
+  }
+
+  /** @param {{run: string, key: string}} place @param {Interaction} call */
+  async #carryOut(place, call) {
+    if (!this.#isAwaited(place.run, call)) return; // it was stopped while an earlier one took its time
+    // A tool may never come to an end: when nobody waits for it any more, the next call can begin.
+    /** @type {Promise<null>} */
+    const left = new Promise((leave) => this.#open.set(call, { run: place.run, leave }));
+    const result = await Promise.race([left, this.#tools.call(call.asked.name, call.asked.arguments)]);
+    this.#open.delete(call);
+    if (result) await this.#post(call, "/api/ai/tool-result", { ...place, ...result });
+  }
+
+  /** @param {string} run @param {Interaction} call */
+  #isAwaited(run, call) {
+    return !call.resolved && this.#session.conversation.running?.id === run;
+  }
+
+  /**
+   * Send until the server has taken or refused it, as long as the call is open.
+   * @param {Interaction} call @param {string} path @param {object} body
+   * @returns {Promise<string>} the state that the server tells, "" for none
+   */
+  async #post(call, path, body) {
+    while (!call.resolved) {
+      const { status, told } = await postJson(path, body);
+      if (status === 200) return told.state;
+      if (status >= 400 && status < 500 && status !== 409) return "";
+      await pause(AGAIN);
+    }
+    return "";
+  }
+}
+
+/** @param {number} milliseconds @returns {Promise<void>} */
+function pause(milliseconds) {
+  return new Promise((over) => setTimeout(over, milliseconds));
+}

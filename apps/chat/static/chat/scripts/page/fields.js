@@ -1,0 +1,96 @@
+/** The page's own tools: what it shows of itself, and fields that can be filled in. */
+
+/** @import { PageTools } from "./tools.js" */
+/** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Field */
+
+const MOST_FIELDS = 100;
+const LONGEST_VALUE = 10_000;
+/** Types of inputs whose values nobody but the person sees or chooses. */
+const PRIVATE = new Set(["password", "hidden", "file"]);
+
+/**
+ * Elements with `data-tool-field="name"` are what the page shows; nothing else of it is read.
+ * @param {PageTools} tools
+ * @param {() => Record<string, unknown>} about what the page says of itself
+ * @param {(label: string, undo: () => void) => void} tell the person that a field was filled in
+ */
+export function offerFields(tools, about, tell) {
+  tools.register({
+    name: "_platform.inspect_page",
+    run: () => ({
+      ...about(),
+      fields: shownFields().map(describe),
+      selection: String(getSelection()).slice(0, LONGEST_VALUE),
+      actions: tools.names,
+    }),
+  });
+  tools.register({
+    name: "_platform.set_field",
+    run: ({ field, value }) => {
+      const found = shownFields().find((one) => one.dataset.toolField === field);
+      if (!found) throw new Error(`There is no field ${field}. There are: ${shownFields().map(nameOf).join(", ")}`);
+      if (isFixed(found)) throw new Error(`The field ${field} cannot be changed now.`);
+      const before = valueOf(found);
+      write(found, value);
+      tell(labelOf(found), () => {
+        write(found, before);
+        found.focus();
+      });
+      return { field, value: valueOf(found) };
+    },
+  });
+}
+
+/** @returns {Field[]} */
+function shownFields() {
+  const marked = [...document.querySelectorAll("[data-tool-field]")];
+  return marked.filter(isField).slice(0, MOST_FIELDS);
+}
+
+/** @param {Element} element @returns {element is Field} */
+function isField(element) {
+  if (element instanceof HTMLInputElement) return !PRIVATE.has(element.type) && element.type !== "radio";
+  return element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement;
+}
+
+/** @param {Field} field */
+function describe(field) {
+  const value = valueOf(field).slice(0, LONGEST_VALUE);
+  const options = field instanceof HTMLSelectElement ? { options: [...field.options].map((one) => one.value) } : {};
+  return { name: nameOf(field), label: labelOf(field), value, ...options, can_be_changed: !isFixed(field) };
+}
+
+/** @param {Field} field */
+function isFixed(field) {
+  return field.disabled || (!(field instanceof HTMLSelectElement) && field.readOnly);
+}
+
+/** @param {Field} field */
+function nameOf(field) {
+  return field.dataset.toolField ?? "";
+}
+
+/** @param {Field} field */
+function labelOf(field) {
+  const [label] = field.labels ?? [];
+  return (label?.textContent ?? field.getAttribute("aria-label") ?? nameOf(field)).trim();
+}
+
+/** @param {Field} field @returns {string} of a box that can be checked `true` or `false` */
+function valueOf(field) {
+  return isBox(field) ? String(field.checked) : field.value;
+}
+
+/** @param {Field} field @param {string} value */
+function write(field, value) {
+  if (field instanceof HTMLSelectElement && ![...field.options].some((one) => one.value === value))
+    throw new Error(`“${value}” is none of the options.`);
+  if (isBox(field)) field.checked = value === "true";
+  else field.value = value;
+  for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
+}
+
+/** @param {Field} field @returns {field is HTMLInputElement} */
+function isBox(field) {
+  return field instanceof HTMLInputElement && field.type === "checkbox";
+}

@@ -1,0 +1,332 @@
+/** The chat page: one session, and the elements that show it. */
+
+import "../session/socket-opening.js"; // before all that makes elements
+import { wireComposer } from "../composer/wiring.js";
+import { ClientCalls } from "./client-calls.js";
+import { Drafts } from "../composer/drafts.js";
+import { acceptDrops } from "../files/dropping.js";
+import { sumOf, sumText } from "../answer/figures.js";
+import { offerGauge } from "../log/gauge.js";
+import { offerMissingTurns } from "../log/missing-turns.js";
+import { comeBackTo, offerDownload, showApplication, takeData, writtenData } from "./application.js";
+import { forgetChange, offerBranches } from "./branches.js";
+import { focusCard, showWaiting } from "./cards.js";
+import { offerFields } from "./fields.js";
+import { clearNotices, offerUndo, showConnection, tellProblem, tellUpload } from "./notices.js";
+import {
+  announcer,
+  composer,
+  detailOf,
+  element,
+  files,
+  follower,
+  gauge,
+  history,
+  jump,
+  log,
+  page,
+  problem,
+  queue,
+  read,
+  starters,
+  tell,
+  toast,
+  todo,
+} from "./parts.js";
+import { beginOrContinue } from "./beginning.js";
+import { offerSelection } from "./selection.js";
+import { offerSharing } from "./sharing.js";
+import { base, connection, draftKey, forgetBeginning, session, uploads } from "./session.js";
+import { confirmLeft, go, keepLeft, noteAddress, offerSwitching } from "./switching.js";
+import { calling, entitle } from "./title.js";
+import { fixKeeping } from "./temporary.js";
+import { afterPainting } from "../painting.js";
+import { PageTools } from "./tools.js";
+import { ChatQuestion } from "../log/question.js";
+import { offerCollapsing } from "../rail/collapse.js";
+import { offerSwipes } from "../rail/sidebar-swipe.js";
+import { keepUnsent } from "../session/unsent-questions.js";
+import "../steps/level-switch.js";
+import { gettext } from "../texts.js";
+
+/**
+ * @import { Starter } from "../log/starters.js"
+ * @import { Row } from "../rail/rows.js"
+ * @import { Attachment } from "../session/frames.js"
+ */
+
+/** Milliseconds after which the list of a page is no longer what it was loaded with. */
+const FRESH = 30_000;
+const sum = element("conversation-sum", HTMLElement);
+const tools = new PageTools();
+const newChat = element("new-chat", HTMLAnchorElement);
+let drawing = false;
+
+composer.drafts = new Drafts(page.account ?? "");
+composer.uploads = uploads;
+takeData(writtenData());
+showApplication();
+history.current = session.conversation.id;
+history.rows.begin(read("rail-data"));
+offerGauge(gauge, log, session, base);
+offerMissingTurns(log, session, follower, base);
+entitle();
+offerSwitching();
+offerSwipes(element("sidebar", HTMLElement), element("menu", HTMLButtonElement));
+offerCollapsing();
+offerSelection();
+offerSharing();
+offerBranches();
+
+session.addEventListener("change", scheduleDraw);
+session.addEventListener("opened", (event) => opened(detailOf(event)));
+session.addEventListener("event", (event) => {
+  announcer.tell(detailOf(event));
+  if (detailOf(event).type === "message.complete") jump.note();
+});
+session.addEventListener("listed", (event) => history.rows.take(detailOf(event)));
+session.addEventListener("folders", (event) => history.rows.takeFolders(detailOf(event)));
+session.addEventListener("calling", (event) => {
+  calling.take(detailOf(event));
+  entitle();
+});
+session.addEventListener("queued", () => announcer.say(gettext("Message queued. It is sent after this answer.")));
+session.addEventListener("moved", () => location.assign("/"));
+session.addEventListener("refused", (event) => refused(detailOf(event)));
+composer.addEventListener("ask", (event) => send(detailOf(event)));
+queue.addEventListener("order", (event) => order(detailOf(event)));
+queue.addEventListener("left", (event) => {
+  announcer.say(detailOf(event) === "queue.remove" ? gettext("Message removed.") : gettext("Message sent."));
+  composer.focus();
+});
+composer.addEventListener("stop", () => session.stop());
+files.addEventListener("deleted", (event) => announcer.say(gettext("{name} deleted.", { name: detailOf(event).name })));
+acceptDrops(element("drop", HTMLElement), (dropped) => takeDropped(dropped), () => !composer.disabled);
+uploads.addEventListener("told", (event) => tellUpload(detailOf(event)));
+for (const offering of [log, starters]) offering.addEventListener("starter", (event) => start(detailOf(event)));
+log.addEventListener("branch-ask", (event) => {
+  ask(detailOf(event));
+  composer.focus(); // its button is gone
+});
+log.addEventListener("answer", (event) => {
+  tell(problem, "");
+  focusCard(); // its button is about to be disabled
+  session.answer(detailOf(event));
+});
+log.addEventListener("helper-stop", (event) => session.stopHelper(detailOf(event)));
+offerFields(tools, describePage, offerUndo);
+tools.publish();
+new ClientCalls(tools, session);
+element("conversation-title", HTMLButtonElement).addEventListener("click", () => rename());
+history.addEventListener("renamed", (event) => renamed(detailOf(event)));
+history.addEventListener("deleted", (event) => deleted(detailOf(event)));
+history.addEventListener("said", (event) => announcer.say(detailOf(event)));
+history.rows.addEventListener("change", () => retitled());
+connection.addEventListener("open", () => reconnected());
+toast.addEventListener("left", () => newChat.focus());
+element("jump", HTMLButtonElement).addEventListener("click", () => {
+  follower.follow();
+  composer.focus();
+});
+addEventListener("keydown", stopByKey);
+wireComposer({ composer, session, announcer, starters: () => log.starters.starters, base, tell: tellProblem, go });
+composer.addEventListener("edit-last", (event) => editLast(event));
+document.addEventListener("visibilitychange", () => session.tellVisibility());
+
+const unsent = keepUnsent(session, page.account ?? "", draftKey);
+connection.connect();
+draw();
+if (unsent) void composer.updateComplete.then(() => composer.giveBack(unsent, []));
+if (page.draft) void composer.updateComplete.then(() => beginWith(page.draft ?? ""));
+// On a touch screen the focus would open the keyboard over the page.
+if (matchMedia("(pointer: fine)").matches) afterPainting(focusComposer);
+
+/** Unless the person went elsewhere before the page was there. */
+function focusComposer() {
+  if (document.activeElement === document.body) composer.focus();
+}
+
+/** Many frames, one drawing. */
+function scheduleDraw() {
+  if (log.loaded !== session.loaded) return draw(); // the person waits for the conversation
+  if (drawing) return;
+  drawing = true;
+  requestAnimationFrame(() => {
+    drawing = false;
+    draw();
+  });
+}
+
+function draw() {
+  log.turns = [...session.conversation.turns];
+  log.loaded = session.loaded;
+  log.busy = session.busy;
+  log.branches = session.conversation.branches;
+  log.setAttribute("aria-busy", String(session.busy));
+  composer.busy = session.busy;
+  composer.ready = session.loaded;
+  composer.connected = session.state === "open";
+  beginOrContinue(session.loaded && !log.turns.length && !page.ended);
+  queue.messages = session.queue;
+  queue.sending = session.sendingToQueue;
+  queue.busy = session.busy;
+  todo.text = session.conversation.todo;
+  composer.disabled = whyDisabled();
+  if (!session.busy) tell(sum, sumText(sumOfAll()));
+  showConnection();
+  if (showWaiting()) entitle();
+}
+
+/** The page adds up what it has; of a conversation whose beginning is not loaded, the server knows the sum. */
+function sumOfAll() {
+  const { conversation } = session;
+  const known = gauge.use?.sum;
+  return known && !conversation.isWhole ? known : sumOf(conversation.turns);
+}
+
+/** What a tool may know of the page, beside its fields. */
+function describePage() {
+  const { id, title } = session.conversation;
+  return { application: page.title, address: location.pathname, conversation: { id, title } };
+}
+
+function whyDisabled() {
+  if (page.ended) return page.ended;
+  if (session.state === "refused") return gettext("Reload the page to continue");
+  if (session.readOnly) return gettext("You can’t send messages during maintenance");
+  return log.starters.chat_message_input_disabled ? gettext("Choose one of the actions above") : "";
+}
+
+/** @param {{text: string, attachments: Attachment[], isAnswer: boolean}} written */
+function send({ text, attachments, isAnswer }) {
+  if (!isAnswer) return ask({ text, attachments });
+  tell(problem, "");
+  session.answerWords(text);
+}
+
+/** @param {{type: "queue.change" | "queue.remove" | "queue.send", id: string, changes?: object}} given */
+function order({ type, id, changes }) {
+  tell(problem, "");
+  session.queueOrder(type, id, changes);
+}
+
+/** What was missed while there was no connection is fetched; a page that was just loaded has it. */
+function reconnected() {
+  if (performance.now() > FRESH) void history.rows.refresh();
+}
+
+/** @param {{text?: string, attachments?: Attachment[]} & import("../session/session.js").Branching} question */
+function ask({ text = "", attachments, ...branching }) {
+  clearNotices();
+  session.ask(text, attachments, branching);
+  draw(); // the question is seen in this very frame
+  follower.follow();
+}
+
+/** @param {Starter} starter */
+function start({ text }) {
+  if (log.starters.auto_submit === false && !log.starters.chat_message_input_disabled) {
+    composer.fill(text);
+    return;
+  }
+  ask({ text });
+  composer.focus();
+}
+
+/** @param {{isNew: boolean}} opened */
+function opened({ isNew }) {
+  const { id } = session.conversation;
+  confirmLeft();
+  if (isNew && id) {
+    window.history.replaceState(null, "", `${base()}${id}/${location.search}`);
+    forgetBeginning();
+    composer.moveDraft(draftKey());
+    history.current = id;
+    files.conversation = id;
+    composer.application = null;
+    offerDownload();
+    fixKeeping();
+    noteAddress();
+    comeBackTo(location.pathname);
+  }
+  entitle();
+}
+
+/** @param {{text: string, question: string, attachments: Attachment[]}} refusal */
+function refused({ text, question, attachments }) {
+  keepLeft();
+  forgetChange();
+  tell(problem, text);
+  announcer.warn(text);
+  showWaiting(); // what is given back may be an answer again, before anything is drawn
+  if (question || attachments.length) composer.giveBack(question, attachments);
+}
+
+/** @param {FileList} dropped */
+function takeDropped(dropped) {
+  uploads.add(dropped);
+  composer.focus();
+}
+
+/** The open conversation, whether or not the rail has got as far as its row. */
+function rename() {
+  const { id, title } = session.conversation;
+  if (id) history.rename(history.rows.find(id) ?? { id, title, address: `${base()}${id}/` });
+}
+
+/** @param {Row} row */
+function renamed({ id, title }) {
+  if (id !== session.conversation.id) return;
+  session.conversation.title = title;
+  entitle();
+}
+
+/** The rail hears of a title that a model wrote, or that another tab gave. */
+function retitled() {
+  const { id } = session.conversation;
+  const row = history.rows.find(id);
+  session.conversation.title = row?.title || session.conversation.title;
+  entitle();
+  // It goes on with another application, where it has another address.
+  if (row && base() !== addressOf(row) && !row.application.ended) void go(new URL(row.address, location.href).href);
+}
+
+/** @param {Row} row @returns {string} of its application */
+function addressOf({ address, id }) {
+  return address.slice(0, address.indexOf(`${id}/`));
+}
+
+/** @param {Row} row */
+function deleted(row) {
+  const wasOpen = row.id === session.conversation.id;
+  announcer.say(gettext("Conversation deleted. You can undo it for a moment."));
+  if (wasOpen) void go(newChat.href, { takesFocus: false }); // the way back has it
+  void toast.show(gettext("Conversation deleted."), () => undelete(row, wasOpen));
+}
+
+/** @param {Row} row @param {boolean} wasOpen */
+async function undelete(row, wasOpen) {
+  const wrong = await history.rows.restore(row);
+  tell(problem, wrong);
+  announcer.say(wrong || gettext("Conversation restored."));
+  if (wasOpen && !wrong) await go(new URL(row.address, location.href).href);
+  else newChat.focus();
+}
+
+/** @param {Event} event which leaves the cursor where it is if there is nothing to edit */
+function editLast(event) {
+  const question = [...log.querySelectorAll("chat-question")].at(-1);
+  if (question instanceof ChatQuestion && question.edit()) event.preventDefault();
+}
+
+/** @param {KeyboardEvent} event */
+function stopByKey(event) {
+  if (event.key !== "Escape" || event.shiftKey || event.defaultPrevented || event.isComposing) return;
+  if (document.querySelector("dialog:modal, :popover-open")) return;
+  session.stop();
+}
+
+/** What the person has written already stays. @param {string} text that the address of the page asks for */
+function beginWith(text) {
+  if (!composer.text.includes(text.trim())) composer.fill(composer.text ? `${composer.text}\n\n${text}` : text);
+}

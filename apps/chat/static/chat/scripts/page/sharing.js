@@ -1,0 +1,47 @@
+/** What leaves the page: links to a conversation, and prints of it. */
+
+import { announcer, detailOf, element, history, log } from "./parts.js";
+import { base, session } from "./session.js";
+import { go } from "./switching.js";
+import { ShareDialog } from "./share-dialog.js";
+
+/** @import { Row } from "../rail/rows.js" */
+
+/** Milliseconds for a conversation to be opened and drawn before it is printed. */
+const PATIENCE = 10_000;
+const dialog = element("share-dialog", ShareDialog);
+
+/** Of the conversation that is open, and of those in the rail. */
+export function offerSharing() {
+  element("share", HTMLButtonElement).addEventListener("click", () => {
+    const { id } = session.conversation;
+    if (id) void dialog.ask(`${base()}${id}/`);
+  });
+  history.addEventListener("share", (event) => void dialog.ask(detailOf(event).address));
+  history.addEventListener("print", (event) => void printRow(detailOf(event)));
+  // From the rail of another page.
+  if (location.hash === "#share" && session.conversation.id) void dialog.ask(`${base()}${session.conversation.id}/`);
+  dialog.addEventListener("said", (event) => announcer.say(detailOf(event)));
+}
+
+/** @param {Row} row */
+async function printRow({ id, address }) {
+  if (session.conversation.id !== id) await go(new URL(address, location.href).href, { takesFocus: false });
+  if (session.conversation.id !== id || !(await isDrawn())) return;
+  print();
+}
+
+/** Fetches the turns that are missing. Whether there is anything to print. */
+async function isDrawn() {
+  const end = performance.now() + PATIENCE;
+  while (performance.now() < end) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    await log.updateComplete;
+    const { turns } = session.conversation;
+    if (!turns.length || log.turns.length !== turns.length) continue;
+    const gap = log.querySelector(".gap button");
+    if (!gap || log.problem) return true;
+    if (gap instanceof HTMLElement) gap.click();
+  }
+  return log.turns.length > 0;
+}

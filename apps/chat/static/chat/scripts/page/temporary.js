@@ -1,0 +1,63 @@
+/** Temporary conversations: the switch of a new one, and the words on how long the open one is kept. */
+
+import { announcer, element, tell } from "./parts.js";
+import { tellProblem } from "./notices.js";
+import { base, session } from "./session.js";
+import { post } from "../requests.js";
+import { gettext } from "../texts.js";
+
+/**
+ * @typedef {object} Keeping
+ * @property {string} text how long a conversation is kept, and where it is from; "" for nothing to be said
+ * @property {string} temporary the words for a temporary one
+ * @property {boolean} is_temporary whether the open one is
+ */
+
+const switching = element("temporary-switch", HTMLButtonElement);
+const notice = element("keeping-notice", HTMLElement);
+const keepButton = element("keep-conversation", HTMLButtonElement);
+/** @type {Keeping} */
+let known = { text: "", temporary: "", is_temporary: false };
+
+/** What becomes of the conversation that is open, or may begin. @param {Keeping} keeping @param {boolean} canBegin */
+export function showKeeping(keeping, canBegin) {
+  known = keeping;
+  session.temporary = keeping.is_temporary;
+  switching.hidden = !canBegin;
+  draw();
+}
+
+/** The conversation has begun: what it is, it stays, unless it is kept. */
+export function fixKeeping() {
+  switching.hidden = true;
+  draw();
+}
+
+/** Begin a temporary conversation instead, or no longer. */
+export function switchTemporary() {
+  session.temporary = !session.temporary;
+  draw();
+  announcer.say(session.temporary ? known.temporary : gettext("This conversation will be saved."));
+}
+
+export function offerKeeping() {
+  switching.addEventListener("click", switchTemporary);
+  keepButton.addEventListener("click", async () => {
+    if (!(await post(`${base()}${session.conversation.id}/keep/`, {}))) {
+      tellProblem(gettext("That didn’t work. Check the connection and try again."));
+      return;
+    }
+    session.temporary = false;
+    draw();
+    element("share", HTMLButtonElement).hidden = false;
+    element("main", HTMLElement).focus({ preventScroll: true }); // the button is gone
+    announcer.say(gettext("This conversation is saved to your history."));
+  });
+}
+
+function draw() {
+  switching.ariaChecked = String(session.temporary);
+  tell(notice, session.temporary ? known.temporary : known.text);
+  notice.toggleAttribute("data-temporary", session.temporary);
+  keepButton.hidden = !session.temporary || !session.conversation.id;
+}

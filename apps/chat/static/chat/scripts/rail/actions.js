@@ -1,0 +1,74 @@
+/** What the menus of the rail do. */
+
+import { get, post } from "../requests.js";
+import { gettext } from "../texts.js";
+
+/**
+ * @import { Folder, HistoryRows, Row } from "./rows.js"
+ * @typedef {{said?: string, problem?: string, id?: string, deleted?: Row, leaves?: "share" | "print", asks?: import("./dialog.js").Asked}} Outcome
+ *   `said` is told to people who do not see it, `id` is the conversation that keeps the focus, `asks` opens a dialog, and the page `leaves` with the conversation what is asked for
+ */
+
+/** @param {HistoryRows} rows @param {string} name of the item @param {Row} row @returns {Promise<Outcome>} */
+export async function actOnRow(rows, name, row) {
+  switch (name) {
+    case "rename":
+    case "move":
+      return { asks: { kind: name, row } };
+    case "share":
+    case "print":
+      return { leaves: name };
+    case "go-on": {
+      const found = await get(`${row.address}go-on/`);
+      if (!found) return { problem: gettext("The apps can’t be listed. Check the connection and try again.") };
+      if (!found.applications.length) return { problem: gettext("No other app is available to you.") };
+      return { asks: { kind: name, row, applications: found.applications } };
+    }
+    case "pin":
+      return arrange(rows, row, { pinned: String(!row.pinned) }, row.pinned ? gettext("No longer pinned.") : gettext("Pinned."));
+    case "archive":
+      return arrange(rows, row, { archived: "true" }, gettext("Conversation archived."));
+    case "unarchive":
+      return arrange(rows, row, { archived: "false" }, gettext("Conversation restored from the archive."));
+    case "delete":
+      return remove(rows, row);
+    default:
+      return {};
+  }
+}
+
+/** @param {HistoryRows} rows @param {string} name of the item @param {Folder} folder @returns {Promise<Outcome>} */
+export async function actOnFolder(rows, name, folder) {
+  if (name === "rename-folder") return { asks: { kind: name, folder } };
+  if (name === "delete-folder") {
+    const { problem } = await rows.changeFolders(`${folder.id}/delete/`, {});
+    if (problem) return { problem };
+    await rows.refresh(); // its conversations are among the others now
+    return { said: gettext("Folder deleted. Its conversations are still here.") };
+  }
+  const at = rows.folders.findIndex(({ id }) => id === folder.id);
+  const before = rows.folders[at + (name === "folder-up" ? -1 : 2)];
+  const { problem } = await rows.changeFolders(`${folder.id}/`, { before: before ? String(before.id) : "" });
+  return problem ? { problem } : { said: gettext("Folder moved.") };
+}
+
+/** Put a conversation that is dropped there into a folder. @param {HistoryRows} rows @param {Row} row @param {Folder | null} folder @returns {Promise<Outcome>} */
+export async function drop(rows, row, folder) {
+  const fields = { folder: folder ? String(folder.id) : "", ...(row.pinned ? { pinned: "false" } : {}) };
+  return arrange(rows, row, fields, folder ? gettext("Conversation moved.") : gettext("Conversation removed from its folder."));
+}
+
+/** @param {HistoryRows} rows @param {Row} row @param {Parameters<HistoryRows["arrange"]>[1]} fields @param {string} said @returns {Promise<Outcome>} */
+async function arrange(rows, row, fields, said) {
+  const problem = await rows.arrange(row, fields);
+  return problem ? { problem } : { said, id: row.id };
+}
+
+/** @param {HistoryRows} rows @param {Row} row @returns {Promise<Outcome>} */
+async function remove(rows, row) {
+  if (!(await post(`${row.address}delete/`, {}))) {
+    return { problem: gettext("The conversation was not deleted. Check the connection and try again.") };
+  }
+  rows.remove(row.id);
+  return { deleted: row };
+}

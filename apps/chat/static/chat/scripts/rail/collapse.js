@@ -1,0 +1,30 @@
+/** The sidebar collapses to its icons; the browser remembers it, and every page begins with it. */
+
+const KEY = "rail";
+
+export function offerCollapsing() {
+  const button = document.getElementById("rail-toggle");
+  button?.addEventListener("click", () => {
+    collapse(document.documentElement.dataset.rail !== "collapsed");
+    button.focus();
+  });
+  tell();
+}
+
+/** @param {boolean} isCollapsed */
+function collapse(isCollapsed) {
+  if (isCollapsed) document.documentElement.dataset.rail = "collapsed";
+  else delete document.documentElement.dataset.rail;
+  tell();
+  try {
+    if (isCollapsed) localStorage.setItem(KEY, "collapsed");
+    else localStorage.removeItem(KEY);
+  } catch {
+    // It holds for this page.
+  }
+}
+
+function tell() {
+  const isCollapsed = document.documentElement.dataset.rail === "collapsed";
+  document.getElementById("rail-toggle")?.setAttribute("aria-expanded", String(!isCollapsed));
+}

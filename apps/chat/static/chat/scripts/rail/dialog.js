@@ -1,0 +1,180 @@
+/** The dialogs of the rail: a title, the name of a folder, and into which folder a conversation goes. */
+
+import { html, LitElement, nothing } from "../../vendor/lit.js";
+import { gettext } from "../texts.js";
+
+/**
+ * @import { Folder, HistoryRows, Named, Row } from "./rows.js"
+ * @typedef {{slug: string, title: string, detail: string}} Successor an application
+ * @typedef {{kind: "rename", row: Named} | {kind: "move", row: Row} | {kind: "go-on", row: Row, applications: Successor[]} | {kind: "new-folder"} | {kind: "rename-folder", folder: Folder}} Asked
+ * @typedef {{kind: Asked["kind"], said: string, row?: Named}} Done `said` is told to people who do not see it
+ */
+
+const HEADINGS = {
+  rename: gettext("Rename conversation"),
+  move: gettext("Move to a folder"),
+  "go-on": gettext("Continue in another app"),
+  "new-folder": gettext("New folder"),
+  "rename-folder": gettext("Rename folder"),
+};
+const LONGEST = { rename: 200, "rename-folder": 100, "new-folder": 100 };
+
+/** Dispatches `done` (detail: what was done) after the server has done it, and `left` when it closes. */
+export class HistoryDialog extends LitElement {
+  static properties = { asked: { state: true }, problem: { state: true }, isNew: { state: true } };
+
+  constructor() {
+    super();
+    /** @type {HistoryRows | undefined} */
+    this.rows = undefined;
+    /** @type {Asked | null} */
+    this.asked = null;
+    this.problem = "";
+    /** Whether the conversation goes into a folder that is made for it. */
+    this.isNew = false;
+    /** @type {Element | null} what had the focus */
+    this.opener = null;
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  /** @param {Asked} asked */
+  ask(asked) {
+    this.opener = document.activeElement;
+    this.problem = "";
+    this.isNew = asked.kind === "move" && !this.rows?.folders.length;
+    this.asked = asked;
+  }
+
+  updated() {
+    const dialog = this.querySelector("dialog");
+    if (!this.asked || !dialog || dialog.open) return;
+    dialog.showModal();
+    const field = dialog.querySelector("input[name=text]");
+    if (field instanceof HTMLInputElement) field.select();
+  }
+
+  render() {
+    const { asked } = this;
+    if (!asked) return nothing;
+    return html`<dialog aria-labelledby="dialog-heading" @close=${this.#closed}>
+      <form @submit=${this.#confirm}>
+        <h2 id="dialog-heading">${HEADINGS[asked.kind]}</h2>
+        ${this.#content(asked)}
+        ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing}
+        <div class="dialog-buttons">
+          <button type="button" class="button" @click=${this.#close}>${gettext("Cancel")}</button>
+          <button class="button primary">${buttonOf(asked.kind)}</button>
+        </div>
+      </form>
+    </dialog>`;
+  }
+
+  /** @param {Asked} asked */
+  #content(asked) {
+    if (asked.kind === "move") return this.#folders(asked.row);
+    if (asked.kind === "go-on") return this.#applications(asked.row, asked.applications);
+    return this.#field(asked.kind, textOf(asked));
+  }
+
+  /** @param {Row} row @param {Successor[]} applications */
+  #applications(row, applications) {
+    return html`<fieldset class="folder-choice">
+        <legend>${gettext("Choose an app for the next question in “{title}”", { title: row.title || gettext("Untitled") })}</legend>
+        ${applications.map(
+          ({ slug, title }) => html`<label>
+            <input type="radio" name="application" value=${slug} required />
+            <span dir="auto">${title}</span>
+          </label>`,
+        )}
+      </fieldset>
+      <p class="history-empty">${gettext("Your messages stay, and the new app reads them too.")}</p>`;
+  }
+
+  /** @param {"rename" | "new-folder" | "rename-folder"} kind @param {string} text */
+  #field(kind, text) {
+    return html`<label for="dialog-text">${kind === "rename" ? gettext("Title") : gettext("Name")}</label>
+      <input id="dialog-text" name="text" maxlength=${LONGEST[kind]} required autocomplete="off" .value=${text} />`;
+  }
+
+  /** @param {Row} row */
+  #folders(row) {
+    const folders = this.rows?.folders ?? [];
+    return html`<fieldset class="folder-choice">
+        <legend>${gettext("Folder of “{title}”", { title: row.title || gettext("Untitled") })}</legend>
+        ${folders.map(({ id, name }) => this.#choice(String(id), name, row.folder === id && !this.isNew))}
+        ${row.folder === null ? nothing : this.#choice("", gettext("No folder"), false)}
+        ${this.#choice("new", gettext("A new folder"), this.isNew)}
+      </fieldset>
+      ${this.isNew ? this.#field("new-folder", "") : nothing}`;
+  }
+
+  /** @param {string} value @param {string} words @param {boolean} checked */
+  #choice(value, words, checked) {
+    const choose = () => (this.isNew = value === "new");
+    return html`<label>
+      <input type="radio" name="folder" value=${value} required .checked=${checked} @change=${choose} />
+      <span dir="auto">${words}</span>
+    </label>`;
+  }
+
+  #close() {
+    this.querySelector("dialog")?.close();
+  }
+
+  #closed() {
+    this.dispatchEvent(new CustomEvent("left"));
+    this.asked = null;
+    if (this.opener instanceof HTMLElement && this.opener.isConnected) this.opener.focus();
+  }
+
+  /** @param {SubmitEvent} event */
+  async #confirm(event) {
+    event.preventDefault();
+    const { asked, rows } = this;
+    if (!asked || !rows) return;
+    const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
+    const text = String(form.get("text") ?? "").trim();
+    const chosen = String(form.get(asked.kind === "go-on" ? "application" : "folder") ?? "");
+    this.problem = await carryOut(rows, asked, text, chosen);
+    if (this.problem) return;
+    this.#close();
+    this.dispatchEvent(new CustomEvent("done", { detail: doneOf(asked, text) }));
+  }
+}
+customElements.define("history-dialog", HistoryDialog);
+
+/** @param {Asked} asked */
+function textOf(asked) {
+  if (asked.kind === "rename") return asked.row.title;
+  return asked.kind === "rename-folder" ? asked.folder.name : "";
+}
+
+/** @param {Asked["kind"]} kind */
+function buttonOf(kind) {
+  if (kind === "move") return gettext("Move");
+  if (kind === "go-on") return gettext("Continue");
+  return kind === "new-folder" ? gettext("Create") : gettext("Rename");
+}
+
+/** @param {HistoryRows} rows @param {Asked} asked @param {string} text @param {string} chosen a folder, or an application @returns {Promise<string>} what went wrong, or "" */
+async function carryOut(rows, asked, text, chosen) {
+  if (asked.kind === "rename") return rows.rename(asked.row, text);
+  if (asked.kind === "rename-folder") return (await rows.changeFolders(`${asked.folder.id}/`, { name: text })).problem;
+  if (asked.kind === "new-folder") return (await rows.changeFolders("", { name: text })).problem;
+  if (asked.kind === "go-on") return rows.goOn(asked.row, chosen);
+  if (chosen !== "new") return rows.arrange(asked.row, { folder: chosen });
+  const made = await rows.changeFolders("", { name: text });
+  return made.problem || rows.arrange(asked.row, { folder: String(made.folder) });
+}
+
+/** @param {Asked} asked @param {string} text @returns {Done} */
+function doneOf(asked, text) {
+  const { kind } = asked;
+  if (kind === "rename") return { kind, said: gettext("Conversation renamed."), row: { ...asked.row, title: text } };
+  if (kind === "go-on") return { kind, said: gettext("Another app answers from your next message."), row: asked.row };
+  if (kind === "move") return { kind, said: gettext("Conversation moved."), row: asked.row };
+  return { kind, said: kind === "new-folder" ? gettext("Folder created.") : gettext("Folder renamed.") };
+}

@@ -1,0 +1,55 @@
+/** The rail on the pages that are not a conversation: the same list; what it opens is another page. */
+
+import { offerCollapsing } from "./collapse.js";
+import { ChatHistory } from "./history.js";
+import { offerSwipes } from "./sidebar-swipe.js";
+import { ChatToast } from "../notices/toast.js";
+import { gettext } from "../texts.js";
+
+/** @import { Row } from "./rows.js" */
+
+/** Milliseconds after which a page that is looked at again fetches the list. */
+const FRESH = 30_000;
+const history = document.getElementById("history");
+const toast = document.getElementById("toast");
+const said = document.getElementById("said");
+let fetchedAt = performance.now();
+
+offerCollapsing();
+const sidebar = document.getElementById("sidebar");
+const menu = document.getElementById("menu");
+if (sidebar && menu) offerSwipes(sidebar, menu);
+if (history instanceof ChatHistory && toast instanceof ChatToast) offerHistory(history, toast);
+
+/** @param {ChatHistory} history @param {ChatToast} toast */
+function offerHistory(history, toast) {
+  history.rows.begin(JSON.parse(document.getElementById("rail-data")?.textContent ?? ""));
+  history.addEventListener("said", (event) => say(detailOf(event)));
+  history.addEventListener("share", (event) => location.assign(`${detailOf(event).address}#share`));
+  history.addEventListener("print", (event) => location.assign(detailOf(event).address));
+  history.addEventListener("deleted", (event) => deleted(history, toast, detailOf(event)));
+  toast.addEventListener("left", () => document.getElementById("new-chat")?.focus());
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden || performance.now() - fetchedAt < FRESH) return;
+    fetchedAt = performance.now();
+    void history.rows.refresh();
+  });
+}
+
+/** @param {ChatHistory} history @param {ChatToast} toast @param {Row} row */
+function deleted(history, toast, row) {
+  say(gettext("Conversation deleted. You can undo it for a moment."));
+  void toast.show(gettext("Conversation deleted."), async () => {
+    say((await history.rows.restore(row)) || gettext("Conversation restored."));
+  });
+}
+
+/** @param {string} text */
+function say(text) {
+  if (said) said.textContent = text;
+}
+
+/** @param {Event} event @returns {any} */
+function detailOf(event) {
+  return /** @type {CustomEvent} */ (event).detail;
+}

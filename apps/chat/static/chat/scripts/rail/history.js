@@ -1,0 +1,289 @@
+/** The rail: all conversations of the person, whichever application they are with. */
+
+import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
+import "./folder-dialog.js";
+import { actOnFolder, actOnRow, drop } from "./actions.js";
+import "./dialog.js";
+import { HistoryRows } from "./rows.js";
+import "./search.js";
+import { CONVERSATION } from "./section.js";
+import { icon } from "../icons.js";
+import { itemsOfFolder, itemsOfRow } from "./row-menu.js";
+import { gettext } from "../texts.js";
+
+/**
+ * @import { FolderDialog } from "./folder-dialog.js"
+ * @import { HistoryDialog } from "./dialog.js"
+ * @import { Folder, Row, Section } from "./rows.js"
+ * @import { RowMenu } from "./row-menu.js"
+ */
+
+/** Dispatches `renamed`, `deleted`, `share` and `print` (detail: the row) and `said` (detail: words for people who do not see it). */
+export class ChatHistory extends LitElement {
+  static properties = {
+    current: { attribute: false },
+    shows: { state: true },
+    problem: { state: true },
+    rowsChanged: { state: true },
+  };
+
+  constructor() {
+    super();
+    this.rows = new HistoryRows();
+    this.rows.addEventListener("change", () => (this.rowsChanged += 1));
+    this.rowsChanged = 0;
+    /** @type {string | null} */
+    this.current = null;
+    /** @type {"list" | "archive" | "hits"} */
+    this.shows = "list";
+    this.problem = "";
+    /** @type {Row | Folder | null} that the menu is about */
+    this.chosen = null;
+    this.addEventListener("dragover", allow);
+    this.addEventListener("drop", (event) => this.#drop(event, null)); // anywhere beside the folders
+    this.onMore = new IntersectionObserver((seen) => {
+      for (const { isIntersecting, target } of seen) if (isIntersecting) this.#more(target);
+    });
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  updated() {
+    const dialog = this.#dialog;
+    if (dialog) dialog.rows = this.rows;
+    this.onMore.disconnect(); // so that a button that is still in sight is told of again
+    for (const button of this.querySelectorAll("[data-more]")) this.onMore.observe(button);
+  }
+
+  render() {
+    return html`<history-search @searching=${this.#searching} @said=${this.#say}></history-search>
+      <h2 class="visually-hidden">${gettext("Conversations")}</h2>
+      ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing}
+      <div
+        class="history-lists"
+        ?hidden=${this.shows === "hits"}
+        @keydown=${this.#press}
+        @row-menu=${(/** @type {CustomEvent} */ { detail }) => this.#openRowMenu(detail)}
+        @row-rename=${(/** @type {CustomEvent<Row>} */ { detail }) => this.#dialog?.ask({ kind: "rename", row: detail })}
+      >
+        ${this.shows === "archive" ? this.#archive() : this.#lists()}
+      </div>
+      <row-menu @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => this.#chosen(detail)}></row-menu>
+      <history-dialog @done=${this.#done}></history-dialog>
+      <folder-dialog @said=${this.#say}></folder-dialog>`;
+  }
+
+  #lists() {
+    const { sections } = this.rows;
+    return html`${repeat(
+        sections,
+        ({ key }) => key,
+        (section) => (section.folder ? this.#folder(section, section.folder) : this.#section(section)),
+      )}
+      ${sections.some(({ folder }) => !folder)
+        ? nothing
+        : html`<p class="history-empty">${gettext("Your conversations will be listed here.")}</p>`}
+      ${this.#moreButton("main", gettext("Show older conversations"))}
+      <div class="history-foot">
+        <button type="button" class="quiet" @click=${() => this.#dialog?.ask({ kind: "new-folder" })}>
+          ${icon("folder-plus")}${gettext("New folder")}
+        </button>
+        <button type="button" class="quiet" @click=${this.#openArchive}>${icon("archive")}${gettext("Archived")}</button>
+      </div>`;
+  }
+
+  /** @param {Section} section */
+  #section({ key, heading, rows }) {
+    return html`<section class="history-section">
+      <h3 class="history-heading" dir="auto">${heading}</h3>
+      <chat-history-section data-section=${key} .rows=${rows} .current=${this.#currentIn(rows)}></chat-history-section>
+    </section>`;
+  }
+
+  /** @param {Section} section @param {Folder} folder */
+  #folder({ rows }, folder) {
+    const toggled = (/** @type {Event} */ event) =>
+      this.rows.collapse(folder, !(/** @type {HTMLDetailsElement} */ (event.target).open));
+    return html`<section class="history-section history-folder" @drop=${(/** @type {DragEvent} */ event) => this.#drop(event, folder)}>
+      <details ?open=${!folder.collapsed} @toggle=${toggled}>
+        <summary>${icon("chevron-right")}${icon("folder")}<h3 dir="auto">${folder.name}</h3></summary>
+        ${folder.collapsed || rows.length || this.rows.hasMore(String(folder.id))
+          ? nothing
+          : html`<p class="history-empty">${gettext("Nothing here yet.")}</p>`}
+        <chat-history-section .rows=${folder.collapsed ? [] : rows} .current=${this.#currentIn(rows)}></chat-history-section>
+        ${folder.collapsed ? nothing : this.#moreButton(String(folder.id), gettext("Show more of this folder"))}
+      </details>
+      <button
+        type="button"
+        class="quiet row-more"
+        title=${gettext("More")}
+        aria-haspopup="menu"
+        @click=${(/** @type {Event} */ { currentTarget }) => this.#openFolderMenu(folder, currentTarget)}
+      >
+        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More for the folder {name}", { name: folder.name })}</span>
+      </button>
+    </section>`;
+  }
+
+  #archive() {
+    const rows = this.rows.archived;
+    return html`<button type="button" class="quiet history-back" @click=${this.#closeArchive}>
+        ${icon("chevron-right")}${gettext("Back to all conversations")}
+      </button>
+      <section class="history-section">
+        <h3 class="history-heading" tabindex="-1">${gettext("Archived")}</h3>
+        ${rows.length || this.rows.hasMore("archived") ? nothing : html`<p class="history-empty">${gettext("No archived conversations.")}</p>`}
+        <chat-history-section .rows=${rows} .current=${this.#currentIn(rows)}></chat-history-section>
+      </section>
+      ${this.#moreButton("archived", gettext("Show older conversations"))}`;
+  }
+
+  /** @param {string} list @param {string} words */
+  #moreButton(list, words) {
+    if (!this.rows.hasMore(list)) return nothing;
+    return html`<button type="button" class="link history-more" data-more=${list} @click=${() => this.rows.more(list)}>${words}</button>`;
+  }
+
+  /** @param {Element} button */
+  #more(button) {
+    if (button instanceof HTMLElement) void this.rows.more(button.dataset.more ?? "");
+  }
+
+  /** @param {Row[]} rows */
+  #currentIn(rows) {
+    return rows.some(({ id }) => id === this.current) ? this.current : null;
+  }
+
+  /** Ask for another title. A rail that is behind its button, as on a phone, is shown for as long. @param {import("./rows.js").Named} row */
+  rename(row) {
+    const rail = this.closest("[popover]");
+    this.#dialog?.ask({ kind: "rename", row });
+    if (!(rail instanceof HTMLElement) || rail.checkVisibility()) return;
+    rail.showPopover();
+    this.#dialog?.addEventListener("left", () => rail.hidePopover(), { once: true });
+  }
+
+  get #dialog() {
+    return /** @type {HistoryDialog | null} */ (this.querySelector("history-dialog"));
+  }
+
+  get #folderDialog() {
+    return /** @type {FolderDialog | null} */ (this.querySelector("folder-dialog"));
+  }
+
+  get #menu() {
+    return /** @type {RowMenu | null} */ (this.querySelector("row-menu"));
+  }
+
+  /** Up and down among the conversations. @param {KeyboardEvent} event */
+  #press(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const links = [...this.querySelectorAll("[data-conversation]")].filter((one) => one instanceof HTMLElement);
+    const focused = document.activeElement?.closest(".history-entry")?.querySelector("[data-conversation]");
+    const at = links.indexOf(/** @type {HTMLElement} */ (focused));
+    if (!step || at < 0) return;
+    event.preventDefault();
+    links[at + step]?.focus();
+  }
+
+  /** @param {{row: Row, button: HTMLElement}} asked */
+  #openRowMenu({ row, button }) {
+    this.chosen = row;
+    void this.#menu?.open(itemsOfRow(row, Boolean(document.getElementById("main")?.dataset.account)), button);
+  }
+
+  /** @param {Folder} folder @param {EventTarget | null} button */
+  #openFolderMenu(folder, button) {
+    this.chosen = folder;
+    if (button instanceof HTMLElement) void this.#menu?.open(itemsOfFolder(folder, this.rows.folders), button);
+  }
+
+  /** @param {string} name */
+  async #chosen(name) {
+    const { chosen, rows } = this;
+    if (!chosen) return;
+    if (!("address" in chosen)) {
+      if (name === "folder-content") await this.#folderDialog?.open(chosen);
+      else this.#tellOf(await actOnFolder(rows, name, chosen));
+      return;
+    }
+    const outcome = await actOnRow(rows, name, chosen);
+    if (outcome.leaves) this.#tell(outcome.leaves, chosen);
+    this.#tellOf(outcome);
+  }
+
+  /** @param {import("./actions.js").Outcome} outcome */
+  #tellOf({ said, problem = "", id, deleted, asks }) {
+    this.problem = problem;
+    if (asks) this.#dialog?.ask(asks);
+    if (deleted) this.#tell("deleted", deleted);
+    if (!said) return;
+    this.#tell("said", said);
+    void this.updateComplete.then(() => this.#keepFocus(id));
+  }
+
+  /** A row that moves takes the focus along; what is gone leaves it to the search. @param {string} [id] of a conversation */
+  #keepFocus(id = "") {
+    requestAnimationFrame(() => {
+      if (document.activeElement !== document.body) return; // somebody has moved it meanwhile
+      const link = id ? this.querySelector(`[data-conversation="${id}"]`) : null;
+      const next = link ?? this.querySelector("#history-query");
+      if (next instanceof HTMLElement) next.focus();
+    });
+  }
+
+  /** @param {DragEvent} event @param {Folder | null} folder */
+  #drop(event, folder) {
+    const row = this.rows.find(event.dataTransfer?.getData(CONVERSATION) ?? "");
+    if (!row || event.defaultPrevented) return;
+    event.preventDefault();
+    if (row.folder !== (folder?.id ?? null)) void drop(this.rows, row, folder).then((outcome) => this.#tellOf(outcome));
+  }
+
+  #openArchive() {
+    this.shows = "archive";
+    void this.rows.more("archived");
+    void this.updateComplete.then(() => this.#focusOn("[tabindex='-1'].history-heading"));
+  }
+
+  #closeArchive() {
+    this.shows = "list";
+    void this.updateComplete.then(() => this.#focusOn("#history-query"));
+  }
+
+  /** @param {string} selector */
+  #focusOn(selector) {
+    const found = this.querySelector(selector);
+    if (found instanceof HTMLElement) found.focus();
+  }
+
+  /** @param {CustomEvent<boolean>} event */
+  #searching({ detail }) {
+    this.shows = detail ? "hits" : "list";
+  }
+
+  /** @param {CustomEvent<string>} event */
+  #say({ detail }) {
+    this.#tell("said", detail);
+  }
+
+  /** @param {CustomEvent<import("./dialog.js").Done>} event */
+  #done({ detail: { kind, said, row } }) {
+    this.#tell("said", said);
+    if (kind === "rename" && row) this.#tell("renamed", row);
+    this.#keepFocus(row?.id);
+  }
+
+  /** @param {string} name @param {unknown} detail */
+  #tell(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+}
+customElements.define("chat-history", ChatHistory);
+
+/** @param {DragEvent} event */
+function allow(event) {
+  if (event.dataTransfer?.types.includes(CONVERSATION)) event.preventDefault();
+}

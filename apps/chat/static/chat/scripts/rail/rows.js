@@ -1,0 +1,199 @@
+/** The conversations that the rail knows: fetched page by page, and kept in step with the server's news. */
+
+import { sectionsOf } from "./sections.js";
+import { get, post, postForm } from "../requests.js";
+import { gettext } from "../texts.js";
+
+/**
+ * @typedef {"running" | "waiting" | "unread" | "done"} State
+ * @typedef {import("../tile.js").Tile & {title: string, ended: boolean}} Application
+ *
+ * @typedef {object} Row
+ * @property {string} id
+ * @property {string} title
+ * @property {string} updated_at
+ * @property {State} state
+ * @property {string} address
+ * @property {Application} application
+ * @property {number | null} folder
+ * @property {boolean} pinned
+ * @property {boolean} archived
+ *
+ * @typedef {Pick<Row, "id" | "title" | "address">} Named a conversation that the list may not have got to
+ *
+ * @typedef {{id: number, name: string, collapsed: boolean}} Folder
+ * @typedef {{conversations: Row[], next: string, folders: Folder[]}} FirstPage
+ * @typedef {import("../session/frames.js").ListChanged} News
+ * @typedef {import("./sections.js").Section} Section
+ */
+
+const FAILED = gettext("That didn’t work. Check the connection and try again.");
+const MAIN = "main";
+const ARCHIVED = "archived";
+
+/** Dispatches `change`. */
+export class HistoryRows extends EventTarget {
+  /** @type {Map<string, Row>} */
+  #rows = new Map();
+  /** @type {Folder[]} */
+  folders = [];
+  /** @type {Map<string, string>} the `after` of the next page of each list, "" after the last one */
+  #next = new Map();
+  /** @type {Set<string>} lists that are being fetched */
+  #fetching = new Set();
+  /** @type {Section[]} */
+  #sections = [];
+
+  /** @param {FirstPage} page */
+  begin({ conversations, next, folders }) {
+    this.#rows = new Map(conversations.map((row) => [row.id, row]));
+    this.folders = folders;
+    this.#next = new Map([[MAIN, next]]);
+    this.#changed();
+  }
+
+  /** @returns {Row[]} */
+  get all() {
+    return [...this.#rows.values()];
+  }
+
+  get sections() {
+    return this.#sections;
+  }
+
+  /** @returns {Row[]} the archived ones, the newest first */
+  get archived() {
+    return this.all.filter(({ archived }) => archived).toSorted(byTime);
+  }
+
+  /** @param {string | null} id @returns {Row | undefined} */
+  find(id) {
+    return this.#rows.get(id ?? "");
+  }
+
+  /** Whether there is more of a list. @param {string} list "main", "archived" or the id of a folder */
+  hasMore(list) {
+    return this.#next.get(list) !== "";
+  }
+
+  /** Fetch the next page of a list. @param {string} list */
+  async more(list) {
+    const after = this.#next.get(list);
+    if (after === "" || this.#fetching.has(list)) return;
+    this.#fetching.add(list);
+    const page = await get(`/conversations/?${new URLSearchParams({ ...partOf(list), after: after ?? "" })}`);
+    this.#fetching.delete(list);
+    if (!page) return;
+    for (const row of page.conversations) this.#rows.set(row.id, row);
+    this.#next.set(list, page.next);
+    this.#changed();
+  }
+
+  /** Fetch the list from its beginning: news may have been missed. */
+  async refresh() {
+    const page = await get("/conversations/");
+    if (page) this.begin(page);
+  }
+
+  /** @param {News} news */
+  take({ conversations, deleted, is_whole }) {
+    if (!is_whole) void this.refresh();
+    for (const row of conversations) this.#rows.set(row.id, row);
+    for (const id of deleted) this.#rows.delete(id);
+    this.#changed();
+  }
+
+  /** @param {Folder[]} folders */
+  takeFolders(folders) {
+    this.folders = folders;
+    this.#changed();
+  }
+
+  /** @param {Row} row */
+  put(row) {
+    this.#rows.set(row.id, row);
+    this.#changed();
+  }
+
+  /** @param {string} id */
+  remove(id) {
+    if (this.#rows.delete(id)) this.#changed();
+  }
+
+  /**
+   * Pin, archive or move a conversation.
+   * @param {Row} row @param {{pinned?: string, archived?: string, folder?: string}} fields
+   * @returns {Promise<string>} what went wrong, or ""
+   */
+  async arrange(row, fields) {
+    const { status, told } = await postForm(`${row.address}arrange/`, fields);
+    if (status !== 200) return wordsOf(told);
+    this.put(told.conversation);
+    return "";
+  }
+
+  /** Let another application answer from the next question on. @param {Row} row @param {string} application @returns {Promise<string>} what went wrong, or "" */
+  async goOn(row, application) {
+    const { status, told } = await postForm(`${row.address}go-on/`, { application });
+    if (status !== 200) return wordsOf(told);
+    this.put(told.conversation);
+    return "";
+  }
+
+  /** @param {Named} row @param {string} title @returns {Promise<string>} what went wrong, or "" */
+  async rename(row, title) {
+    if (!(await post(`${row.address}rename/`, { title }))) return FAILED;
+    const known = this.#rows.get(row.id);
+    if (known) this.put({ ...known, title });
+    return "";
+  }
+
+  /** Bring a deleted conversation back. @param {Row} row @returns {Promise<string>} what went wrong, or "" */
+  async restore(row) {
+    const { status, told } = await postForm(`${row.address}restore/`, {});
+    if (status !== 200) return wordsOf(told);
+    this.put(told.conversation);
+    return "";
+  }
+
+  /**
+   * Make, change or delete a folder.
+   * @param {string} path below that of the folders @param {Record<string, string>} fields
+   * @returns {Promise<{folder: number | null, problem: string}>}
+   */
+  async changeFolders(path, fields) {
+    const { status, told } = await postForm(`/conversations/folders/${path}`, fields);
+    if (status !== 200) return { folder: null, problem: wordsOf(told) };
+    this.takeFolders(told.folders);
+    return { folder: told.folder, problem: "" };
+  }
+
+  /** Open or close a folder, and remember it. @param {Folder} folder @param {boolean} collapsed */
+  collapse(folder, collapsed) {
+    if (folder.collapsed === collapsed) return;
+    this.takeFolders(this.folders.map((one) => (one.id === folder.id ? { ...one, collapsed } : one)));
+    void postForm(`/conversations/folders/${folder.id}/`, { collapsed: String(collapsed) });
+  }
+
+  #changed() {
+    const shown = this.all.filter(({ archived }) => !archived).toSorted(byTime);
+    this.#sections = sectionsOf(shown, this.folders, this.#sections);
+    this.dispatchEvent(new CustomEvent("change"));
+  }
+}
+
+/** @param {string} list @returns {Record<string, string>} */
+function partOf(list) {
+  if (list === MAIN || list === ARCHIVED) return { part: list };
+  return { folder: list };
+}
+
+/** @param {any} told */
+function wordsOf(told) {
+  return told?.error?.message ?? FAILED;
+}
+
+/** @param {Row} one @param {Row} other */
+function byTime(one, other) {
+  return one.updated_at < other.updated_at ? 1 : one.updated_at > other.updated_at ? -1 : 0;
+}

@@ -1,0 +1,122 @@
+/** One section of the rail. It draws itself anew only when one of its rows has changed. */
+
+import { html, ifDefined, LitElement, nothing, repeat } from "../../vendor/lit.js";
+import { momentText } from "../durations.js";
+import { icon } from "../icons.js";
+import { gettext } from "../texts.js";
+import { tile } from "../tile.js";
+
+/** @import { Row } from "./rows.js" */
+
+/** What a mark says; a conversation that is done and read has none. @type {Record<string, string>} */
+const MARKS = { running: gettext("Being answered"), waiting: gettext("Waiting for you"), unread: gettext("Unread") };
+
+const KEYS = ["F2", "Shift+F10"].join(" ");
+
+/** Lets `row-menu` (detail: `{row, button}`) and `row-rename` (detail: the row) through. */
+export class HistorySection extends LitElement {
+  static properties = { rows: { attribute: false }, current: { attribute: false } };
+
+  constructor() {
+    super();
+    /** @type {Row[]} */
+    this.rows = [];
+    /** @type {string | null} the open conversation, if it is one of these */
+    this.current = null;
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  render() {
+    return html`<ul class="history">
+      ${repeat(
+        this.rows,
+        ({ id }) => id,
+        (row) => this.#row(row),
+      )}
+    </ul>`;
+  }
+
+  /** @param {Row} row */
+  #row(row) {
+    const { id, title, state, address, application, updated_at } = row;
+    const isCurrent = id === this.current;
+    const name = title || gettext("Untitled");
+    // One Tab stop: arrow keys lead to the button of the menu, and the keys of menus open it.
+    return html`<li
+      class="history-entry"
+      draggable="true"
+      @dragstart=${(/** @type {DragEvent} */ event) => drag(event, row)}
+      @keydown=${(/** @type {KeyboardEvent} */ event) => this.#press(event, row)}
+    >
+      <a
+        href=${address}
+        data-conversation=${id}
+        title="${name} · ${application.title} · ${momentText(updated_at)}"
+        aria-current=${ifDefined(isCurrent ? "page" : undefined)}
+        aria-keyshortcuts=${KEYS}
+      >
+        ${tile(application, "small")}
+        <span class="history-title" dir="auto">${name}</span>
+        <span class="visually-hidden">${application.title}</span>
+        ${isCurrent && state === "unread" ? nothing : mark(state)}
+      </a>
+      <button
+        type="button"
+        class="quiet row-more"
+        tabindex="-1"
+        title=${gettext("More")}
+        aria-haspopup="menu"
+        @click=${(/** @type {Event} */ event) => this.#tell("row-menu", { row, button: event.currentTarget })}
+      >
+        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More for {name}", { name })}</span>
+      </button>
+    </li>`;
+  }
+
+  /** @param {KeyboardEvent} event @param {Row} row */
+  #press(event, row) {
+    const entry = /** @type {HTMLElement} */ (event.currentTarget);
+    const button = /** @type {HTMLElement} */ (entry.querySelector(".row-more"));
+    const isMenuKey = event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey);
+    const side = sideOf(event, entry);
+    if (event.key === "F2") this.#tell("row-rename", row);
+    else if (isMenuKey) this.#tell("row-menu", { row, button });
+    else if (side === "end") button.focus();
+    else if (side === "start") entry.querySelector("a")?.focus();
+    else return;
+    event.preventDefault();
+  }
+
+  /** @param {string} name @param {unknown} detail */
+  #tell(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true }));
+  }
+}
+customElements.define("chat-history-section", HistorySection);
+
+/** The kind of what is dragged: the id of a conversation. */
+export const CONVERSATION = "application/x-quickapps-conversation";
+
+/** @param {DragEvent} event @param {Row} row */
+function drag({ dataTransfer }, { id }) {
+  dataTransfer?.setData(CONVERSATION, id);
+  if (dataTransfer) dataTransfer.effectAllowed = "linkMove";
+}
+
+/** Where an arrow key points, as the page is read. @param {KeyboardEvent} event @param {Element} entry @returns {"start" | "end" | ""} */
+function sideOf({ key, altKey, ctrlKey, metaKey }, entry) {
+  if (altKey || ctrlKey || metaKey || !["ArrowLeft", "ArrowRight"].includes(key)) return "";
+  const isRightToLeft = getComputedStyle(entry).direction === "rtl";
+  return (key === "ArrowRight") === isRightToLeft ? "start" : "end";
+}
+
+/** @param {string} state */
+function mark(state) {
+  const said = MARKS[state];
+  return said
+    ? html`<span class="history-mark" data-state=${state} title=${said}><span class="visually-hidden">${said}</span></span>`
+    : nothing;
+}

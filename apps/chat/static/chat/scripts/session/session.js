@@ -1,0 +1,484 @@
+/** One conversation on one connection: what is asked arrives once, what is missed is fetched. */
+
+import { Conversation } from "./conversation.js";
+import { interactionsOf, openQuestion } from "./interactions.js";
+import { gettext } from "../texts.js";
+
+/**
+ * @import { Connection } from "./connection.js"
+ * @import { Answer } from "./answers.js"
+ * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal, ResultsExpired, StoredMessage, WholeTurn } from "./frames.js"
+ *
+ * @typedef {{again?: string, edits?: string, continues?: string}} Branching ids of messages: as the frame `ask` has them
+ *
+ * @typedef {{id: string, text: string, attachments: Attachment[]} & Branching} Asked
+ *
+ * @typedef {"connecting" | "open" | "lost" | "refused"} ConnectionState
+ */
+
+/** Milliseconds without a word on a question or an answer before the connection counts as dead. */
+const PATIENCE = 10_000;
+/** @type {{text: string, attachments: Attachment[]}} */
+const NOTHING = { text: "", attachments: [] };
+const NOT_SENT = gettext("There is no connection. Try again when it is back.");
+const MAYBE_NOT_SENT = gettext("The connection was lost. Send your answer again.");
+
+/**
+ * Dispatches `change` (something is to be shown), `opened`, `switched` (another conversation is shown),
+ * `reopened` (another path through it is shown), `event` (detail: a live event that was taken),
+ * `listed` (detail: what changed in the list of conversations), `folders` (detail: all of them),
+ * `calling` (detail: what the person has not seen), `moved` (the person works in another team),
+ * `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the
+ * question to give back or "").
+ */
+export class Session extends EventTarget {
+  /** @type {ConnectionState} */
+  state = "connecting";
+  conversation;
+  /** @type {Queued[]} messages that are asked after the answer */
+  queue = [];
+  /** Whether everything that was said before has been replayed. */
+  loaded;
+  /** Why nothing can be sent during maintenance; "" when it can. */
+  readOnly = "";
+  /** The run of the question that was asked here last. */
+  asked = "";
+  #connection;
+  /** @type {Asked | null} the question that the server has not confirmed */
+  #pending = null;
+  /** The answer to a question in the person's own words, until the server has confirmed it. */
+  #words = "";
+  /** @type {{id: string, text: string} | null} the queued message that was changed last */
+  #changed = null;
+  /** @type {Asked[]} questions after the pending one */
+  #later = [];
+  #patience = 0;
+  #stopping = false;
+  #replayedUntil = 0;
+  /** The number after which events were asked for last. */
+  #openedAfter = 0;
+  /** @type {Conversation | null} the conversation anew, until it is read as far as there is something */
+  #next = null;
+  /** Whether frames of the path before may still come. */
+  #isReopening = false;
+  /** The ids of the frame before, which the next one does not repeat. */
+  #ids = { conversation: "", run: "" };
+  /** @type {Set<string>} conversations that were open before */
+  #left = new Set();
+
+  /**
+   * @param {Connection} connection
+   * @param {string | null} id of a conversation to follow
+   * @param {string} begin the id that a new one shall have
+   */
+  constructor(connection, id, begin) {
+    super();
+    this.begin = begin;
+    /** The slug of the application. */
+    this.application = "";
+    /** Whether a new conversation may use what is remembered of the person. */
+    this.memory = true;
+    /** Whether the conversation, or a new one, is kept for a while only. */
+    this.temporary = false;
+    /** How much the model shall think in a new conversation, "" as it is set up. */
+    this.effort = "";
+    /** The id of the model that shall answer in a new conversation, "" as it is set up. */
+    this.deployment = "";
+    /** The slug of the place where the person is, and what they look at there. */
+    this.place = this.narrative = "";
+    this.conversation = new Conversation(id);
+    this.loaded = id === null;
+    this.#connection = connection;
+    connection.addEventListener("open", () => this.#resume());
+    connection.addEventListener("lost", () => this.#become("lost"));
+    connection.addEventListener("refused", () => this.#become("refused"));
+    connection.addEventListener("frame", (event) =>
+      this.#receive(/** @type {CustomEvent<Frame>} */ (event).detail),
+    );
+  }
+
+  /**
+   * Show another conversation, or none yet, on the same connection.
+   * @param {string | null} id @param {string} begin the id that a new one shall have
+   * @param {string} application its slug
+   * @returns {{text: string, isSent: boolean}} the question that the server has not confirmed
+   */
+  switchTo(id, begin, application) {
+    const unconfirmed = this.#pending;
+    if (this.conversation.id) this.#left.add(this.conversation.id);
+    if (id) this.#left.delete(id);
+    clearTimeout(this.#patience);
+    this.#pending = this.#changed = null;
+    this.#later = [];
+    this.queue = [];
+    this.#words = this.asked = "";
+    this.#stopping = this.#isReopening = false;
+    this.#next = null;
+    this.#replayedUntil = this.#openedAfter = 0;
+    this.#ids = { conversation: "", run: "" };
+    this.begin = begin;
+    this.application = application;
+    this.conversation = new Conversation(id);
+    this.loaded = id === null;
+    this.#tell("switched");
+    const isSent = this.#openAfter(0);
+    this.#tell("change");
+    return { text: unconfirmed?.text ?? "", isSent };
+  }
+
+  /** Whether a question waits for its answer. */
+  get busy() {
+    const { awaiting, running } = this.conversation;
+    return this.#pending !== null || awaiting || running !== null;
+  }
+
+  /** Questions that the server has not confirmed, in the order of asking. */
+  get unsent() {
+    return this.#pending ? [this.#pending, ...this.#later] : [];
+  }
+
+  /** The texts of messages on their way that are no turns yet. */
+  get sendingToQueue() {
+    const { turns } = this.conversation;
+    // What is answered again stands among the turns, and is never queued.
+    const added = this.unsent.filter(({ id, again }) => !again && turns.every((turn) => turn.id !== id));
+    return added.map(({ text }) => text || gettext("Files"));
+  }
+
+  /**
+   * Ask; while an answer is going, the message is queued.
+   * @param {string} written @param {Attachment[]} [attachments] that are stored
+   * @param {Branching} [branching] where it begins another branch
+   */
+  ask(written, attachments = [], branching = {}) {
+    // As it will be stored, so that it is recognised when it comes back.
+    const text = written.toWellFormed().replaceAll("\0", "\uFFFD");
+    const message = { id: uuid(), text, attachments, ...branching };
+    if (!this.busy) this.conversation.expect(message);
+    this.#later.push(message);
+    if (!this.#pending) this.#sendNext();
+    this.#tell("change");
+  }
+
+  /** Ask once more what may not have arrived. @param {Asked[]} questions with their ids, so that each counts once */
+  askAgain(questions) {
+    this.#later.push(...questions);
+    if (!this.#pending) this.#sendNext();
+  }
+
+  /** Answer the question that takes the person's own words. @param {string} text */
+  answerWords(text) {
+    const card = openQuestion(this.conversation.running);
+    if (!card) return;
+    this.#words = text;
+    this.answer({ ...card, answer: { outcome: "answered", choices: [], text } });
+  }
+
+  /**
+   * Change a queued message, remove it, or ask it at once.
+   * @param {"queue.change" | "queue.remove" | "queue.send"} type
+   * @param {string} id
+   * @param {{text?: string, held?: boolean}} [changes]
+   */
+  queueOrder(type, id, changes = {}) {
+    const { text } = changes;
+    if (text !== undefined) this.#changed = { id, text };
+    if (!this.#connection.send({ type, id, ...changes })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
+  }
+
+  /** Show another branch, or delete a turn. @param {"branch.switch" | "turn.delete"} type @param {string} message */
+  changeBranches(type, message) {
+    const { id } = this.conversation;
+    if (!this.#connection.send({ type, conversation: id, message })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
+  }
+
+  /** Read the conversation anew, because another path is shown, and show it once its end is there. */
+  reopen() {
+    const { id, title } = this.conversation;
+    this.#next = new Conversation(id);
+    this.#next.title = title;
+    this.#isReopening = true;
+    this.#openAfter(0);
+  }
+
+  /** From where it broke off, or by its last turns. @param {number} after */
+  #openAfter(after) {
+    this.#openedAfter = after;
+    const { application } = this;
+    const how = after ? { after } : { after, window: true };
+    return this.#connection.send({ type: "open", conversation: this.conversation.id, application, ...how });
+  }
+
+  /** What comes while the page is hidden is not seen. */
+  tellVisibility() {
+    this.#connection.send({ type: "visibility", hidden: document.hidden });
+  }
+
+  stop() {
+    if (!this.busy) return;
+    this.#stopping = !this.#connection.send({ type: "stop" });
+  }
+
+  /** Stop one helper; the answer goes on. @param {string} key */
+  stopHelper(key) {
+    if (!this.#connection.send({ type: "helper.stop", key })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
+  }
+
+  /**
+   * Answer a card of the answer that waits.
+   * @param {{key: string, kind: string, answer: InteractionAnswer}} given
+   */
+  answer({ key, kind, answer }) {
+    const { running } = this.conversation;
+    const card = running && interactionsOf(running).find((one) => one.key === key && one.kind === kind);
+    if (!running || !card || card.sending) return;
+    card.sending = this.#connection.send({ type: "answer", run: running.id, key, kind, answer });
+    if (card.sending) setTimeout(() => card.sending && this.#connection.restart(), PATIENCE);
+    else this.#tell("refused", { text: NOT_SENT, question: "", attachments: [] });
+    this.#redraw(running);
+  }
+
+  /** Answers that were on their way may be given again: one of them counts. */
+  #allowAnswers() {
+    const { running } = this.conversation;
+    if (!running) return;
+    for (const card of interactionsOf(running)) card.sending = false;
+    this.#redraw(running);
+  }
+
+  /** Show turns that were fetched. @param {WholeTurn[]} turns */
+  insert(turns) {
+    this.conversation.insert(turns);
+    this.#tell("change");
+  }
+
+  /** Show all of a step that was cut. @param {WholeTurn} turn @param {string} step */
+  completeStep(turn, step) {
+    this.conversation.complete(turn, step);
+    this.#tell("change");
+  }
+
+  /** @param {string} [run] whose answer has changed beside its events */
+  redraw(run) {
+    const { running } = this.conversation;
+    if (run && running?.id === run) this.#redraw(running);
+    else if (!run) this.#tell("change");
+  }
+
+  /** @param {Answer} answer */
+  #redraw(answer) {
+    answer.version += 1;
+    this.#tell("change");
+  }
+
+  #resume() {
+    this.#become("open");
+    if (document.hidden) this.tellVisibility();
+    this.#allowAnswers();
+    const { id, last } = this.conversation;
+    if (id && this.#next) this.reopen();
+    else if (id && id !== this.#connection.opens) this.#openAfter(last);
+    this.#connection.send({ type: "watch" });
+    this.#sendPending();
+    if (this.#stopping) this.stop();
+  }
+
+  #sendNext() {
+    this.#pending = this.#later.shift() ?? null;
+    this.#sendPending();
+  }
+
+  #sendPending() {
+    if (!this.#pending) return;
+    const { id, text, attachments, ...branching } = this.#pending;
+    const sent = this.#connection.send({
+      type: "ask",
+      id,
+      text,
+      conversation: this.conversation.id,
+      application: this.application,
+      begin: this.begin,
+      memory: this.memory,
+      temporary: this.temporary,
+      effort: this.effort,
+      deployment: this.conversation.id ? "" : this.deployment,
+      place: this.place,
+      narrative: this.narrative,
+      attachments: attachments.map(({ url }) => ({ url })),
+      while_running: "queue",
+      ...branching,
+      timezone: Intl.DateTimeFormat().resolvedOptions().timeZone ?? "",
+      surface: "page",
+    });
+    clearTimeout(this.#patience);
+    if (sent) this.#patience = setTimeout(() => this.#connection.restart(), PATIENCE);
+  }
+
+  #confirm() {
+    clearTimeout(this.#patience);
+    this.#sendNext();
+  }
+
+  /** @param {Frame} frame */
+  #receive(frame) {
+    if (frame.type === "error") this.#refuse(frame);
+    else if (frame.type === "conversation.opened") this.#open(frame);
+    else if (frame.type === "queue.changed") this.#takeQueue(frame);
+    else if (frame.type === "results.expired") this.#expire(frame);
+    else if (frame.type === "team.changed") this.#tell("moved");
+    else if (frame.type === "read_only.changed") this.readOnly = frame.text;
+    else if (frame.type === "list.changed") this.#tell("listed", frame);
+    else if (frame.type === "folders.changed") this.#tell("folders", frame.folders);
+    else if (frame.type === "attention.changed") this.#tell("calling", frame);
+    else this.#take(this.#whole(frame));
+    this.#tell("change");
+  }
+
+  /** @param {QueueChanged} frame */
+  #takeQueue({ conversation, messages }) {
+    if (conversation !== this.conversation.id) return;
+    this.queue = messages;
+    const changed = messages.find(({ id }) => id === this.#changed?.id);
+    if (changed?.text === this.#changed?.text) this.#changed = null;
+    const mine = messages.find(({ request }) => request === this.#pending?.id);
+    if (!mine) return;
+    this.conversation.withdraw(mine.request);
+    this.#confirm();
+    this.#tell("queued", mine);
+  }
+
+  /** @param {ResultsExpired} frame */
+  #expire(frame) {
+    if (frame.conversation === this.conversation.id) (this.#next ?? this.conversation).expire(frame);
+  }
+
+  /** @param {Event} event @returns {Event} with its ids */
+  #whole(event) {
+    this.#ids.run = event.run ?? this.#ids.run;
+    return { ...this.#ids, ...event };
+  }
+
+  /** @param {Opened} frame */
+  #open(frame) {
+    const conversation = this.#next ?? this.conversation;
+    this.#isReopening = false;
+    const isNew = conversation.id === null;
+    if (isNew && this.#left.has(frame.conversation)) return; // what was asked for before it was left
+    this.#ids = { conversation: frame.conversation, run: "" };
+    if (!isNew && conversation.id !== frame.conversation) return;
+    conversation.id = frame.conversation;
+    conversation.title = frame.title;
+    conversation.branches = frame.branches ?? {};
+    this.#showWindow(conversation, frame);
+    // What a new conversation begins with is news.
+    this.#replayedUntil = isNew ? 0 : frame.last;
+    if (frame.last <= conversation.last) {
+      if (frame.run === null) conversation.settle();
+      else if (conversation.running === null) conversation.awaiting = true;
+    }
+    this.#exchange();
+    this.#markLoaded();
+    this.#giveWordsBack();
+    this.#tell("opened", { isNew });
+  }
+
+  /** @param {Conversation} conversation @param {Opened} frame */
+  #showWindow(conversation, { turns, after }) {
+    if (!turns || conversation.last) return;
+    conversation.insert(turns);
+    conversation.last = after ?? 0;
+    const pending = this.#pending;
+    if (pending && turns.some((turn) => answers(turn, pending))) this.#confirm();
+  }
+
+  /** @param {Event} event */
+  #take(event) {
+    if (this.#isReopening || !(this.#next ?? this.conversation).take(event)) return;
+    // Of a conversation that is read from its beginning, the path is as it is now.
+    const isPast = this.#openedAfter === 0 && event.seq <= this.#replayedUntil;
+    if (event.type === "branches.changed" && !isPast) return this.reopen();
+    if (event.type === "message.added" && this.#pending && isOf(event.message, this.#pending)) {
+      this.asked = event.run;
+      this.#confirm();
+    }
+    this.#exchange();
+    const { type } = event;
+    this.#markLoaded();
+    if (type === "interaction.resolved") this.#words = "";
+    this.#giveWordsBack();
+    if (!this.busy) this.#stopping = false;
+    if (event.seq > this.#replayedUntil) this.#tell("event", event);
+  }
+
+  /** @param {Refusal} refusal */
+  #refuse({ text, code }) {
+    if (code === "no_run" || code === "no_helper") return; // it ended while the wish to stop it was on its way
+    if (code === "not_queued" || code === "not_sent") {
+      this.#tell("refused", { text, code, question: this.#changed?.text ?? "", attachments: [] });
+      this.#changed = null;
+      return;
+    }
+    this.#allowAnswers();
+    const pending = this.#pending;
+    // What was asked again and refused stands where it was.
+    const isAgain = pending?.again || pending?.continues;
+    const { text: question, attachments } = isAgain ? NOTHING : (pending ?? { ...NOTHING, text: this.#words });
+    this.#words = "";
+    if (this.#pending) this.conversation.withdraw(this.#pending.id);
+    this.#confirm();
+    this.loaded = true;
+    this.#tell("refused", { text, code, question, attachments });
+  }
+
+  /** Give an answer back that may have been lost with the connection. */
+  #giveWordsBack() {
+    const card = openQuestion(this.conversation.running);
+    if (!this.#words || !card || this.conversation.last < this.#replayedUntil) return;
+    this.#tell("refused", { text: MAYBE_NOT_SENT, code: "not_sent", question: this.#words, attachments: [] });
+    this.#words = "";
+  }
+
+  /** Show the conversation that was read anew, once all of it is there. */
+  #exchange() {
+    if (!this.#next || this.#next.last < this.#replayedUntil) return;
+    this.conversation = this.#next;
+    this.#next = null;
+    this.#tell("reopened");
+  }
+
+  #markLoaded() {
+    if (this.conversation.last >= this.#replayedUntil) this.loaded = true;
+  }
+
+  /** @param {ConnectionState} state */
+  #become(state) {
+    this.state = state;
+    if (state !== "open") clearTimeout(this.#patience);
+    this.#tell("change");
+  }
+
+  /** @param {string} name @param {unknown} [detail] */
+  #tell(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+}
+
+/** Whether a turn that is over is that of what was asked here. @param {WholeTurn} turn @param {Asked} asked */
+function answers({ run, events }, asked) {
+  return run === asked.id || events.some((event) => event.type === "message.added" && isOf(event.message, asked));
+}
+
+/** Whether the stored question is the one that was asked here. @param {StoredMessage} message @param {Asked} asked */
+function isOf({ id, text, sender }, asked) {
+  if (asked.continues) return sender?.kind === "continuation";
+  return id === (asked.again ?? asked.id) || (!asked.again && text === asked.text);
+}
+
+/** `crypto.randomUUID` exists on secure origins only, and a server on a local network is none. */
+export function uuid() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}

@@ -1,5 +1,0 @@
-/** Whoever signs out leaves nothing behind that they have written. */
-
-import { forgetDrafts } from "./drafts.js";
-
-for (const form of document.querySelectorAll("form.sign-out")) form.addEventListener("submit", () => forgetDrafts());

@@ -1,5 +1,0 @@
-/** What every page of the site does. */
-
-import "./theme-switch.js";
-import "./service-worker.js";
-import "./sign-out.js";

@@ -1,0 +1,43 @@
+/** The page on which others read a conversation that was shared, with the elements of the chat page. */
+
+import { Conversation } from "../session/conversation.js";
+import { ChatLog } from "../log/log.js";
+import { postForm } from "../requests.js";
+import { gettext } from "../texts.js";
+
+const LOST = gettext("The conversation could not be copied. Check the connection and try again.");
+const log = document.querySelector("chat-log");
+const turns = document.getElementById("shared-turns");
+const button = document.getElementById("continue");
+
+if (log instanceof ChatLog && turns) {
+  const conversation = new Conversation("shared");
+  conversation.insert(JSON.parse(turns.textContent ?? "[]"));
+  log.ended = true; // nothing can be asked here
+  log.turns = conversation.turns;
+}
+
+if (button instanceof HTMLButtonElement) button.addEventListener("click", () => void goOn(button));
+
+/**
+ * A form would be refused: a page that tells nobody its address sends none with its forms either.
+ * @param {HTMLButtonElement} pressed
+ */
+async function goOn(pressed) {
+  if (pressed.ariaDisabled === "true") return;
+  pressed.ariaDisabled = "true";
+  tell("");
+  const { status, told } = await postForm(pressed.dataset.address ?? "", {});
+  if (status === 201) return location.assign(told.address);
+  pressed.ariaDisabled = null;
+  tell(told?.error?.message ?? LOST);
+}
+
+/** @param {string} text */
+function tell(text) {
+  const problem = document.getElementById("problem");
+  const words = problem?.querySelector("span");
+  if (!problem || !words) return;
+  problem.hidden = !text;
+  words.textContent = text;
+}

@@ -1,0 +1,11 @@
+/** Show the answers of a conversation that is only read as Markdown. */
+
+import { MarkdownText } from "../markdown/markdown.js";
+
+for (const plain of document.querySelectorAll("[data-markdown]")) {
+  const shown = new MarkdownText();
+  shown.className = "answer-text";
+  shown.text = plain.textContent ?? "";
+  shown.complete = true;
+  plain.replaceWith(shown);
+}

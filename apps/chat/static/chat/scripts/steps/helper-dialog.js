@@ -1,0 +1,35 @@
+/** One helper of an answer, read by itself: what it was asked, what it does, what it says. */
+
+import { html, nothing } from "../../vendor/lit.js";
+import { stopButton } from "./helper-buttons.js";
+import { stepContent, stepList } from "./steps.js";
+import { gettext } from "../texts.js";
+
+/** @import { Step } from "../session/answers.js" */
+
+const WORDS = { running: gettext("Working"), done: gettext("Done"), failed: gettext("Failed"), stopped: gettext("Stopped") };
+
+/**
+ * @param {Step} step of the call that began the helper
+ * @param {{redraw: () => void, close: () => void}} acts
+ * @returns {unknown} what Lit draws
+ */
+export function helperDialog(step, { redraw, close }) {
+  const { helper } = step;
+  if (!helper) return nothing;
+  return html`<dialog class="helper" aria-labelledby="helper-name" @close=${close}>
+    <header>
+      <h2 id="helper-name" tabindex="-1">${helper.name}</h2>
+      <p class="helper-line" role="status">
+        ${[helper.agent, WORDS[helper.state]].filter(Boolean).join(" · ")}
+      </p>
+    </header>
+    <div class="helper-read" tabindex="0" role="group" aria-label=${gettext("Activity of the sub-agent")}>
+      ${stepContent(step)} ${step.children.length ? stepList(step.children, redraw) : nothing}
+    </div>
+    <form method="dialog" class="dialog-buttons">
+      ${stopButton(step)}
+      <button class="button" autofocus>${gettext("Close")}</button>
+    </form>
+  </dialog>`;
+}

@@ -1,0 +1,119 @@
+/** The visible work of an answer: each stage a line that unfolds into what went in and came out. */
+
+import { html, nothing, repeat } from "../../vendor/lit.js";
+import { secondsText } from "../durations.js";
+import { helperButtons } from "./helper-buttons.js";
+import { icon } from "../icons.js";
+import { cardsAndSources, sourcesOf } from "../files/sources.js";
+import { causeOf } from "./sections.js";
+import "./text.js";
+import { gettext } from "../texts.js";
+
+/** @import { Step } from "../session/answers.js" */
+
+const STATES = {
+  running: { symbol: "loader-circle", words: gettext("Running") },
+  done: { symbol: "check", words: gettext("Done") },
+  failed: { symbol: "x", words: gettext("Failed") },
+  stopped: { symbol: "square", words: gettext("Stopped") },
+};
+
+/** The title of a step in which a model thinks. */
+const THINKING = "Thinking";
+const LONGEST_THOUGHT = 200;
+const EXPIRED = gettext("The model no longer reads this result; it stays stored and visible.");
+
+/**
+ * @param {Step[]} steps @param {() => void} redraw
+ * @param {Set<string>} [expired] the ids of those that the model reads no more
+ * @returns {unknown} what Lit draws
+ */
+export function stepList(steps, redraw, expired = new Set()) {
+  return html`<ol class="steps" aria-label=${gettext("Steps")}>
+    ${repeat(
+      steps,
+      (step) => step.id,
+      (step) => stepItem(step, redraw, expired),
+    )}
+  </ol>`;
+}
+
+/** @param {Step} step @param {() => void} redraw @param {Set<string>} expired */
+function stepItem(step, redraw, expired) {
+  const isExpired = expired.has(step.id);
+  const words = line(step, isExpired);
+  return html`<li class="step ${isExpired ? "expired" : ""}" data-state=${step.state}
+    title=${isExpired ? EXPIRED : nothing}>
+    ${hasMore(step) ? foldedStep(step, words, redraw) : html`<div class="step-line">${words}</div>`}
+    ${step.state === "failed" && !step.unfolded ? cause(step) : nothing} ${helperButtons(step)}
+    ${step.children.length ? stepList(step.children, redraw, expired) : nothing}
+  </li>`;
+}
+
+/** @param {Step} step */
+function hasMore({ text, attachments }) {
+  return text !== "" || attachments.length > 0;
+}
+
+/** @param {Step} step @param {unknown} words @param {() => void} redraw */
+function foldedStep(step, words, redraw) {
+  /** @param {Event} event */
+  const unfold = (event) => {
+    step.unfolded = /** @type {HTMLDetailsElement} */ (event.target).open;
+    redraw();
+  };
+  return html`<details .open=${step.unfolded} @toggle=${unfold}>
+    <summary class="step-line">${words}${icon("chevron-right")}</summary>
+    ${step.unfolded ? stepContent(step) : nothing}
+  </details>`;
+}
+
+/** @param {Step} step @param {boolean} isExpired */
+function line({ title, state, seconds, text }, isExpired) {
+  const { symbol, words } = STATES[state];
+  if (title === THINKING && state === "running") return thinking(text);
+  if (title === THINKING && state === "done" && seconds !== null) {
+    return html`<span class="step-mark">${icon("brain")}</span>
+      <span class="step-title">${gettext("Thought for {time}", { time: secondsText(seconds) })}</span>`;
+  }
+  return html`<span class="step-mark">${icon(symbol)}</span>
+    <span class="step-title" dir="auto">${title}</span>
+    <span class="step-state ${state === "done" ? "visually-hidden" : ""}">${words}</span>
+    ${isExpired ? html`<span class="visually-hidden">${gettext(", no longer read by the model")}</span>` : nothing}
+    ${seconds === null ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
+}
+
+/** @param {string} text thought so far @returns {unknown} what Lit draws */
+function thinking(text) {
+  const last = text.trimEnd().split("\n").at(-1) ?? "";
+  return html`<span class="step-mark">${icon("brain")}</span>
+    <span class="step-title">${gettext("Thinking")}…</span>
+    <span class="step-thought" dir="auto">${last.slice(-LONGEST_THOUGHT)}</span>`;
+}
+
+/** Why it failed, without unfolding it. @param {Step} step */
+function cause({ text }) {
+  const words = causeOf(text);
+  return words ? html`<p class="step-cause" dir="auto">${words}</p>` : nothing;
+}
+
+/** What went in and came out. @param {Step} step @returns {unknown} what Lit draws */
+export function stepContent(step) {
+  return html`<div class="step-content">
+    ${step.text
+      ? html`<step-text .text=${step.text} .complete=${step.state !== "running"}
+          .sources=${sourcesOf(step.attachments)}></step-text>`
+      : nothing}
+    ${step.length > step.text.length ? restButton(step) : nothing}
+    ${cardsAndSources(step.attachments)}
+  </div>`;
+}
+
+/** @param {Step} step of which only the beginning is here */
+function restButton({ id, text, length }) {
+  /** @param {Event} event */
+  const ask = ({ target }) =>
+    /** @type {HTMLElement} */ (target).dispatchEvent(new CustomEvent("step-rest", { bubbles: true, detail: id }));
+  const words = gettext("Show all {length} characters; these are the first {shown}", { length, shown: text.length });
+  return html`<button type="button" class="link step-rest" @click=${ask}>${words}</button>`;
+}

@@ -1,0 +1,28 @@
+"""Recurring work that apps declare in their configs. One worker runs it at a time."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Interval(StrEnum):
+    """The interval of a chore, as a cron expression in UTC."""
+
+    MINUTE = "* * * * *"
+    FIVE_MINUTES = "*/5 * * * *"
+    TEN_MINUTES = "*/10 * * * *"
+    HOUR = "7 * * * *"
+    DAY = "37 3 * * *"
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """A recurring task. `work` is the dotted path of a function that returns the number of changed
+    things, or None.
+
+    If `is_async`, the function is a coroutine function. The log contains the `title`.
+    """
+
+    title: str
+    work: str
+    interval: Interval = Interval.HOUR
+    is_async: bool = False

@@ -1,0 +1,37 @@
+"""Migrations that build indexes of large tables while other processes write to them."""
+
+from typing import Any
+
+from django.contrib.postgres.operations import AddIndexConcurrently
+from django.db.migrations import AddIndex
+
+
+class AddIndexWithoutBlocking(AddIndexConcurrently):
+    """Works like `AddIndex`, but does not block writes on PostgreSQL. The migration needs `atomic =
+    False`.
+
+    An index that an interrupted build left behind, which PostgreSQL marks as invalid, is built
+    again.
+    """
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        if schema_editor.connection.vendor != "postgresql":
+            AddIndex.database_forwards(self, app_label, schema_editor, from_state, to_state)
+            return
+        drop_index(schema_editor, self.index.name)
+        super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        if schema_editor.connection.vendor == "postgresql":
+            super().database_backwards(app_label, schema_editor, from_state, to_state)
+        else:
+            AddIndex.database_backwards(self, app_label, schema_editor, from_state, to_state)
+
+
+def drop_index(schema_editor: Any, name: str) -> None:
+    quoted = schema_editor.quote_name(name)
+    schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {quoted}", params=None)

@@ -1,0 +1,1 @@
+"""The admin of everything that starts runs automatically, and of its notifications."""

@@ -1,0 +1,69 @@
+"""Deliveries to subscribers: sent, queued and failed."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+
+from apps.console.admin.rows.operated_rows import tell_count
+from apps.console.admin.theme import ReadOnlyAdmin
+from apps.console.operator_rights import may_rule, seen_names
+from apps.triggers.models import Delivery
+from apps.triggers.outgoing import attempts
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
+    list_display = (
+        "created_at",
+        "subscription",
+        "event_name",
+        "application",
+        "state",
+        "attempts",
+        "answer",
+    )
+    list_display_links = None
+    list_select_related = ("subscription",)
+    list_filter = ("status", "event", ("subscription", admin.RelatedOnlyFieldListFilter))
+    search_fields = ("=uuid", "=run", "=application")
+    search_help_text = "The id of a delivery or a run, or the exact slug of an application."
+    fields = ("uuid", "subscription", "event", "run", "status", "attempts", "error")
+    actions = ("retry",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
+        rows: QuerySet[Delivery] = super().get_queryset(request)
+        names = seen_names(request)
+        if names is None:
+            return rows
+        mine = Q(subscription__application=None, subscription__owner=request.user.pk)
+        return rows.filter(mine | Q(application__in=names))
+
+    def has_retry_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("triggers.change_subscription")
+
+    @admin.display(description="event", ordering="event")
+    def event_name(self, row: Delivery) -> str:
+        return row.event
+
+    @admin.display(description="last response", ordering="response_status")
+    def answer(self, row: Delivery) -> str:
+        return row.error or ("" if row.response_status is None else str(row.response_status))
+
+    @admin.display(description="state", ordering="status")
+    def state(self, row: Delivery) -> str:
+        if row.status != Delivery.Status.DUE or not row.attempts:
+            return row.get_status_display()
+        return f"retried at {row.due_at:%H:%M:%S} UTC"
+
+    @admin.action(description="Send failed deliveries again", permissions=("retry",))
+    def retry(self, request: HttpRequest, rows: QuerySet[Delivery]) -> None:
+        found: list[Any] = [row for row in rows if self.may_retry(request, row)]
+        tell_count(self, request, "Queued again", attempts.retry(found))
+
+    def may_retry(self, request: HttpRequest, row: Delivery) -> bool:
+        subscription = row.subscription
+        if subscription.application is None and subscription.owner_id == request.user.pk:
+            return True
+        return may_rule(request, subscription.application)

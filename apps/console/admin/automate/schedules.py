@@ -1,0 +1,205 @@
+"""Schedules for operators: those of service accounts in full, and the times and limits of users'
+schedules.
+
+The message of a user's schedule is private. An operator's change of it takes effect once the user
+agrees.
+"""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.safestring import SafeString
+
+from apps.accounts.models import ServiceAccount
+from apps.catalog.models import Application
+from apps.console.admin.list_cells import account_cell, two_lines
+from apps.console.admin.theme import TEXT_INPUT, Admin, SearchedSelect
+from apps.console.giving import manageable
+from apps.console.operated_schedules import (
+    is_ruled,
+    may_change_schedule,
+    new_of_account,
+    pause_schedule,
+    save_change,
+)
+from apps.console.operator_rights import editable_applications, edits_all, may_rule, of_seen
+from apps.schedules import user_schedules
+from apps.schedules.models import Schedule
+from apps.schedules.proposals import LIMITS, TIMES, proposed_schedule
+from apps.triggers.access_problems import NO_RIGHTS, note_access
+from apps.triggers.schedules.form import ZonedForm
+
+ASKED = ("pinned_version", "name", "message", "is_same_conversation")
+STATE = (
+    *("runs", "next_times", "made_by", "run_count", "last_at", "last_problem"),
+    *("is_paused", "pause_reason"),
+)
+
+
+class OperatedScheduleForm(ZonedForm):
+    """A new schedule belongs to a service account. The owner of an existing one cannot be changed."""
+
+    operator: Any = None
+
+    class Meta:
+        model = Schedule
+        fields = ()  # set by the admin
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if "start_at" in self.fields:  # missing for users with only the view permission
+            self.fields["start_at"].widget.attrs["class"] = TEXT_INPUT
+
+    def clean_account(self) -> ServiceAccount:
+        account: ServiceAccount = self.cleaned_data["account"]
+        user_schedules.refuse_one_too_many(account.user_id)
+        new = new_of_account(account, self.operator)
+        for name in ("owner", "user_id", "caller", "made_by", "created_by_id"):
+            setattr(self.instance, name, getattr(new, name))
+        return account
+
+
+class NewScheduleForm(OperatedScheduleForm):
+    account = forms.ModelChoiceField(
+        ServiceAccount.objects.none(),
+        label="Service account",
+        widget=SearchedSelect,
+        help_text="Runs use this account, with the permissions that it has at that time.",
+        error_messages={"invalid_choice": "Choose an account that you can manage."},
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        rows = ServiceAccount.objects.select_related("user")
+        account: Any = self.fields["account"]
+        account.queryset = rows.filter(user__in=manageable(self.operator).order_by().values("pk"))
+
+
+@admin.register(Schedule)
+class ScheduleAdmin(Admin[Schedule]):
+    list_display = (*("about", "person", "runs", "next_at", "last_at", "run_count", "state"),)
+    list_filter = ("is_paused", "made_by", "is_alarm")
+    list_select_related = ("application", "user", "team__group")
+    search_fields = ("=application__slug", "=user__username")
+    search_help_text = "The exact slug of an application, or the name of an account."
+    ordering = ("next_at",)
+    actions = ("pause_selected", "resume_selected")
+    choices = {
+        "kind": {
+            "at": ("start_at",),
+            "interval": ("start_at", "interval_seconds", "active_from", "active_until"),
+            "cron": ("expression", "active_from", "active_until"),
+            "rrule": ("start_at", "expression", "active_from", "active_until"),
+        },
+    }
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        may: bool = super().has_change_permission(request)
+        if obj is None or not may:
+            return may
+        return may_rule(request, obj.application) and may_change_schedule(request.user, obj)
+
+    def has_pause_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("schedules.change_schedule")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Schedule]:
+        rows: QuerySet[Schedule] = super().get_queryset(request)
+        return rows.filter(of_seen(request, "application__slug"))
+
+    def get_object(self, request: HttpRequest, *args: Any, **options: Any) -> Schedule | None:
+        """Return the schedule. A user's schedule has the operator's proposed changes applied."""
+        found: Schedule | None = super().get_object(request, *args, **options)
+        if found is None or is_ruled(request.user, found):
+            return found
+        return proposed_schedule(found)
+
+    def get_form(self, request: Any, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        options["form"] = OperatedScheduleForm if change else NewScheduleForm
+        found = super().get_form(request, obj, change, **options)
+        found.operator = request.user
+        return found
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            about: Any = (None, {"fields": ("application", "account", *ASKED)})
+            return about, *self.rules_of()
+        asked = ASKED if is_ruled(request.user, obj) else ("answers",)
+        about = (None, {"fields": ("application", "user", "team", *asked)})
+        return about, ("State", {"fields": STATE}), *self.rules_of()
+
+    def rules_of(self) -> tuple[Any, ...]:
+        return ("Times", {"fields": TIMES}), ("Limits", {"fields": LIMITS})
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return () if obj is None else ("application", "user", "team", "answers", *STATE)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
+        if db_field.related_model is Application and not edits_all(request.user):
+            options["queryset"] = editable_applications(request)
+        return super().formfield_for_foreignkey(db_field, request, **options)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if change:
+            obj.has_to_be_agreed = save_change(obj, request.user)
+        else:
+            note_access(obj)
+            user_schedules.add(obj)
+        if obj.last_problem == NO_RIGHTS:
+            self.message_user(request, f"It cannot run: {NO_RIGHTS}", messages.WARNING)
+
+    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        if not obj.has_to_be_agreed:
+            answer: HttpResponse = super().response_change(request, obj)
+            return answer
+        words = f"It is paused until {obj.user} accepts the change on the page Scheduled."
+        self.message_user(request, words, messages.WARNING)
+        return redirect(self.url("changelist"))
+
+    @admin.display(description="application", ordering="application")
+    def about(self, row: Schedule) -> SafeString | str:
+        return two_lines(row.application, row.version_words)
+
+    @admin.display(description="user", ordering="user")
+    def person(self, row: Schedule) -> SafeString | str:
+        return account_cell(row.user, row.team or "")
+
+    @admin.display(description="state", ordering="is_paused")
+    def state(self, row: Schedule) -> SafeString | str:
+        return two_lines("paused", row.pause_reason) if row.is_paused else "active"
+
+    @admin.display(description="version")
+    def answers(self, row: Schedule) -> str:
+        return row.version_words
+
+    @admin.display(description="runs")
+    def runs(self, row: Schedule) -> str:
+        return row.words
+
+    @admin.display(description="next times")
+    def next_times(self, row: Schedule) -> str:
+        return "; ".join(row.next_words) or "none"
+
+    @admin.action(
+        description="Pause selected schedules until their owners resume them", permissions=["pause"]
+    )
+    def pause_selected(self, request: HttpRequest, rows: QuerySet[Schedule]) -> None:
+        going = [row for row in rows if not row.is_paused]
+        for row in going:
+            pause_schedule(row)
+            self.log_change(request, row, "Paused.")
+        self.message_user(request, f"Paused: {len(going)}.")
+
+    @admin.action(
+        description="Resume selected schedules of service accounts", permissions=["pause"]
+    )
+    def resume_selected(self, request: HttpRequest, rows: QuerySet[Schedule]) -> None:
+        paused = [row for row in rows if row.is_paused and is_ruled(request.user, row)]
+        for row in paused:
+            user_schedules.resume_schedule(row)
+            self.log_change(request, row, "Resumed.")
+        going = sum(not row.is_paused for row in paused)
+        self.message_user(request, f"Resumed: {going}.")

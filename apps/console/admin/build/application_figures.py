@@ -1,0 +1,84 @@
+"""The use of applications in the last seven days, for their list."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import Count, Q, Sum
+from django.utils import timezone
+
+from apps.aged_cache import AgedCache
+from apps.insights.models import ModelCall, UsageSum
+from apps.insights.periods import Period
+from apps.insights.sums import Sums
+from apps.live.run_summary import RunSummary
+
+WEEK = timedelta(days=7)
+KNOWN_SECONDS = 60.0
+"""Counts are cached for this many seconds. A week of many runs takes a while to count and changes
+little in a minute.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WeekFigures:
+    """Describes the use of an application in a week. `people` is the number of callers, both users
+    and keys.
+    """
+
+    people: int = 0
+    runs: int = 0
+    failed: int = 0
+    costs: Mapping[str, Decimal] = field(default_factory=dict)
+
+    @property
+    def error_rate(self) -> float | None:
+        return self.failed / self.runs if self.runs else None
+
+
+_known = AgedCache[str, WeekFigures](2_000)
+
+
+def forget_figures() -> None:
+    """Clear the cache. Only tests need it, because they roll rows back."""
+    _known.values.clear()
+
+
+def week_figures(slugs: Collection[str]) -> dict[str, WeekFigures]:
+    """Return the metrics by slug, at most a minute old, in up to four queries."""
+    found = {slug: kept for slug in slugs if (kept := _known.get(slug, KNOWN_SECONDS))}
+    if missing := {*slugs} - {*found}:
+        for slug, figures in read_week(missing, timezone.now()).items():
+            _known.put(slug, figures)
+            found[slug] = figures
+    return found
+
+
+def read_week(slugs: Collection[str], now: datetime) -> dict[str, WeekFigures]:
+    costs = read_costs(slugs, now)
+    failed = Count("pk", filter=Q(status=RunSummary.Status.FAILED))
+    rows = RunSummary.objects.filter(application__in=slugs, started_at__gte=now - WEEK).order_by()
+    counted = rows.values_list("application").annotate(
+        people=Count("bucket", distinct=True), runs=Count("pk"), failed=failed
+    )
+    counts = {slug: numbers for slug, *numbers in counted}
+    found = {}
+    for slug in slugs:
+        people, runs, number = counts.get(slug, (0, 0, 0))
+        found[slug] = WeekFigures(people, runs, number, costs[slug].costs)
+    return found
+
+
+def read_costs(slugs: Collection[str], now: datetime) -> Mapping[str, Sums]:
+    """Return the costs, from the hourly sums and from rows that are not summed yet."""
+    period = Period.ending(now, WEEK)
+    found: dict[str, Sums] = defaultdict(Sums)
+    stored = UsageSum.objects.filter(period.stored, dimension="application", name__in=slugs)
+    calls = ModelCall.objects.filter(application__in=slugs, started_at__gte=period.rows_since)
+    for rows, name in ((stored, "name"), (calls, "application")):
+        priced = rows.exclude(currency="").order_by().values_list(name, "currency")
+        for slug, currency, cost in priced.annotate(total=Sum("cost")):
+            found[slug].pay(currency, cost or Decimal())
+    return found

@@ -1,0 +1,39 @@
+"""The states of an application that pages compare, and the reasons for refusals as lines of a page."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.http import Http404
+
+from apps.catalog.actions.take_over import ConflictsOpen
+from apps.catalog.field_problems import field_problems
+from apps.catalog.models import Application
+from apps.catalog.versions.comparison import ComparisonSide, draft_side, version_side
+from apps.catalog.versions.drafts import DraftOvertaken
+from apps.console.operator_rights import get_version
+from apps.integers import read_integer
+
+DRAFT = "draft"
+
+
+def refusal_reasons(act: Callable[..., object], *arguments: Any, **options: Any) -> list[str]:
+    """Carry out an action, and return the reasons if it is refused, else []."""
+    try:
+        act(*arguments, **options)
+    except DraftOvertaken as error:
+        return [f"{error} The current content is below."]
+    except ConflictsOpen as error:
+        return [str(error)]
+    except ValidationError as error:
+        return [*map(str, field_problems(error))]
+    return []
+
+
+def named_side(row: Application, name: str) -> ComparisonSide:
+    """Return a version by its number, or the draft for `draft`. Raises Http404 for other names."""
+    if name == DRAFT:
+        return draft_side(row)
+    if (number := read_integer(name)) is None:
+        raise Http404
+    return version_side(row, get_version(row, number))

@@ -1,0 +1,57 @@
+"""Applications in the admin: users see the ones that they edit, and delete the ones that they own."""
+
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+
+from apps.catalog.application_files import managed_files
+from apps.catalog.application_files.models import managed_directory_of
+from apps.catalog.models import Application, Role
+from apps.console.admin.theme import Admin
+from apps.console.operator_rights import ERASE, has_role, is_editor, sees_all, visible_applications
+
+
+class OperatedApplications(Admin[Application]):
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Application]:
+        managed_files.refresh()
+        return visible_applications(request).order_by(*(self.get_ordering(request) or ("title",)))
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return bool(super().has_module_permission(request) or is_editor(request))
+
+    def has_view_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
+        if super().has_view_permission(request) and (obj is None or sees_all(request.user)):
+            return True
+        return is_role_enough(request, obj, super().has_view_permission(request))
+
+    def has_change_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
+        if obj is not None and managed_directory_of(obj.pk):
+            return False
+        return is_role_enough(request, obj, super().has_change_permission(request))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
+        """Return True if the user may erase the application. Erasing requires a permission of its
+        own, and an archived application.
+        """
+        may: bool = super().has_delete_permission(request) and request.user.has_perm(ERASE)
+        if not may or obj is None:
+            return may
+        is_owner = has_role(request, obj, Role.OWNER) and not managed_directory_of(obj.pk)
+        return is_owner and obj.archived_at is not None
+
+    def deletions_seen(self, request: HttpRequest) -> Q:
+        # A deleted application has no roles; its last owner may restore it.
+        if sees_all(request.user):
+            return Q()
+        return Q(before__owner=request.user.get_username())
+
+
+def is_role_enough(
+    request: HttpRequest, application: Application | None, is_permitted: bool
+) -> bool:
+    """Return True if the user edits the application, or any application with None.
+
+    With the permission, any editor role counts. Without it, only a grant or ownership counts.
+    """
+    if not is_permitted:
+        return is_editor(request, application)
+    return application is None or has_role(request, application, Role.EDITOR)

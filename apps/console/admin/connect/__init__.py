@@ -1,0 +1,1 @@
+"""The services that applications use: deployments and their prices, MCP servers, secrets and shared files."""

@@ -1,0 +1,272 @@
+"""Deployments: their keys can be set and removed but never read, and their connections can be
+tested.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, JsonResponse
+from django.urls import URLPattern
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from apps.catalog.content.installed import installed_content
+from apps.catalog.credentials.review import (
+    KEY_FIELDS,
+    KEY_PERMISSION,
+    STAYS_THERE,
+    TYPE_AGAIN,
+    has_moved,
+    may_keep_key,
+)
+from apps.catalog.uses import ItemUser, deployment_uses
+from apps.console.admin.connect.breakers import BreakersAdmin
+from apps.console.admin.connect.capability_fields import (
+    CAPABILITY_FIELDS,
+    details,
+    known_labels,
+    summary,
+    tell_known,
+)
+from apps.console.admin.connect.fallbacks import FallbacksField, named_by
+from apps.console.admin.connect.prices import PriceInline
+from apps.console.admin.list_cells import two_lines
+from apps.console.admin.rows.dependents import bullet_list, dependent_lines
+from apps.console.admin.rows.recorded import HISTORY_FIELDS
+from apps.console.admin.rows.versioned_form import VersionedForm
+from apps.console.admin.theme import PasswordInput, Switch
+from apps.errors import ModelFailed
+from apps.workspace.local.deployments.capabilities import capabilities_of
+from apps.workspace.local.deployments.deployment import BUILT_IN_PROVIDERS, Deployment
+from apps.workspace.local.deployments.lookup import read_row
+from apps.workspace.local.deployments.probes import probe_deployment
+from apps.workspace.local.deployments.service_models import (
+    can_list,
+    models_of_service,
+    told_columns,
+)
+from apps.workspace.local.secrets.field import UnreadableSecret
+from apps.workspace.model_capabilities import CAPABILITIES
+from apps.workspace.services.model_list import ListedModel
+from apps.workspace.services.probe import ProbeResult
+
+NO_KEY = "No key is stored."
+STORED = "A key is stored. Enter another one to replace it."
+UNREADABLE = (
+    "A key is stored, but none of this installation's SECRET_KEY and SALT_KEY values fits it. "
+    "Add the old value as a fallback, or enter the key again."
+)
+UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
+"""A test that fails in one of these steps fails before the service has responded."""
+MOST_TESTED = 10
+"""One test includes up to this many deployments. Each waits for a service, and more would take
+minutes.
+"""
+
+
+class DeploymentForm(VersionedForm[Deployment]):
+    secret_fields = {"api_key": ("new_api_key", "clear_api_key")}
+    typed_and_removed = "Either enter a new key or remove the stored one."
+    new_api_key = forms.CharField(
+        label="API key",
+        required=False,
+        widget=PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+    clear_api_key = forms.BooleanField(label="Remove the stored key", required=False, widget=Switch)
+    may_change_keys = False
+    fallbacks = FallbacksField(help_text=Deployment._meta.get_field("fallbacks").help_text)
+
+    class Meta:
+        model = Deployment
+        fields = ()  # set by the admin
+        labels = {"deployment_id": "Deployment ID", "base_url": "Base URL"}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if isinstance(field := self.fields.get("fallbacks"), FallbacksField):
+            field.offer(self.instance)
+        tell_known(self, self.instance)
+
+    def secret_state(self, stored: str) -> str:
+        if isinstance(stored, UnreadableSecret):
+            return UNREADABLE
+        return STORED if stored else NO_KEY
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        is_kept = not any(self.cleaned_data.get(name) for name in self.secret_fields["api_key"])
+        provider, address = (self.cleaned_data.get(name, "") for name in ("provider", "base_url"))
+        if not self.may_change_keys:
+            if has_moved(self.instance, provider, address):
+                self.add_error("base_url", STAYS_THERE)
+        elif is_kept and not may_keep_key(self.instance, provider, address):
+            self.add_error("new_api_key", TYPE_AGAIN)
+        return cleaned
+
+
+@admin.register(Deployment)
+class DeploymentAdmin(BreakersAdmin):
+    form = DeploymentForm
+    list_display = (
+        "named",
+        "kind",
+        "service",
+        "abilities",
+        "key",
+        "breaker",
+        "is_enabled",
+    )
+    list_filter = ("is_enabled", "kind", "provider")
+    search_fields = ("display_name", "deployment_id", "model_name", "base_url")
+    actions = ("test_connection", *BreakersAdmin.actions)
+    inlines = (PriceInline,)
+    fieldsets = (
+        (None, {"fields": ("deployment_id", "display_name", "description", "is_enabled")}),
+        ("Service", {"fields": ("kind", "provider", "base_url", "model_name")}),
+        ("Key", {"fields": ("new_api_key", "clear_api_key", "api_key_env", "takes_personal_keys")}),
+        (
+            "Abilities",
+            {
+                "fields": CAPABILITY_FIELDS,
+                "description": "The default comes from its features and attachment types, or from its name. "
+                "Yes and No override it. Unknown abilities never cause a refusal.",
+            },
+        ),
+        (
+            "Requests",
+            {"fields": ("features", "input_attachment_types", "parameters")},
+        ),
+        ("Fallbacks", {"fields": ("fallbacks",)}),
+        HISTORY_FIELDS,
+    )
+
+    class Media:
+        js = (forms.Script("console/connect/test-connection.js", type="module"),)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Deployment | None = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        if request.user.has_perm(KEY_PERMISSION):
+            return fieldsets
+        shown = {"fields": ("key", *KEY_FIELDS)}
+        return [
+            (title, shown if title == "Key" else options)
+            for title, options in fieldsets
+            if obj is not None or title != "Key"
+        ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Deployment | None = None) -> Any:
+        fields = super().get_readonly_fields(request, obj)
+        may = request.user.has_perm(KEY_PERMISSION)
+        return fields if may else (*fields, "key", *KEY_FIELDS)
+
+    def form_attributes(self, request: HttpRequest, obj: Deployment | None) -> dict[str, Any]:
+        attributes = super().form_attributes(request, obj)
+        if request.user.has_perm(KEY_PERMISSION):
+            return {**attributes, "may_change_keys": True}
+        # None would remove a field from the form.
+        return {**attributes, **dict.fromkeys(self.form.secret_fields["api_key"])}
+
+    def consequences(self, request: HttpRequest, rows: Iterable[Deployment]) -> list[SafeString]:
+        rows, found = list(rows), deployment_uses(installed_content())
+        relying = named_by(rows)
+        used = [used_by(request, row, found.get(row.deployment_id, [])) for row in rows]
+        left = [(row, users) for row in rows if (users := relying[row.deployment_id])]
+        return used + [left_by(row, users) for row, users in left]
+
+    @admin.display(description="deployment", ordering="display_name")
+    def named(self, deployment: Deployment) -> SafeString | str:
+        return two_lines(deployment.display_name, deployment.deployment_id)
+
+    @admin.display(description="service", ordering="provider")
+    def service(self, deployment: Deployment) -> SafeString | str:
+        return two_lines(deployment.get_provider_display(), deployment.model_name)
+
+    @admin.display(description="capabilities")
+    def abilities(self, deployment: Deployment) -> SafeString | str:
+        if deployment.kind != Deployment.Kind.CHAT:
+            return ""
+        can = capabilities_of(deployment)
+        return format_html('<span title="{}">{}</span>', details(can), summary(can))
+
+    @admin.display(description="key")
+    def key(self, deployment: Deployment) -> str:
+        if deployment.provider in BUILT_IN_PROVIDERS:
+            return "not needed"
+        if isinstance(deployment.api_key, UnreadableSecret):
+            return "unreadable"
+        if deployment.api_key:
+            return "stored"
+        return deployment.api_key_env or "none"
+
+    @admin.action(description="Test the connection", permissions=("change",))
+    def test_connection(self, request: HttpRequest, deployments: QuerySet[Deployment]) -> None:
+        for deployment in deployments[:MOST_TESTED]:
+            result = try_connection(deployment)
+            level = messages.SUCCESS if result.failed is None else messages.ERROR
+            self.message_user(request, f"{deployment}: {result.text}", level)
+
+    def get_urls(self) -> list[URLPattern]:
+        return [self.staff_path("test/", self.test_typed, "test"), *super().get_urls()]
+
+    def test_typed(self, request: HttpRequest) -> JsonResponse:
+        """Test the connection in the form without saving it."""
+        number = request.POST.get("test_pk", "")
+        stored = self.get_object(request, number) if number else None
+        if request.method != "POST" or not self.may_save(request, stored):
+            raise PermissionDenied
+        form_class = self.get_form(request, stored, change=stored is not None)
+        form = form_class(request.POST, instance=stored)
+        if form.is_valid():
+            result = try_connection(form.instance)
+            offered = listed_models(form.instance) if result.failed not in UNREACHED else []
+            told = {"models": [model.id for model in offered]} if offered else {}
+            told |= told_capabilities(form.instance, offered)
+            return JsonResponse({"ok": result.failed is None, "message": result.text, **told})
+        wrong = [form.fields[name].label or name for name in form.errors if name in form.fields]
+        names = ", ".join(wrong) or "see the form"
+        message = f"Not tested. Correct these fields first: {names}."
+        return JsonResponse({"ok": False, "message": message})
+
+
+def listed_models(deployment: Deployment) -> list[ListedModel]:
+    """Return the models that the service offers, or [] if it has no list."""
+    if deployment.kind != Deployment.Kind.CHAT or not can_list(deployment):
+        return []
+    try:
+        return async_to_sync(models_of_service)(read_row(deployment))
+    except ModelFailed:
+        return []
+
+
+def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
+    """Return the known abilities of a chat model for the form, and those that its service reports."""
+    if deployment.kind != Deployment.Kind.CHAT:
+        return {}
+    name = deployment.model_name or deployment.deployment_id
+    model = next((model for model in listed if model.id == name), None)
+    columns = told_columns(model, deployment.provider) if model is not None else {}
+    told = {name: columns[name] for name in CAPABILITIES if columns.get(name) is not None}
+    return {"known": known_labels(deployment), **({"told": told} if told else {})}
+
+
+def try_connection(deployment: Deployment) -> ProbeResult:
+    """Test the connection with a bounded timeout."""
+    return async_to_sync(probe_deployment)(read_row(deployment))
+
+
+def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[ItemUser]) -> SafeString:
+    if not users:
+        return format_html("<p>No application and no predefined item uses {}.</p>", deployment)
+    words = "<p>{} is used by these, which can then no longer call it:</p>{}"
+    return format_html(words, deployment, bullet_list(dependent_lines(request, users)))
+
+
+def left_by(deployment: Deployment, users: Sequence[Deployment]) -> SafeString:
+    """Return a paragraph about the deployments whose fallback this one is."""
+    words = "<p>{} is a fallback of these, which continue without it:</p>{}"
+    return format_html(words, deployment, bullet_list(map(str, users)))

@@ -1,0 +1,1 @@
+"""Predefined content and shared prompts in the admin."""

@@ -1,0 +1,289 @@
+"""Predefined content: the layers of each item, and the rows with which operators replace them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any, cast
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http.response import HttpResponseRedirectBase
+from django.shortcuts import redirect
+from django.urls import URLPattern
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.models import Team
+from apps.catalog.content.folders import FOLDERS
+from apps.catalog.content.installed import installed_content, look_again
+from apps.catalog.content.items import LARGEST_FILE, ItemKind, LayerItem
+from apps.catalog.content.models import ContentItem
+from apps.catalog.content.previews import preview
+from apps.catalog.content.review import item_problems, with_item
+from apps.catalog.credentials.masking import unmasked_text
+from apps.catalog.models import Role
+from apps.catalog.uses import NOBODY, ItemReference, Uses
+from apps.catalog.versions.content_changes import pending_content
+from apps.console.admin.content.form import (
+    DOCUMENTS,
+    ContentForm,
+    doubts_of,
+    mask_sources,
+    stack_of,
+)
+from apps.console.admin.content.layers import (
+    STATES,
+    all_uses,
+    filtered_stacks,
+    layer_entries,
+    layers_of,
+)
+from apps.console.admin.content.skill_files import FilesField, FilesWidget
+from apps.console.admin.content.unpublished import unpublished_content
+from apps.console.admin.rows.dependents import bullet_list
+from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
+from apps.console.operator_rights import visible_applications, with_role
+from apps.manifest.markdown.skill_files import SKILL_FILE
+from apps.manifest.problems import Problem
+from apps.runs.prompt import PLATFORM_PROMPT
+
+PER_PAGE = 50
+MOST_NAMED = 5
+"""The message after a change names up to this many applications."""
+MOST_LISTED = 100
+"""The page that confirms the deletion of a row lists up to this many of its users."""
+PAGES = "admin/catalog/contentitem"
+NEW_SKILL = """\
+---
+name: {name}
+description:
+---
+
+"""
+"""A new skill has this initial text."""
+
+
+@admin.register(ContentItem)
+class ContentAdmin(RecordedAdmin[ContentItem]):
+    form = ContentForm
+    fixed_fields = ("kind", "name")
+    search_fields = ("name",)
+    delete_confirmation_template = f"{PAGES}/reset.html"
+
+    class Media:
+        css = {"all": ("console/pages.css", "console/content/content.css")}
+        js = (
+            forms.Script("console/content/preview.js", type="module"),
+            forms.Script("console/content/skill-files.js", type="module"),
+        )
+
+    def get_fieldsets(self, request: HttpRequest, obj: ContentItem | None = None) -> Any:
+        kind = obj.kind if obj is not None else request.GET.get("kind", "")
+        names = ("kind", "name", "text", *(("files",) if kind in ("", "skill") else ()))
+        first = (None, {"fields": names})
+        return (first, HISTORY_FIELDS) if obj is not None else (first,)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        kind, name = request.GET.get("kind", ""), request.GET.get("name", "")
+        stack = stack_of(kind, name)
+        if not stack:
+            text = NEW_SKILL.format(name=name) if kind == "skill" else ""
+            return {"kind": kind, "name": name, "text": text}
+        item = stack[-1]  # the row that replaces it starts as a copy
+        is_skill = item.kind == "skill" and isinstance(item.value, dict)
+        files = {k: v for k, v in item.value.items() if k != SKILL_FILE} if is_skill else {}
+        return {"kind": kind, "name": name, "text": item.text, "files": files}
+
+    def form_attributes(self, request: HttpRequest, obj: ContentItem | None) -> dict[str, Any]:
+        return {**super().form_attributes(request, obj), "saver": request.user}
+
+    def save_model(self, request: HttpRequest, obj: ContentItem, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        for secret in form.made:
+            servers = ", ".join(secret.servers)
+            said = f"A credential is now stored as the secret {secret.name!r}, for {servers}."
+            self.message_user(request, said)
+        reload_content()
+        self.tell_pending(request)
+        if obj.kind in DOCUMENTS:
+            for doubt in doubts_of(obj.text, (), obj.name):
+                self.message_user(request, f"{doubt.path}: {doubt.message}", messages.WARNING)
+
+    def delete_model(self, request: HttpRequest, obj: ContentItem) -> None:
+        super().delete_model(request, obj)
+        reload_content()
+        self.tell_pending(request)
+
+    def tell_pending(self, request: HttpRequest) -> None:
+        """Report which applications still use the old content."""
+        mine = with_role(request, Role.EDITOR).order_by().values_list("pk", flat=True)
+        if found := pending_content(mine):
+            names = ", ".join(one.title for one in found[:MOST_NAMED])
+            more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+            said = '{}{} still use the content from when they were published. <a href="{}">See what would change</a>'
+            address = self.url("unpublished")
+            self.message_user(request, format_html(said, names, more, address), messages.WARNING)
+
+    def response_post_save_add(self, request: HttpRequest, obj: ContentItem) -> HttpResponse:
+        return redirect(self.url("item", obj.kind, obj.name))
+
+    response_post_save_change = response_post_save_add
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: Any = None
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        below = stack_of(row.kind, row.name)[:-1] if row is not None else ()
+        context = {**(extra_context or {}), "below": below[-1] if below else None}
+        answer: HttpResponse = super().delete_view(request, object_id, context)
+        if below and row is not None and isinstance(answer, HttpResponseRedirectBase):
+            return redirect(self.url("item", row.kind, row.name))
+        return answer
+
+    def consequences(self, request: HttpRequest, rows: Iterable[ContentItem]) -> list[SafeString]:
+        """Return the users of rows that no other layer replaces."""
+        alone = [row for row in rows if len(stack_of(row.kind, row.name)) == 1]
+        uses = all_uses(installed_content(), visible_applications(request)) if alone else {}
+        lines = [
+            lines_of(uses.get(ItemReference(cast(ItemKind, row.kind), row.name), NOBODY), row)
+            for row in alone
+        ]
+        words = "<p>{} is used by these, which lose it when they are published again:</p>{}"
+        return [
+            format_html(words, row, bullet_list(found))
+            for row, found in zip(alone, lines, strict=True)
+            if found
+        ]
+
+    def get_urls(self) -> list[URLPattern]:
+        item = "item/<str:kind>/<str:name>/"
+        return [
+            self.viewer_path(item, require_safe(self.item_view), "item"),
+            self.viewer_path("unpublished/", partial(unpublished_content, self), "unpublished"),
+            self.viewer_path("preview/", require_POST(preview_typed), "preview"),
+            *super().get_urls(),
+        ]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """List all items in use. Raises PermissionDenied."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        content = installed_content()
+        stacks = Paginator(filtered_stacks(content, request.GET), PER_PAGE)
+        page = stacks.get_page(request.GET.get("page"))
+        context = {
+            "entries": layer_entries(content, page, visible_applications(request)),
+            "page": page,
+            "asked": request.GET,
+            "kinds": list(FOLDERS),
+            "states": STATES,
+            "content": content,
+            "has_add_permission": self.has_add_permission(request),
+        }
+        return self.page(request, f"{PAGES}/list.html", "Predefined content", context)
+
+    def item_view(self, request: HttpRequest, kind: str, name: str) -> HttpResponse:
+        """Show one item in all its layers. Raises Http404."""
+        content, stack = installed_content(), stack_of(kind, name)
+        if not stack:
+            raise Http404
+        item = stack[-1]
+        row = ContentItem.objects.filter(kind=kind, name=name).first()
+        context = {
+            "item": item,
+            "layers": layers_of(content, stack),
+            "problems": list(item_problems(content, item)),
+            "blocks": preview(content, item),
+            "uses": all_uses(content, visible_applications(request)).get(
+                ItemReference(item.kind, item.name), NOBODY
+            ),
+            "deployments": deployments_of(item),
+            "elsewhere": uses_elsewhere(item.kind, item.name),
+            "row": row,
+            "below": stack[-2] if row is not None and len(stack) > 1 else None,
+            "has_add_permission": self.has_add_permission(request),
+            "has_change_permission": self.has_change_permission(request, row),
+            "has_delete_permission": self.has_delete_permission(request, row),
+        }
+        return self.page(request, f"{PAGES}/item.html", f"{item.kind} {item.name}", context)
+
+
+def reload_content() -> None:
+    """Reload in this process now and after the commit; other processes follow within a second."""
+    look_again()
+    transaction.on_commit(look_again)
+
+
+def lines_of(uses: Uses, row: ContentItem) -> list[str]:
+    """Return a line for each user of a row."""
+    shown = [
+        *(f"{application.title} (application)" for application in uses.applications),
+        *(f"{other.name} ({other.kind})" for other in uses.items),
+    ]
+    more = [f"and {len(shown) - MOST_LISTED} more"] if len(shown) > MOST_LISTED else []
+    return [*shown[:MOST_LISTED], *more, *uses_elsewhere(row.kind, row.name)]
+
+
+def uses_elsewhere(kind: str, name: str) -> list[str]:
+    """Return the settings and teams that refer to an item."""
+    if kind != "prompt":
+        return []
+    teams = Team.objects.filter(prompt=name).count()
+    found = [f"{teams} {'team' if teams == 1 else 'teams'}"] if teams else []
+    if name == PLATFORM_PROMPT:
+        found.insert(0, "every application: it is the platform prompt")
+    return found
+
+
+def deployments_of(item: LayerItem) -> Sequence[str]:
+    """Return the deployments that the settings map to a prompt."""
+    return settings.CONFIG_PROMPT_MAPPING.get(item.name, ()) if item.kind == "prompt" else ()
+
+
+def preview_typed(request: HttpRequest) -> JsonResponse:
+    """Return the `problems` of the item, the `blocks` that models get, and `doubts` about its
+    credentials.
+    """
+    typed = request.POST
+    kind, name = typed.get("kind", ""), typed.get("name", "").strip() or "new"
+    text = typed.get("text", "").replace("\r\n", "\n")
+    problems, files = read_files(typed, kind)
+    if kind not in FOLDERS:
+        problems = ["Choose a kind first."]
+    elif len(text) > LARGEST_FILE:
+        problems = ["The text is too long."]
+    if problems:
+        return JsonResponse({"problems": problems, "blocks": []})
+    doubts: Sequence[Problem] = ()
+    if kind in DOCUMENTS:
+        row = ContentItem.objects.filter(kind=kind, name=name).first() or ContentItem()
+        sources = mask_sources(row, kind, name)
+        doubts = doubts_of(text, sources, name)
+        text, _ = unmasked_text(text, sources)
+    item = ContentItem(kind=kind, name=name, text=text, files=files).item
+    content = with_item(installed_content(), item)
+    return JsonResponse(
+        {
+            "problems": list(item_problems(content, item)),
+            "blocks": [block._asdict() for block in preview(content, item)],
+            "doubts": [asdict(doubt) for doubt in doubts],
+        }
+    )
+
+
+def read_files(typed: QueryDict, kind: str) -> tuple[list[str], dict[str, str]]:
+    """Return the problems of the typed files, or the files if there are none."""
+    try:
+        files = FilesField(required=False).clean(
+            FilesWidget().value_from_datadict(typed, {}, "files")
+        )
+    except forms.ValidationError as error:
+        return error.messages, {}
+    is_wrong = files and kind != "skill"
+    return (["Only skills have files."], {}) if is_wrong else ([], files)

@@ -1,0 +1,112 @@
+"""Data for the pages of predefined content: entries of the list, and the layers of one item."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+from django.http import QueryDict
+
+from apps.catalog.content.items import LayerItem
+from apps.catalog.content.layers import Content
+from apps.catalog.content.previews import item_difference
+from apps.catalog.content.review import problems_by_item
+from apps.catalog.history.differences import Line
+from apps.catalog.models import Application as ApplicationRow
+from apps.catalog.uses import NOBODY, ItemReference, ReferringApplication, Uses, uses_of
+
+STATES: Mapping[str, str] = {"broken": "Broken", "replaced": "In several layers", "row": "Edited"}
+
+Stack = tuple[LayerItem, ...]
+"""Contains an item in all its layers. The one in use is last."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayeredItem:
+    """Represents an entry of the list. `layer` is the title of the layer in use, `layers` the
+    number of layers.
+    """
+
+    item: LayerItem
+    layer: str
+    layers: int
+    problems: tuple[str, ...]
+    uses: Uses
+
+
+@dataclass(frozen=True, slots=True)
+class ItemLayer:
+    """Represents a layer of an item. `lines` are the differences from the layer below, or None for
+    the lowest.
+    """
+
+    item: LayerItem
+    title: str
+    in_force: bool
+    lines: list[Line] | None
+
+
+def filtered_stacks(content: Content, filters: QueryDict) -> list[Stack]:
+    """Return the items that match `kind`, `state` and `q`, a part of the name."""
+    kind, state, words = (filters.get(name, "").strip() for name in ("kind", "state", "q"))
+    broken = problems_by_item(content)
+    return [
+        stack
+        for of, named in content.stacks.items()
+        if kind in ("", of)
+        for name, stack in named.items()
+        if words.lower() in name.lower() and has_state(stack, state, (of, name) in broken)
+    ]
+
+
+def has_state(stack: Stack, state: str, is_broken: bool) -> bool:
+    match state:
+        case "broken":
+            return is_broken
+        case "replaced":
+            return len(stack) > 1
+        case "row":
+            return stack[-1].is_row
+        case _:
+            return True
+
+
+def layer_entries(
+    content: Content, stacks: Iterable[Stack], applications: QuerySet[ApplicationRow]
+) -> list[LayeredItem]:
+    broken, uses = problems_by_item(content), all_uses(content, applications)
+    return [
+        LayeredItem(
+            item=stack[-1],
+            layer=item_title(content, stack[-1]),
+            layers=len(stack),
+            problems=broken.get((stack[-1].kind, stack[-1].name), ()),
+            uses=uses.get(ItemReference(stack[-1].kind, stack[-1].name), NOBODY),
+        )
+        for stack in stacks
+    ]
+
+
+def all_uses(content: Content, applications: QuerySet[ApplicationRow]) -> dict[ItemReference, Uses]:
+    """Return the users of all items, among these applications and among items."""
+    rows = applications.values_list("pk", "title", "manifest")
+    return uses_of(content, (ReferringApplication(*row) for row in rows.iterator()))
+
+
+def item_title(content: Content, item: LayerItem) -> str:
+    if item.is_row:
+        return "database"
+    return "built in" if item.layer == str(content.layers[0]) else item.layer
+
+
+def layers_of(content: Content, stack: Stack) -> list[ItemLayer]:
+    """Return the layers of an item, the one in use first."""
+    found = [
+        ItemLayer(
+            item,
+            item_title(content, item),
+            item is stack[-1],
+            item_difference(lower, item) if lower is not None else None,
+        )
+        for lower, item in zip((None, *stack), stack, strict=False)
+    ]
+    return found[::-1]

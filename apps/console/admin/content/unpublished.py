@@ -1,0 +1,71 @@
+"""The page of applications that would get changed predefined content if they were published."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from apps.catalog.actions import republish
+from apps.catalog.actions.go_live import LONGEST_NOTE
+from apps.catalog.history.differences import ValueDifference
+from apps.catalog.history.display import RenderedDifference, rendered_differences
+from apps.catalog.models import Application, Role
+from apps.catalog.versions.content_changes import PendingContent, pending_content
+from apps.console.admin.build.compared_versions import refusal_reasons
+from apps.console.operator_rights import PUBLISH, editable_applications, with_role
+from apps.integers import read_integer
+
+
+@dataclass(frozen=True, slots=True)
+class PendingApplication:
+    pending: PendingContent
+    differences: list[RenderedDifference]
+
+
+def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
+    """List the applications that the user edits. A POST publishes the selected ones with a note."""
+    may_publish = request.user.has_perm(PUBLISH)
+    if request.method == "POST" and may_publish:
+        publish_ticked(admin, request)
+        return redirect(admin.url("unpublished"))
+    seen = with_role(request, Role.EDITOR).order_by().values_list("pk", flat=True)
+    found = [
+        PendingApplication(pending, rendered_differences(differences_of(pending)))
+        for pending in pending_content(seen)
+    ]
+    context = {"found": found, "may_publish": may_publish, "longest_note": LONGEST_NOTE}
+    name = "admin/catalog/contentitem/unpublished.html"
+    answer: HttpResponse = admin.page(request, name, "Unpublished content", context)
+    return answer
+
+
+def differences_of(pending: PendingContent) -> Iterator[ValueDifference]:
+    """Yield the differences, with the application in their paths, because an item may change
+    several applications.
+    """
+    for change in pending.changes:
+        for one in change.differences:
+            yield replace(one, path=f"{pending.slug}: {one.path}")
+
+
+def publish_ticked(admin: Any, request: HttpRequest) -> None:
+    written = request.POST.getlist("application")
+    numbers = [number for one in written if (number := read_integer(one)) is not None]
+    rows = editable_applications(request).filter(pk__in=numbers, archived_at=None)
+    if not numbers:
+        admin.message_user(request, "Select the applications to publish.", messages.WARNING)
+    for row in rows:
+        problems = publish_content(request, row)
+        for problem in problems:
+            admin.message_user(request, f"{row.title}: {problem}", messages.ERROR)
+        if not problems:
+            admin.message_user(request, f"{row.title} was published.", messages.SUCCESS)
+
+
+def publish_content(request: HttpRequest, row: Application) -> list[str]:
+    """Publish the live version again with the current content. A draft is unchanged."""
+    note = request.POST.get("note", "")
+    return refusal_reasons(republish.execute, row, note, user=request.user)

@@ -1,0 +1,1 @@
+"""Test cases of applications, their runs, and users' feedback on answers."""

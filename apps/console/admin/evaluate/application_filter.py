@@ -1,0 +1,28 @@
+"""A filter of lists by the application that a row belongs to."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from apps.console.operator_rights import visible_applications
+
+
+class OfApplication(admin.SimpleListFilter):
+    """Offers the user's visible applications that have rows in the list."""
+
+    title = parameter_name = "application"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        related = model_admin.model._meta.get_field("application").related_query_name()
+        rows = (
+            visible_applications(request)
+            .filter(**{f"{related}__isnull": False})
+            .distinct()
+            .order_by("title")
+        )
+        return list(rows.values_list("slug", "title"))
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset if not self.value() else queryset.filter(application__slug=self.value())

@@ -1,0 +1,151 @@
+"""The inbox of feedback: users' ratings of answers, and operators' follow-up."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.views.decorators.http import require_safe
+
+from apps.console.admin.callers import caller_names, shown_caller
+from apps.console.admin.cells import NOTHING
+from apps.console.admin.evaluate.application_filter import OfApplication
+from apps.console.admin.evaluate.feedback_transcripts import shared_feedback
+from apps.console.admin.list_cells import two_lines
+from apps.console.admin.theme import Admin
+from apps.console.admin.watch.run_contents import may_read
+from apps.console.operator_rights import may_rule, of_seen
+from apps.feedback.models import Feedback
+from apps.live.run_summary import RunSummary
+
+SHOWN_CHARACTERS = 100
+LINK = '<li><a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a></li>'
+
+
+@admin.register(Feedback)
+class FeedbackAdmin(Admin[Feedback]):
+    list_display = (
+        *("created_at", "application_version_shown", "rating_shown", "words", "person_shown"),
+        *("has_transcript", "state"),
+    )
+    list_filter = (
+        *(OfApplication, ("application_version", admin.AllValuesFieldListFilter)),
+        *("rating", "reason", "state", ("created_at", admin.DateFieldListFilter)),
+    )
+    list_select_related = ("application",)
+    search_fields = ("=application__slug", "=run", "comment")
+    search_help_text = "Words of a comment, the exact slug of an application, or the id of a run."
+    readonly_fields = (
+        *("application", "application_version", "person", "rating", "reason", "comment"),
+        *("created_at", "updated_at", "actions_of"),
+    )
+    fieldsets = (
+        (None, {"fields": ("state", "note")}),
+        ("Feedback of the user", {"fields": ("rating", "reason", "comment", "actions_of")}),
+        (
+            "About",
+            {
+                "fields": (
+                    *("application", "application_version", "person"),
+                    *("created_at", "updated_at"),
+                )
+            },
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Feedback]:
+        rows: QuerySet[Feedback] = super().get_queryset(request)
+        return rows.filter(of_seen(request, "application__slug"))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        may: bool = super().has_change_permission(request)
+        return may and (obj is None or may_rule(request, obj.application))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        may: bool = super().has_delete_permission(request)
+        return may and (obj is None or may_rule(request, obj.application))
+
+    def get_object(self, request: HttpRequest, *args: Any, **options: Any) -> Feedback | None:
+        found: Feedback | None = super().get_object(request, *args, **options)
+        if found is not None:
+            found.links = [*self.links_of(request, found)]  # type: ignore[attr-defined]
+        return found
+
+    def links_of(self, request: HttpRequest, row: Feedback) -> Iterator[tuple[str, str]]:
+        if row.transcript is not None:
+            yield self.url("transcript", row.pk), "Read the question and the answer"
+        if row.run and RunSummary.objects.filter(of_seen(request), pk=row.run).exists():
+            may_see = request.user.has_perm("runs.view_runsummary")
+            if may_see:
+                yield reverse("admin:runs_runsummary_change", args=[row.run]), "Open the run"
+        if request.user.has_perm("cases.add_case") and may_rule(request, row.application):
+            source = self.source_of_case(request, row)
+            if source:
+                yield f"{reverse('admin:cases_case_add')}?{urlencode(source)}", "Create a test case"
+
+    def source_of_case(self, request: HttpRequest, row: Feedback) -> dict[str, str]:
+        if row.transcript is not None:
+            return {"feedback": str(row.pk)}
+        return {"run": str(row.run)} if row.run and may_read(request) else {}
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        listed = super().get_changelist_instance(request)
+        names = caller_names(row.bucket for row in listed.result_list)
+        for row in listed.result_list:
+            row.shown_person = shown_caller(row.bucket, names)
+        return listed
+
+    @admin.display(description="application", ordering="application")
+    def application_version_shown(self, row: Feedback) -> str:
+        version = row.application_version
+        return two_lines(row.application, "" if version is None else f"version {version}")
+
+    @admin.display(description="rating", ordering="rating")
+    def rating_shown(self, row: Feedback) -> str:
+        return two_lines(row.get_rating_display(), row.get_reason_display())
+
+    @admin.display(description="user", ordering="bucket")
+    def person_shown(self, row: Any) -> str | SafeString:
+        return str(row.shown_person)
+
+    @admin.display(description="comment")
+    def words(self, row: Feedback) -> str:
+        return Truncator(row.comment).chars(SHOWN_CHARACTERS)
+
+    @admin.display(description="conversation", boolean=True)
+    def has_transcript(self, row: Feedback) -> bool:
+        return row.transcript is not None
+
+    @admin.display(description="user or caller")
+    def person(self, row: Feedback) -> str | SafeString:
+        return shown_caller(row.bucket, caller_names([row.bucket]))
+
+    @admin.display(description="links")
+    def actions_of(self, row: Any) -> SafeString | str:
+        found = format_html_join("", LINK, row.links)
+        return format_html_join("", "<ul>{}</ul>", [(found,)]) if found else NOTHING
+
+    def get_urls(self) -> list[URLPattern]:
+        transcript = require_safe(self.transcript_view)
+        return [
+            self.viewer_path("<int:number>/transcript/", transcript, "transcript"),
+            *super().get_urls(),
+        ]
+
+    def transcript_view(self, request: HttpRequest, number: int) -> HttpResponse:
+        """Show the transcript that the user sent. Raises PermissionDenied if they sent none, and
+        Http404.
+        """
+        row = shared_feedback(request, str(number))
+        said = row.transcript or {}
+        context = {"row": row, "question": said.get("question"), "answer": said.get("answer")}
+        return self.page(request, "admin/feedback/transcript.html", "Attached", context)

@@ -1,0 +1,51 @@
+"""Transcripts that users attached to their feedback: operators read them and turn them into test
+cases.
+
+Each reading is recorded in the audit.
+"""
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
+
+from apps.cases.case_messages import LONGEST_TURN
+from apps.cases.from_runs import free_case_name
+from apps.cases.models import Case
+from apps.console.admin.watch.run_contents import record_contents
+from apps.console.operator_rights import may_rule, of_seen
+from apps.feedback.models import Feedback
+from apps.integers import read_integer
+
+
+def shared_feedback(request: HttpRequest, number: str) -> Feedback:
+    """Return feedback with the transcript that its user attached, and record the reading.
+
+    Raises PermissionDenied if there is none, and Http404.
+    """
+    rows = Feedback.objects.filter(of_seen(request, "application__slug"))
+    rows = rows.select_related("application")
+    found = rows.filter(pk=read_integer(number) or 0).first()
+    if found is None:
+        raise Http404
+    is_allowed = found.transcript is not None and request.user.has_perm("feedback.view_feedback")
+    subject = f"feedback {found.pk}"
+    record_contents(request, found.application.slug, found.run, subject, is_allowed=is_allowed)
+    if not is_allowed:
+        raise PermissionDenied
+    return found
+
+
+def case_from_feedback(request: HttpRequest, row: Feedback) -> Case:
+    """Return an unsaved test case with the attached question. Raises PermissionDenied."""
+    if not may_rule(request, row.application):
+        raise PermissionDenied
+    question = (row.transcript or {}).get("question", {}).get("text", "")
+    messages.info(
+        request,
+        "Nothing is saved yet. Remove private content, add expectations, and save.",
+    )
+    return Case(
+        application=row.application,
+        name=free_case_name(row.application, question),
+        messages=[{"role": "user", "text": question[:LONGEST_TURN]}],
+    )

@@ -1,0 +1,1 @@
+"""Users, teams, keys, budgets and the audit log in the admin."""

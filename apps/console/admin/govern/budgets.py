@@ -1,0 +1,238 @@
+"""Budgets: their use, their renewal, and the overrides of single windows."""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.urls import URLPattern
+from django.utils.safestring import SafeString, mark_safe
+
+from apps.catalog.models import Application
+from apps.console.admin.callers import caller_names
+from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
+from apps.console.admin.rows.versioned_form import VersionedForm
+from apps.console.operator_rights import editable_applications, edits_all, may_rule, of_seen
+from apps.insights.budgets.budget_usage import BudgetStatus, standings_of
+from apps.insights.budgets.models import (
+    FIXED,
+    LONGEST_NOTE,
+    SUBJECTS,
+    Budget,
+    BudgetOverride,
+    BudgetWindow,
+)
+from apps.insights.budgets.overrides import (
+    RaisedMeanwhile,
+    last_override,
+    raise_problem,
+    raise_window,
+)
+
+MOST_HOLDERS = 100
+MOST_OVERRIDES = 100
+
+
+class BudgetForm(VersionedForm[Budget]):
+    class Meta:
+        model = Budget
+        fields = ()  # set by the admin
+
+
+class RaiseForm(forms.Form):
+    """Raises a budget. `seen` is the last override that the operator saw, or 0."""
+
+    holder = forms.TypedChoiceField(label="Holder", coerce=str, empty_value="", required=False)
+    amount = forms.DecimalField(
+        label="Raise by",
+        max_digits=19,
+        decimal_places=6,
+        widget=forms.TextInput({"inputmode": "decimal"}),
+    )
+    note = forms.CharField(max_length=LONGEST_NOTE, help_text="The reason, which is logged.")
+    seen = forms.IntegerField(widget=forms.HiddenInput)
+
+    data: Any
+
+    def __init__(
+        self, standings: Mapping[str, BudgetStatus], names: Any, data: Any, seen: int
+    ) -> None:
+        super().__init__(data, initial={"seen": seen})
+        self.standings = standings
+        holder = cast(forms.TypedChoiceField, self.fields["holder"])
+        holder.choices = list(zip(standings, names, strict=True))
+
+    @property
+    def standing(self) -> BudgetStatus:
+        return self.standings[self.cleaned_data["holder"]]
+
+    def clean_amount(self) -> Decimal:
+        amount: Decimal = self.cleaned_data["amount"]
+        if "holder" in self.cleaned_data and (problem := raise_problem(self.standing, amount)):
+            raise forms.ValidationError(problem)
+        return amount
+
+
+@admin.register(Budget)
+class BudgetAdmin(RecordedAdmin[Budget]):
+    form = BudgetForm
+    list_display = ("subject_name", "term", "limit_text", "bar", "renews")
+    list_filter = ("subject_kind", "unit", "window")
+    search_fields = (
+        "user__username",
+        "team__group__name",
+        "key__name",
+        "key__prefix",
+        "application__slug",
+    )
+    list_select_related = ("user", "team__group", "key", "application")
+    autocomplete_fields = ("user", "application")
+    fixed_fields = FIXED
+    choices = {
+        "subject_kind": {**{name: (name,) for name in SUBJECTS}, "run": ("application",)},
+        "unit": {"money": ("currency",)},
+    }
+    fieldsets = (
+        ("Holder", {"fields": ("subject_kind", *SUBJECTS)}),
+        ("Amount", {"fields": ("unit", "currency", "amount", "soft_amount")}),
+        ("Period", {"fields": ("window", "time_zone")}),
+        HISTORY_FIELDS,
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Budget]:
+        rows: QuerySet[Budget] = super().get_queryset(request)
+        return rows.filter(of_seen(request, "application__slug"))
+
+    def has_change_permission(self, request: HttpRequest, obj: Budget | None = None) -> bool:
+        may: bool = super().has_change_permission(request)
+        return may and (obj is None or may_rule(request, obj.application))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Budget | None = None) -> bool:
+        may: bool = super().has_delete_permission(request)
+        return may and (obj is None or may_rule(request, obj.application))
+
+    def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
+        """Require users who do not edit all applications to choose one that they edit."""
+        if edits_all(request.user):
+            return super().formfield_for_foreignkey(db_field, request, **options)
+        model = db_field.related_model
+        rows = (
+            editable_applications(request)
+            if model is Application
+            else model._default_manager.none()
+        )
+        field = super().formfield_for_foreignkey(db_field, request, queryset=rows, **options)
+        field.required = model is Application
+        return field
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        listed = super().get_changelist_instance(request)
+        found = standings_of(list(listed.result_list))
+        for row in listed.result_list:
+            row.standings = found[row.pk]
+        return listed
+
+    @admin.display(description="for", ordering="subject_kind")
+    def subject_name(self, budget: Budget) -> str:
+        kind = budget.get_subject_kind_display()
+        if budget.subject_kind == Budget.SubjectKind.RUN:
+            return f"each run of {budget.subject}" if budget.subject else "each run"
+        return f"{kind} {budget.subject}" if budget.subject else f"each {kind}"
+
+    @admin.display(description="window", ordering="window")
+    def term(self, budget: Budget) -> str:
+        return f"{budget.get_window_display()}, {budget.time_zone}" if budget.window else "the run"
+
+    @admin.display(description="amount", ordering="amount")
+    def limit_text(self, budget: Budget) -> str:
+        unit = budget.unit if budget.unit == Budget.Unit.TOKENS else budget.currency
+        return f"{write_amount(budget.amount)} {unit}"
+
+    @admin.display(description="used")
+    def bar(self, budget: Any) -> str | SafeString:
+        if not budget.window:
+            return "by each run"
+        context = {
+            "standing": next(iter(budget.standings), None),
+            "others": max(0, len(budget.standings) - 1),
+            "url": self.url("standing", budget.pk),
+        }
+        return mark_safe(render_to_string("admin/budgets/bar.html", context))  # noqa: S308 - a template
+
+    @admin.display(description="renews")
+    def renews(self, budget: Budget) -> str:
+        return "" if budget.renews_at is None else f"{budget.renews_at:%Y-%m-%d %H:%M} UTC"
+
+    def get_urls(self) -> list[URLPattern]:
+        standing = self.viewer_path("<int:number>/standing/", self.standing_view, "standing")
+        return [standing, *super().get_urls()]
+
+    def standing_view(self, request: HttpRequest, number: int) -> HttpResponse:
+        """Show the use per user, the log of overrides, and a form for a new override."""
+        budget = self.get_object(request, str(number))
+        if budget is None or not budget.window:
+            raise Http404
+        standings = standings_of([budget])[budget.pk]
+        names = names_of(budget, standings)
+        form = None
+        if standings and self.may_save(request, budget):
+            last = last_override(budget)
+            by_holder = {one.holder: one for one in standings}
+            form = RaiseForm(by_holder, names, request.POST or None, last.pk if last else 0)
+            if form.is_valid() and self.raise_amount(request, budget, form):
+                return redirect(self.url("standing", budget.pk))
+        overrides = BudgetOverride.objects.filter(window__budget=budget).select_related("window")
+        shown = overrides[:MOST_OVERRIDES]
+        windows = [one.window for one in shown]
+        context = {
+            "budget": budget,
+            "limit_text": self.limit_text(budget),
+            "soft_text": None if budget.soft_amount is None else write_amount(budget.soft_amount),
+            "lines": list(zip(names, standings, strict=True))[:MOST_HOLDERS],
+            "left_out": max(0, len(standings) - MOST_HOLDERS),
+            "renews": self.renews(budget),
+            "overrides": [
+                (name, one, write_amount(one.amount))
+                for name, one in zip(names_of(budget, windows), shown, strict=True)
+            ],
+            "form": form,
+        }
+        title = f"Budget of {self.subject_name(budget)}, {self.term(budget)}"
+        return self.page(request, "admin/budgets/standing.html", title, context)
+
+    def raise_amount(self, request: HttpRequest, budget: Budget, form: RaiseForm) -> bool:
+        """Raise the budget. Return False if another user has raised it in the meantime."""
+        amount, note, seen = (form.cleaned_data[name] for name in ("amount", "note", "seen"))
+        name = cast(User, request.user).get_username()
+        try:
+            raise_window(form.standing, amount, note, name, seen)
+        except RaisedMeanwhile as error:
+            last = error.last
+            form.data = {**form.data.dict(), "seen": str(last.pk)}
+            said = (
+                f"{last.by} raised it by {write_amount(last.amount)} in the meantime: "
+                f"“{last.note}”. Nothing was saved. Submit again to raise it further."
+            )
+            form.add_error(None, said)
+            return False
+        self.log_change(request, budget, f"Raised by {write_amount(amount)}: {note}")
+        self.message_user(request, f"Raised by {write_amount(amount)} until it renews.")
+        return True
+
+
+def write_amount(amount: Decimal) -> str:
+    """Format the amount without trailing zeros."""
+    return f"{amount.normalize():,f}"
+
+
+def names_of(budget: Budget, windows: Iterable[BudgetStatus | BudgetWindow]) -> list[str]:
+    """Return the names of the holders in the order of their windows."""
+    holders = [one.holder for one in windows]
+    names = caller_names(holders)
+    return [names[holder] or budget.subject for holder in holders]

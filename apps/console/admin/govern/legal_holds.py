@@ -1,0 +1,125 @@
+"""Legal holds in the admin. They are placed with a reason and lifted, but never changed or deleted."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth import get_user_model
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from apps.accounts import audit
+from apps.accounts.audit import AuditEvent, Event
+from apps.accounts.buckets import bucket_of, owner_ids
+from apps.accounts.client_address import address_of
+from apps.accounts.models import LegalHold
+from apps.console.admin.callers import caller_names, shown_caller
+from apps.console.admin.theme import Admin
+from apps.conversations.models import Conversation
+
+
+class LegalHoldForm(forms.ModelForm[LegalHold]):
+    """Accepts a user, or a conversation by its ID, whose owner is then filled in."""
+
+    class Meta:
+        model = LegalHold
+        fields = ("user", "conversation", "reason")
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = self.cleaned_data
+        user, conversation = given.get("user"), given.get("conversation")
+        if self.errors:
+            return given
+        if user is not None and conversation is None:
+            self.instance.owner = bucket_of(user.pk)
+        elif user is None and conversation is not None:
+            self.instance.owner = self.owner_of(conversation)
+            given["user"] = account_of(self.instance.owner)
+        else:
+            raise forms.ValidationError("Choose a user, or enter the id of a conversation.")
+        same = LegalHold.objects.active().filter(
+            owner=self.instance.owner, conversation=conversation
+        )
+        if same.exists():
+            raise forms.ValidationError("There is an active hold on this data already.")
+        return given
+
+    def owner_of(self, conversation: Any) -> str:
+        owner = Conversation.objects.filter(pk=conversation).values_list("owner", flat=True).first()
+        if owner is None:
+            raise forms.ValidationError({"conversation": "There is no conversation with this id."})
+        return owner
+
+
+def account_of(bucket: str) -> Any:
+    """Return the account of a bucket, or None for a visitor, a key or a deleted account."""
+    place = owner_ids(bucket)
+    return None if place is None else get_user_model().objects.filter(pk=place[0]).first()
+
+
+@admin.register(LegalHold)
+class LegalHoldAdmin(Admin[LegalHold]):
+    form = LegalHoldForm
+    list_display = ("held", "conversation", "reason", "placed_at", "placer", "lifted_at", "lifter")
+    list_display_links = None
+    list_filter = (("lifted_at", admin.EmptyFieldListFilter),)
+    search_fields = ("=owner", "=conversation", "reason", "user__username")
+    autocomplete_fields = ("user",)
+    actions = ("lift",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_lift_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.has_perm("accounts.change_legalhold"))
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        listed = super().get_changelist_instance(request)
+        rows = listed.result_list
+        names = caller_names(
+            one for row in rows for one in (row.owner, row.placed_by, row.lifted_by)
+        )
+        for row in rows:
+            row.names = names
+        return listed
+
+    @admin.display(description="held data of", ordering="owner")
+    def held(self, row: Any) -> str | SafeString:
+        return shown_caller(row.owner, row.names)
+
+    @admin.display(description="placed by", ordering="placed_by")
+    def placer(self, row: Any) -> str | SafeString:
+        return shown_caller(row.placed_by, row.names)
+
+    @admin.display(description="lifted by", ordering="lifted_by")
+    def lifter(self, row: Any) -> str | SafeString:
+        return shown_caller(row.lifted_by, row.names)
+
+    def save_model(self, request: HttpRequest, obj: LegalHold, form: Any, change: bool) -> None:
+        obj.placed_by = bucket_of(request.user.pk)
+        super().save_model(request, obj, form, change)
+        record(request, "hold.placed", obj)
+
+    @admin.action(description="Lift the selected holds", permissions=("lift",))
+    def lift(self, request: HttpRequest, chosen: QuerySet[LegalHold]) -> None:
+        rows = list(chosen.filter(lifted_at=None))
+        for row in rows:
+            # Without the user, the account can be deleted again. `owner` still identifies the owner
+            # of the data.
+            row.user, row.lifted_at = None, timezone.now()
+            row.lifted_by = bucket_of(request.user.pk)
+            row.save()
+            record(request, "hold.lifted", row)
+        self.message_user(request, f"Holds lifted: {len(rows)}.")
+
+
+def record(request: HttpRequest, event: Event, row: LegalHold) -> None:
+    actor, address = bucket_of(request.user.pk), address_of(request)
+    audit.record(
+        AuditEvent(event, actor, address, conversation=row.conversation, subject=row.owner)
+    )

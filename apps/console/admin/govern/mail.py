@@ -1,0 +1,26 @@
+"""E-mails from the admin to users."""
+
+import logging
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from django.conf import settings
+from django.contrib import admin, messages
+from django.http import HttpRequest
+
+logger = logging.getLogger(__name__)
+
+
+def send_message(
+    page: admin.ModelAdmin[Any], request: HttpRequest, template: str, address: str, **values: Any
+) -> bool:
+    """Send an e-mail if mail is configured. Report a failure on the page, and return False."""
+    if not settings.SENDS_MAIL or not address:
+        return False
+    try:
+        get_adapter().send_mail(template, address, values)
+    except OSError:  # from the mail server
+        logger.exception("Could not send an e-mail from the admin")
+        page.message_user(request, f"The email to {address} could not be sent.", messages.ERROR)
+        return False
+    return True

@@ -1,0 +1,109 @@
+"""Records the admin's changes of teams in the audit, in the same form as changes by team
+administrators.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.http import HttpRequest
+
+from apps.accounts import audit
+from apps.accounts.audit import AuditEvent
+from apps.accounts.buckets import bucket_of
+from apps.accounts.client_address import address_of
+from apps.accounts.models import Team
+
+
+@dataclass(frozen=True, slots=True)
+class TeamState:
+    """Contains the audited state of a team. `rights` are the permissions of its group, such as
+    `catalog.view_application`.
+    """
+
+    name: str
+    visibility: str
+    prompt: str
+    members: frozenset[str]
+    administrators: frozenset[str]
+    rights: frozenset[str]
+
+
+def team_state(group: int | None) -> TeamState | None:
+    """Return the stored team of the group, or None if the group is not a team."""
+    team = Team.objects.filter(group=group).first()
+    if team is None:
+        return None
+    held = team.group.permissions.values_list("content_type__app_label", "codename")
+    return TeamState(
+        str(team),
+        team.visibility,
+        team.prompt,
+        frozenset(map(str, team.group.user_set.all())),
+        frozenset(map(str, team.administrators.all())),
+        frozenset(f"{app}.{name}" for app, name in held),
+    )
+
+
+def set_members(team: Team, members: Iterable[Any]) -> None:
+    """Set the members: these users and the administrators. Closed accounts cannot be chosen, and
+    remain.
+    """
+    closed = team.group.user_set.filter(is_active=False)
+    team.group.user_set.set({*members, *team.administrators.all(), *closed})
+
+
+def changes_of(before: TeamState | None, after: TeamState | None) -> list[str]:
+    if after is None:
+        return ["deleted"] if before is not None else []
+    old = before or TeamState("", "", "", frozenset(), frozenset(), frozenset())
+    found = ["created"] if before is None else []
+    if before is not None and old.name != after.name:
+        found.append(f"renamed from {old.name}")
+    if old.visibility != after.visibility:
+        found.append(f"shown to {after.visibility}")
+    if old.prompt != after.prompt:
+        found.append(f"prompt {after.prompt}" if after.prompt else "no prompt")
+    return [
+        *found,
+        *of_each("added {}", after.members - old.members),
+        *of_each("removed {}", old.members - after.members),
+        *of_each("{} is now an administrator", after.administrators - old.administrators),
+        *of_each("{} is no longer an administrator", old.administrators - after.administrators),
+        *of_each("may {}", after.rights - old.rights),
+        *of_each("may no longer {}", old.rights - after.rights),
+    ]
+
+
+def of_each(words: str, names: Iterable[str]) -> list[str]:
+    return [words.format(name) for name in sorted(names)]
+
+
+def record_changes(request: HttpRequest, before: TeamState | None, after: TeamState | None) -> None:
+    team = after or before
+    if team is not None:
+        note(request, *(f"{team.name}: {change}" for change in changes_of(before, after)))
+
+
+def teams_by_name(user: Any) -> frozenset[str]:
+    return frozenset(map(str, Team.objects.filter(group__user=user)))
+
+
+def record_moves(
+    request: HttpRequest, user: Any, before: frozenset[str], after: frozenset[str]
+) -> None:
+    """Record that a user joined or left teams."""
+    note(request, *(f"{team}: added {user}" for team in sorted(after - before)))
+    note(request, *(f"{team}: removed {user}" for team in sorted(before - after)))
+
+
+def note(request: HttpRequest, *subjects: str) -> None:
+    actor, address = bucket_of(request.user.pk), address_of(request)
+    for subject in subjects:
+        audit.record(AuditEvent("team.changed", actor, address, subject=subject))
+
+
+def teams_of_groups(groups: Iterable[Group]) -> list[TeamState]:
+    states = (team_state(group.pk) for group in groups)
+    return [state for state in states if state is not None]

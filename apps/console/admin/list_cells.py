@@ -1,0 +1,54 @@
+"""Cells of the admin's lists: two-line cells, names of accounts, and links."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from apps.console.admin.callers import person_name
+from apps.console.admin.cells import NOTHING
+
+
+class RowLink(NamedTuple):
+    """Represents a link of a row. `icon` is a name of the theme's icons, `name` the accessible
+    name.
+    """
+
+    icon: str
+    name: str
+    url: str
+
+
+def two_lines(main: object, below: object) -> SafeString:
+    """Return a cell with a less important value, if any, below the main one."""
+    if not below:
+        return format_html("{}", main)
+    cell = '<span class="cell">{}<span class="cell-below">{}</span></span>'
+    return format_html(cell, main, below)
+
+
+def account_cell(user: Any, below: object = "") -> str:
+    """Return the name of a user with the username as its tooltip."""
+    if user is None:
+        return NOTHING
+    name = person_name(user)
+    shown = format_html('<span title="{}">{}</span>', user.get_username(), name)
+    return two_lines(shown, below)
+
+
+def row_links(links: Iterable[RowLink]) -> SafeString:
+    link = (
+        '<a href="{2}" title="{1}" aria-label="{1}">'
+        '<span class="material-symbols-outlined" aria-hidden="true">{0}</span></a>'
+    )
+    return format_html('<span class="row-links">{}</span>', format_html_join("", link, links))
+
+
+def copied_text(id: str, text: str) -> SafeString:
+    """Return a text with a button that copies it."""
+    shown = (
+        '<span class="copied-text"><code id="{0}" class="break-all">{1}</code> '
+        '<button type="button" class="console-button" data-copies="{0}">Copy</button></span>'
+    )
+    return format_html(shown, id, text)

@@ -1,0 +1,3 @@
+"""The shared base of the admin's pages: forms that detect conflicting edits, and the history of
+rows with restoration.
+"""

@@ -1,0 +1,50 @@
+"""The applications and items that refer to a row, as lines of a page."""
+
+from collections.abc import Iterable, Sequence
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from apps.catalog.uses import ItemUser
+from apps.console.operator_rights import may_view_applications, visible_applications
+
+LINK = (
+    '<a href="{}" class="text-primary-700 underline dark:text-primary-400">{}</a> <code>{}</code>'
+)
+MOST_NAMED = 100
+
+
+def link_to(user: ItemUser) -> SafeString:
+    if user.kind == "application":
+        url = reverse("studio:page", args=[user.pk])
+    else:
+        url = reverse("admin:catalog_contentitem_item", args=[user.kind, user.name])
+    return format_html(LINK, url, f"{user.kind} {user.name}", user.place)
+
+
+def bullet_list(lines: Iterable[SafeString | str]) -> SafeString:
+    return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", zip(lines, strict=True)))
+
+
+def dependent_lines(request: HttpRequest, users: Sequence[ItemUser]) -> list[SafeString | str]:
+    """Return a link to each one that the user may see, and the number of the others."""
+    applications = seen_applications(request)
+    items = request.user.has_perm("catalog.view_contentitem")
+    shown = [
+        user for user in users if (user.pk in applications if user.kind == "application" else items)
+    ]
+    lines: list[SafeString | str] = [link_to(user) for user in shown[:MOST_NAMED]]
+    if more := len(shown) - len(lines):
+        lines.append(f"and {more} more")
+    if hidden := len(users) - len(shown):
+        where = "place" if hidden == 1 else "places"
+        lines.append(f"{hidden} {where} that you may not see")
+    return lines
+
+
+def seen_applications(request: HttpRequest) -> set[int]:
+    if not may_view_applications(request):
+        return set()
+    return set(visible_applications(request).order_by().values_list("pk", flat=True))

@@ -1,0 +1,51 @@
+"""Encrypted columns in forms. Their values can be entered and removed, but are never shown."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
+
+from django import forms
+from django.db.models import Model
+
+Row = TypeVar("Row", bound=Model)
+
+
+class SecretInputsForm(forms.ModelForm[Row]):
+    secret_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Maps each encrypted column to its fields: the one for a new value and, if it exists, the one
+    that removes the value.
+    """
+    typed_and_removed = ""
+    """This error is shown if a user enters and removes a value at once."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for column, (typed, *_) in self.secret_fields.items():
+            if typed in self.fields:
+                self.fields[typed].help_text = self.secret_state(getattr(self.instance, column))
+
+    def secret_state(self, stored: str) -> str:
+        """Return a hint about the stored value and the effect of entering another one."""
+        raise NotImplementedError
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        for typed, *clear in self.secret_fields.values():
+            if clear and self.cleaned_data.get(clear[0]) and self.cleaned_data.get(typed):
+                self.add_error(clear[0], self.typed_and_removed)
+        return cleaned
+
+    def _post_clean(self) -> None:
+        # Secrets must be set before the model's own checks, which run here.
+        for column, (typed, *clear) in self.secret_fields.items():
+            if clear and self.cleaned_data.get(clear[0]):
+                setattr(self.instance, column, "")
+            elif value := self.cleaned_data.get(typed):
+                setattr(self.instance, column, value)
+        super()._post_clean()  # type: ignore[misc]
+
+    def _update_errors(self, errors: Any) -> None:
+        by_field = getattr(errors, "error_dict", {})
+        for column, (typed, *_) in self.secret_fields.items():
+            if column in by_field:
+                by_field[typed] = by_field.pop(column)
+        super()._update_errors(errors)  # type: ignore[misc]

@@ -1,0 +1,1 @@
+"""The admin's home page, runs and usage."""

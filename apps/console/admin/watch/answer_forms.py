@@ -1,0 +1,179 @@
+"""The forms with which operators answer a run's question in place of the user."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django import forms
+
+from apps.capabilities.questions.answers import ANSWER_CHARACTERS, question_problem
+from apps.console.admin.theme import LowTextarea
+from apps.live.models import LONGEST_REASON, Interaction
+
+LONGEST_SHOWN = 20_000
+"""One argument is cut at this many characters."""
+
+
+class AnswerForm(forms.Form):
+    """Forms for answers inherit from this class. `outcomes` are the possible answers with the
+    labels of their buttons.
+    """
+
+    outcomes: ClassVar[Mapping[str, str]]
+
+    def __init__(self, asked: Mapping[str, Any], data: Any = None) -> None:
+        super().__init__(data)
+        self.asked = asked
+
+    @property
+    def outcome(self) -> str:
+        return str(self.data.get("outcome", ""))
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """Return the answer of a valid form, in the format in which the page sends answers."""
+        raise NotImplementedError
+
+    def clean(self) -> dict[str, Any]:
+        if self.outcome not in self.outcomes:
+            raise forms.ValidationError("Choose an answer.")
+        return self.cleaned_data
+
+
+class ApprovalForm(AnswerForm):
+    outcomes: ClassVar = {"approved": "Approve", "denied": "Deny"}
+    reason = forms.CharField(
+        required=False,
+        max_length=LONGEST_REASON,
+        widget=LowTextarea,
+        help_text="If you deny the call, the model reads this, and the conversation shows it.",
+    )
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        reason = self.cleaned_data["reason"] if self.outcome == "denied" else ""
+        return {"outcome": self.outcome, "arguments": {}, "reason": reason}
+
+
+class QuestionForm(AnswerForm):
+    outcomes: ClassVar = {"answered": "Answer", "skipped": "Skip"}
+
+    def __init__(self, asked: Mapping[str, Any], data: Any = None) -> None:
+        super().__init__(asked, data)
+        if options := [(option["label"], describe_option(option)) for option in asked["options"]]:
+            is_single = asked["input"] == "single"
+            field = forms.ChoiceField if is_single else forms.MultipleChoiceField
+            widget = forms.RadioSelect if is_single else forms.CheckboxSelectMultiple
+            self.fields["choices"] = field(
+                choices=options, required=False, widget=widget, label="Answer"
+            )
+        if asked["freeform"]:
+            label = "Something else" if options else "Answer"
+            self.fields["text"] = forms.CharField(
+                required=False, max_length=ANSWER_CHARACTERS, widget=LowTextarea, label=label
+            )
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        if self.outcome == "skipped":
+            return {"outcome": "skipped", "choices": [], "text": ""}
+        given = self.cleaned_data
+        chosen = given.get("choices") or []
+        choices = [chosen] if isinstance(chosen, str) else chosen
+        return {"outcome": "answered", "choices": choices, "text": given.get("text", "")}
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        if not self.errors and (problem := question_problem(self.asked, self.answer)):
+            raise forms.ValidationError(problem)
+        return self.cleaned_data
+
+
+class SkipSignInForm(AnswerForm):
+    """An operator cannot sign in for a user, so the only answer is to continue without the account."""
+
+    outcomes: ClassVar = {"skipped": "Continue without it"}
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        return {"outcome": self.outcome}
+
+
+class ClientToolForm(AnswerForm):
+    """Only the user's page can run the tool, so the only answer is to end the call."""
+
+    outcomes: ClassVar = {"failed": "End the call"}
+    reason = forms.CharField(
+        required=False,
+        max_length=LONGEST_REASON,
+        widget=LowTextarea,
+        help_text="The model reads this.",
+    )
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        reason = self.cleaned_data["reason"]
+        return {"outcome": self.outcome, "error": f"An operator ended this call. {reason}".strip()}
+
+
+class ElicitationForm(AnswerForm):
+    """Only the user can give data to a server or open its page, so an operator can only decline or
+    cancel.
+    """
+
+    outcomes: ClassVar = {"declined": "Decline", "cancelled": "Cancel"}
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        return {"outcome": self.outcome, "content": {}}
+
+
+def describe_option(option: Mapping[str, str]) -> str:
+    return ": ".join(filter(None, (option["label"], option.get("description"))))
+
+
+FORMS: Mapping[str, type[AnswerForm]] = {
+    "approval": ApprovalForm,
+    "question": QuestionForm,
+    "sign_in": SkipSignInForm,
+    "client_tool": ClientToolForm,
+    "elicitation": ElicitationForm,
+}
+"""Maps each kind of question to its form. A timer has none, because it ends by itself."""
+KINDS: Mapping[str, str] = {
+    "sign_in": "sign-in",
+    "client_tool": "browser tool",
+    "elicitation": "server question",
+}
+"""Maps kinds whose names are not clear to labels."""
+
+
+def card_kind(asked: Interaction) -> str:
+    return KINDS.get(asked.kind, asked.kind)
+
+
+def heading(asked: Interaction) -> str:
+    """Return the question in words."""
+    card = asked.asked
+    return str(card.get("title") or card.get("question") or card.get("name") or asked.kind)
+
+
+def shown_arguments(asked: Interaction) -> list[tuple[str, str]]:
+    """Return the arguments of a call with their values as text. Very long values are cut.
+
+    For a private call, return only their lengths.
+    """
+    arguments = asked.asked.get("arguments") or {}
+    show = private if asked.asked.get("private") else show_value
+    return [(name, show(value)) for name, value in arguments.items()]
+
+
+def private(value: Any) -> str:
+    return f"{len(value if isinstance(value, str) else json.dumps(value)):,} characters, private"
+
+
+def show_value(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    if len(text) <= LONGEST_SHOWN:
+        return text
+    return f"{text[:LONGEST_SHOWN]}… (cut; {len(text):,} characters in total)"

@@ -1,0 +1,204 @@
+"""The page of background jobs: queued, running and failed ones, and operators' actions on them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from cronsim import CronSim
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from apps.accounts import audit
+from apps.accounts.audit import AuditEvent, Event
+from apps.accounts.buckets import bucket_of
+from apps.accounts.client_address import address_of
+from apps.chores import Chore
+from apps.console.admin.theme import ReadOnlyAdmin
+from apps.integers import read_integer
+from apps.tasks import failures, kinds
+from apps.tasks.chore_task import enqueue_chore, find_chore
+from apps.tasks.jobs import STATES, Job
+from apps.tasks.kinds import ALL, all_kinds
+from apps.tasks.models import ChoreRun
+from apps.tasks.status import queue
+from apps.tasks.task import all_chores
+
+MOST_SHOWN = 50
+"""The page lists up to this many jobs per state."""
+TITLES = {"running": "Running", "ready": "Waiting", "paused": "Paused", "failed": "Failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class RecurringJob:
+    chore: Chore
+    run: ChoreRun | None
+    next_at: datetime
+    is_paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Describes an operator's action. `change` receives a job or a kind, and returns a notice, or
+    "" if nothing changed.
+    """
+
+    event: Event
+    change: Callable[[str], str]
+    is_of_job: bool = False
+
+
+def may_operate(request: HttpRequest) -> bool:
+    return request.user.has_perm("tasks.operate_jobs")
+
+
+def record(request: HttpRequest, event: Event, subject: str) -> None:
+    actor = bucket_of(request.user.pk)
+    audit.record(AuditEvent(event, actor, address_of(request), subject=subject))
+
+
+def retry(job: str) -> str:
+    return f"Job {job} runs again." if queue().retry(job) else ""
+
+
+def cancel(job: str) -> str:
+    found = failures.cancel(job)
+    if found is None:
+        return ""
+    return f"Job {job} was {'deleted' if found.state == 'failed' else 'canceled'}."
+
+
+def pause(kind: str) -> str:
+    return f"Paused: {title_of(kind)}. Jobs that run now finish." if kinds.pause(kind) else ""
+
+
+def resume(kind: str) -> str:
+    return f"Resumed: {title_of(kind)}." if queue().resume(kind) else ""
+
+
+def run_chore(kind: str) -> str:
+    if (chore := find_chore(kind)) is None:
+        return ""
+    enqueue_chore(kind)
+    return f"Enqueued: {chore.title}."
+
+
+ACTIONS: Mapping[str, Action] = {
+    "retry": Action("job.retried", retry, is_of_job=True),
+    "cancel": Action("job.cancelled", cancel, is_of_job=True),
+    "pause": Action("jobs.paused", pause),
+    "resume": Action("jobs.resumed", resume),
+    "run": Action("job.enqueued", run_chore),
+}
+
+
+def names() -> set[str]:
+    """Return the kinds that can be paused and resumed, including those of another version."""
+    return {ALL, *all_kinds(), *kinds.paused_kinds()}
+
+
+def title_of(kind: str) -> str:
+    return "all jobs" if kind == ALL else all_kinds().get(kind, kind)
+
+
+@admin.register(ChoreRun)
+class BackgroundJobsAdmin(ReadOnlyAdmin[ChoreRun]):
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            self.viewer_path("act/", require_POST(self.act), "act"),
+            *super().get_urls(),
+        ]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        kind = request.GET.get("kind", ALL)
+        paused = kinds.paused_kinds()
+        counts = dict.fromkeys(STATES, 0) | queue().counts()
+        context = {
+            "facts": list(facts(counts)),
+            "lists": job_lists(kind),
+            "recurring": list(recurring_jobs(paused)),
+            "kinds": all_kinds(),
+            "kind": kind,
+            "all": ALL,
+            "most": MOST_SHOWN,
+            "is_all_paused": ALL in paused,
+            "paused": [(one, title_of(one)) for one in sorted(paused - {ALL}, key=title_of)],
+            "may_operate": may_operate(request),
+        }
+        return self.page(request, "admin/jobs/page.html", "Background jobs", context)
+
+    def act(self, request: HttpRequest) -> HttpResponse:
+        """Apply the `action` to a job or a kind, its `subject`. Raises PermissionDenied."""
+        action = ACTIONS.get(request.POST.get("action", ""))
+        if action is None or not may_operate(request):
+            raise PermissionDenied
+        subject = request.POST.get("subject", "")
+        is_known = read_integer(subject) is not None if action.is_of_job else subject in names()
+        if notice := is_known and action.change(subject):
+            record(request, action.event, subject)
+            messages.success(request, notice)
+        else:
+            messages.warning(
+                request, "Nothing was changed: the job or kind has changed in the meantime."
+            )
+        return redirect(self.url("changelist"))
+
+
+def facts(counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    for state, title in TITLES.items():
+        yield title, f"{counts[state]:,}"
+    since = queue().waiting_since()
+    yield "Oldest due job", "none" if since is None else words_of(timezone.now() - since)
+
+
+def words_of(time: timedelta) -> str:
+    """Return a duration in its largest unit, such as "3 min"."""
+    seconds = max(time.total_seconds(), 0.0)
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownJob:
+    job: Job
+    title: str
+    when: str
+    arguments: str
+
+
+def job_lists(kind: str) -> Sequence[tuple[str, str, Sequence[ShownJob]]]:
+    """Return the jobs of a kind by state, each with the title of the list."""
+    found = ((state, TITLES[state], queue().jobs(state, kind, MOST_SHOWN)) for state in TITLES)
+    return [(state, title, list(map(shown_job, jobs))) for state, title, jobs in found if jobs]
+
+
+def shown_job(job: Job) -> ShownJob:
+    given = (*job.args, *(f"{name}={value}" for name, value in job.kwargs.items()))
+    arguments = "" if job.kind != job.task else ", ".join(map(str, given))
+    return ShownJob(job, title_of(job.kind), time_of(job), arguments)
+
+
+def time_of(job: Job) -> str:
+    now = timezone.now()
+    if job.state == "running":
+        return f"for {words_of(now - job.started_at)}" if job.started_at else ""
+    if job.state == "ready" and job.run_after is not None and job.run_after > now:
+        return f"starts in {words_of(job.run_after - now)}"
+    return f"enqueued {words_of(now - job.enqueued_at)} ago" if job.enqueued_at else ""
+
+
+def recurring_jobs(paused: set[str]) -> Iterator[RecurringJob]:
+    runs = {run.work: run for run in ChoreRun.objects.all()}
+    now = timezone.now()
+    for chore in sorted(all_chores(), key=lambda one: one.title):
+        upcoming = next(CronSim(chore.interval, now))
+        yield RecurringJob(chore, runs.get(chore.work), upcoming, chore.work in paused)

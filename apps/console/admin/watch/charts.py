@@ -1,0 +1,140 @@
+"""Charts over time as SVG without scripts: bars of counts, and step lines of durations.
+
+A chart has a width of one unit per interval and a height of 100; the page scales it.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from apps.console.admin.cells import shown_number
+
+HEIGHT = 100.0
+GAP = 0.2
+"""The gap between two bars is this fraction of an interval."""
+
+Kind = Literal["bars", "steps"]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Contains a value for each interval, or None without a value."""
+
+    name: str
+    values: Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPoint:
+    """Describes the tooltip of a point of a chart."""
+
+    x: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Contains a chart. `unit` is a currency, "s" for seconds, or "" for counts. Bars are stacked."""
+
+    title: str
+    kind: Kind
+    labels: Sequence[str]
+    series: Sequence[Series]
+    unit: str = ""
+    color: int = 1
+    """The first series has this colour number."""
+
+    @property
+    def width(self) -> int:
+        return len(self.labels)
+
+    @property
+    def has_values(self) -> bool:
+        return any(value for series in self.series for value in series.values)
+
+    @cached_property
+    def top(self) -> float:
+        """Return the value at the upper end of the chart: 1, 2 or 5 times a power of ten."""
+        if self.kind == "bars":
+            columns = zip(*(series.values for series in self.series), strict=True)
+            most = max((sum(value or 0 for value in column) for column in columns), default=0)
+        else:
+            most = max((value or 0 for one in self.series for value in one.values), default=0)
+        return round_up(most)
+
+    @property
+    def top_text(self) -> str:
+        return self.shown(self.top)
+
+    @property
+    def description(self) -> str:
+        said = []
+        for series in self.series:
+            known = [value for value in series.values if value is not None]
+            if known:
+                most = max(known)
+                at = self.labels[series.values.index(most)]
+                said.append(f"{series.name}: maximum {self.shown(most)}, {at}.")
+        return " ".join(said)
+
+    @property
+    def paths(self) -> list[tuple[int, str]]:
+        """Return the colour and the path of each series."""
+        if self.kind == "steps":
+            return [(color, self.steps(series)) for color, series in self.colored]
+        floors = [0.0] * self.width
+        return [(color, self.bars(series, floors)) for color, series in self.colored]
+
+    @property
+    def colored(self) -> list[tuple[int, Series]]:
+        return list(enumerate(self.series, self.color))
+
+    def bars(self, series: Series, floors: list[float]) -> str:
+        """Return bars that are stacked on `floors`, and raise these by them."""
+        parts, scale, width = [], HEIGHT / self.top, 1 - GAP
+        for x, value in enumerate(series.values):
+            if value:
+                floors[x] += value * scale
+                y = f"{HEIGHT - floors[x]:.2f}"
+                parts.append(f"M{x + GAP / 2:g} {y}h{width:g}v{value * scale:.2f}h-{width:g}z")
+        return "".join(parts)
+
+    def steps(self, series: Series) -> str:
+        """Return a step line that is interrupted where the series has no values."""
+        parts, is_drawing, scale = [], False, HEIGHT / self.top
+        for x, value in enumerate(series.values):
+            if value is not None:
+                y = f"{HEIGHT - value * scale:.2f}"
+                parts.append(f"V{y}H{x + 1}" if is_drawing else f"M{x} {y}H{x + 1}")
+            is_drawing = value is not None
+        return "".join(parts)
+
+    @property
+    def places(self) -> list[ChartPoint]:
+        found = []
+        for x, label in enumerate(self.labels):
+            known = [(one.name, one.values[x]) for one in self.series]
+            said = ", ".join(f"{name} {self.shown(value)}" for name, value in known if value)
+            if said:
+                found.append(ChartPoint(x, f"{label}: {said}"))
+        return found
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """Return the labels below the chart."""
+        return (self.labels[0], self.labels[self.width // 2], self.labels[-1])
+
+    def shown(self, value: float) -> str:
+        if self.unit == "s":
+            return shown_number(value, "seconds")
+        number = f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:,.3g}"
+        return f"{number} {self.unit}".strip()
+
+
+def round_up(value: float) -> float:
+    if value <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 2, 5, 10) if value <= step * power)

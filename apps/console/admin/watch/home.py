@@ -1,0 +1,301 @@
+"""The blocks of the admin's home page: needs attention, runs, money, errors and health.
+
+Each block is read separately. If one fails, it shows the failure, and the others are shown as
+usual.
+"""
+
+import logging
+import shutil
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache, partial
+from typing import Any
+from urllib.parse import urlencode
+
+from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count, Max, Q, QuerySet, Sum, Value
+from django.http import HttpRequest
+from django.template.defaultfilters import filesizeformat
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.capabilities.mcp.administration import sessions
+from apps.console.admin.callers import caller_names
+from apps.console.admin.cells import NOTHING, money
+from apps.console.admin.connect.mcp_sessions import may_administer, redacted_error, server_label
+from apps.console.admin.connect.mcp_uses import server_key, uses_by_server
+from apps.console.admin.watch.needs import Counts, Fact, RowCount, budgets, needs, used_budgets
+from apps.console.operator_rights import seen_slugs, sees_all
+from apps.insights.daily_spend import Stretch, read_daily_spend
+from apps.insights.models import UsageSum
+from apps.insights.periods import DAY, ends_of_sums
+from apps.insights.recent_errors import FAILED_TOOL, failed_calls, failed_uses
+from apps.insights.sums import TOTAL, of_applications
+from apps.live.leases import oldest_beat
+from apps.live.models import Run
+from apps.live.process.health import channel_layer_delivers, migrations_are_applied, trouble
+from apps.live.run_summary import RunSummary
+from apps.notes.spaces import largest_spaces
+from apps.workspace.local.files.storage import storage
+
+logger = logging.getLogger(__name__)
+
+RECENT = timedelta(hours=24)
+MOST_ERRORS = 6
+"""The page shows up to this many errors of runs, and up to this many errors of calls."""
+MOST_SPACES = 5
+"""The page shows up to this many workspaces of notes."""
+LEAST_FREE = 0.1
+"""An operator should act if less than this share of the disk space is free."""
+LATEST_SUMS = timedelta(hours=3)
+"""Usage sums of this age are overdue. They are computed every hour."""
+
+Ends = Callable[[], Mapping[str, datetime]]
+"""Returns the ends of the usage sums. They are read once."""
+Slugs = frozenset[str] | None
+"""Contains the slugs of the applications that the user can see, or is None for all."""
+FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
+
+
+@dataclass(frozen=True, slots=True)
+class HomeBlock:
+    """Represents a block of the home page. `facts` is empty if there is nothing to report.
+    `has_failed` is True if they could not be read.
+    """
+
+    title: str
+    facts: Sequence[Fact] = ()
+    empty: str = ""
+    has_failed: bool = False
+
+
+def blocks(request: HttpRequest, counts: Counts) -> list[HomeBlock]:
+    """Return the blocks that the user can see. `counts` come from `count_rows`."""
+    ends, used = cache(ends_of_sums), cache(used_budgets)
+    may, among = request.user.has_perm, seen_slugs(request)
+    sees_runs, sees_usage = may("runs.view_run"), may("insights.view_usagesum")
+    sees_rows = may("runs.view_runsummary")
+    wanted: list[tuple[bool, str, Callable[[], Iterator[Fact]], str]] = [
+        (
+            bool(counts) or may("catalog.view_contentitem"),
+            "Needs attention",
+            partial(needs, request, counts, used),
+            "Nothing needs your attention.",
+        ),
+        (sees_runs, "Runs now", partial(runs_now, among, counts), ""),
+        (sees_rows and sees_usage, "Runs today", partial(runs_today, among, ends), ""),
+        (
+            sees_usage,
+            "Spent today",
+            partial(spent_today, among, ends),
+            "No costs today or yesterday.",
+        ),
+        (
+            request.user.has_perm("insights.view_budget") and sees_all(request.user),
+            "Spend against budget",
+            partial(budgets, used),
+            "No budget has been used yet.",
+        ),
+        (
+            sees_usage and sees_rows,
+            "Errors",
+            partial(errors, among),
+            "No errors in the last 24 hours.",
+        ),
+        (may_administer(request), "Notes", notes, "There are no notes."),
+        (
+            may_administer(request),
+            "Unavailable MCP servers",
+            down,
+            "No failed servers in this process.",
+        ),
+        (sees_runs, "Health", partial(health, ends), ""),
+    ]
+    return [block(title, read, empty) for is_seen, title, read, empty in wanted if is_seen]
+
+
+def block(title: str, read: Callable[[], Iterator[Fact]], empty: str) -> HomeBlock:
+    try:
+        return HomeBlock(title, tuple(read()), empty)
+    except Exception:
+        logger.exception("Could not read the block %r of the home page", title)
+        return HomeBlock(title, has_failed=True)
+
+
+def health(ends: Ends) -> Iterator[Fact]:
+    # The database works: the request has just loaded the user's session from it.
+    database = "PostgreSQL" if connection.vendor == "postgresql" else "SQLite"
+    layer = "Redis" if settings.REDIS_URL else "in memory, for one process"
+    yield check_fact("Database", database_sync_to_async(migrations_are_applied), database)
+    yield check_fact("Channel layer", channel_layer_delivers, layer)
+    yield stored_files()
+    until = ends().get("hour")
+    if until is None:
+        yield Fact("Usage totals", "none yet")
+    else:
+        is_late = timezone.now() - until > LATEST_SUMS
+        shown = f"until {until:%Y-%m-%d %H:%M} UTC"
+        yield Fact("Usage totals", shown, "bad" if is_late else "good")
+
+
+def stored_files() -> Fact:
+    if settings.FILES_URL:
+        return Fact("Stored files", storage().location)
+    root = settings.MEDIA_ROOT
+    disk = shutil.disk_usage(root if root.exists() else settings.VAR_DIR)
+    share = disk.free / disk.total
+    free = f"{filesizeformat(disk.free)} free, {share:.0%}"
+    return Fact("File storage", free, "good" if share >= LEAST_FREE else "bad")
+
+
+def notes() -> Iterator[Fact]:
+    """Yield the names and sizes of the largest workspaces, without their contents."""
+    sizes = largest_spaces(MOST_SPACES)
+    names = caller_names(one.owner for one in sizes)
+    for one in sizes:
+        size = filesizeformat(one.size)
+        words = f"{one.notes:,} note{'' if one.notes == 1 else 's'}, {size} with all versions"
+        yield Fact(names[one.owner], words)
+
+
+def check_fact(name: str, check: Callable[[], Awaitable[None]], good: str) -> Fact:
+    found = async_to_sync(trouble)(name, check)
+    return Fact(name, found or good, "bad" if found else "good")
+
+
+def runs_now(among: Slugs, counts: Counts) -> Iterator[Fact]:
+    status = Run.Status
+    found = Run.objects.filter(of_applications(among), status__in=Run.OPEN).aggregate(
+        running=Count("pk", filter=Q(status=status.RUNNING)),
+        waiting=Count("pk", filter=Q(status=status.WAITING)),
+        queued=Count("pk", filter=Q(status=status.QUEUED)),
+        lost=Count("pk", filter=Q(status=status.RUNNING, beat_at__lt=oldest_beat())),
+        processes=Count("holder", filter=Q(status=status.RUNNING) & ~Q(holder=""), distinct=True),
+    )
+    page = reverse("admin:runs_run_changelist")
+    for name, title in (
+        ("running", "Running"),
+        ("waiting", "Waiting for a user"),
+        ("queued", "Queued"),
+    ):
+        yield Fact(title, f"{found[name]:,}", link=f"{page}?status={name}")
+    going = counts.get("gateway", RowCount()).all
+    rows = reverse("admin:runs_runsummary_changelist")
+    yield Fact("Over the gateway", f"{going:,}", link=f"{rows}?status=running")
+    yield Fact("Processes with runs", f"{found['processes']:,}")
+    lost = found["lost"]
+    if lost:
+        yield Fact("Runs without a process", f"{lost:,}, waiting for takeover", "bad", page)
+
+
+def runs_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
+    found = read_daily_runs(timezone.now(), ends(), among)
+    page = f"{reverse('admin:runs_runsummary_changelist')}?hours=24"
+    yield Fact("Runs", compare_days(found["today"], found["yesterday"]), link=page)
+    failed = found["failed_today"]
+    text = compare_days(failed, found["failed_yesterday"])
+    yield Fact("Failed", text, "bad" if failed else "", f"{page}&status=failed")
+
+
+def spent_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
+    spend = read_daily_spend(timezone.now(), among, ends())
+    page = f"{reverse('admin:insights_usagesum_changelist')}?days=1"
+    for currency in sorted({*spend.today, *spend.yesterday}):
+        today, yesterday = spend.today.get(currency), spend.yesterday.get(currency)
+        text = money({currency: today}) if today is not None else NOTHING
+        if yesterday:
+            text += f", {(today or 0) / yesterday - 1:+.0%} compared with this time yesterday"
+        yield Fact(currency, text, link=page)
+
+
+def errors(among: Slugs) -> Iterator[Fact]:
+    """Yield errors by cause, the most frequent first: runs, then calls of models and tools."""
+    since = timezone.now() - RECENT
+    status = RunSummary.Status.FAILED
+    failed = RunSummary.objects.filter(of_applications(among), status=status, started_at__gte=since)
+    runs = reverse("admin:runs_runsummary_changelist")
+    by_application = group_rows(failed, "application").order_by("-count", "-last")
+    for application, count, last in by_application[:MOST_ERRORS]:
+        query = urlencode({"status": "failed", "application": application})
+        name = f"Failed runs of {application or 'no application'}"
+        yield Fact(name, frequency(count, last), link=f"{runs}?{query}")
+    tools = f"{reverse('admin:insights_usagesum_changelist')}?by=tool&days=1&sort=-errors"
+    deployments = reverse("admin:workspace_deployment_changelist")
+    of_tools = group_rows(
+        failed_uses(since, among).annotate(kind=Value(FAILED_TOOL)), "kind", "tool"
+    )
+    of_models = group_rows(failed_calls(since, among), "error", "deployment")
+    calls = of_models.union(of_tools, all=True).order_by("-count", "-last")
+    for kind, name, count, last in calls[:MOST_ERRORS]:
+        is_tool = kind == FAILED_TOOL
+        link = tools if is_tool else f"{deployments}?{urlencode({'q': name})}"
+        yield Fact(f"{kind}: {name}", frequency(count, last), link=link)
+
+
+def group_rows(rows: QuerySet[Any], *by: str) -> QuerySet[Any, Any]:
+    """Return the values of the columns with the number of their rows and the last time."""
+    named: QuerySet[Any, Any] = rows.order_by().values_list(*by)
+    found: QuerySet[Any, Any] = named.annotate(count=Count("pk"), last=Max("started_at"))
+    return found
+
+
+def frequency(count: int, last: datetime) -> str:
+    times = "once" if count == 1 else f"{count:,} times"
+    return f"{times}, last {last:%d %b %H:%M}"
+
+
+def down() -> Iterator[Fact]:
+    """Yield the servers of enabled applications whose sessions in this process have failed.
+
+    Sessions of other processes are not visible here.
+    """
+    found = [one for one in async_to_sync(sessions)() if one.state == "error"]
+    used = uses_by_server() if found else {}
+    failed = {
+        server_label(session): redacted_error(session)
+        for session in found
+        if server_key(session.protocol, session.server) in used
+    }
+    page = reverse("admin:workspace_mcpserver_sessions")
+    for place, error in failed.items():
+        yield Fact(place, error, "bad", page)
+
+
+def read_daily_runs(
+    now: datetime, ends: Mapping[str, datetime], among: Collection[str] | None = None
+) -> dict[str, int]:
+    """Return the numbers by name, as in `FIGURES`, with two queries. `ends` are the ends of the
+    usage sums.
+    """
+    summed_until = ends.get(UsageSum.Span.HOUR)
+    days = {
+        "today": Stretch.to(now, summed_until),
+        "yesterday": Stretch.to(now - DAY, summed_until),
+    }
+    total = Q(dimension=TOTAL) if among is None else Q(dimension="application", name__in=among)
+    hours = UsageSum.objects.filter(total, span=UsageSum.Span.HOUR)
+    stored = hours.filter(days["today"].hours | days["yesterday"].hours).aggregate(
+        **{name: Sum("runs", filter=day.hours, default=0) for name, day in days.items()},
+        **{
+            f"failed_{name}": Sum("failed_runs", filter=day.hours, default=0)
+            for name, day in days.items()
+        },
+    )
+    failed = Q(status=RunSummary.Status.FAILED)
+    rows = RunSummary.objects.filter(of_applications(among))
+    recent = rows.filter(days["today"].rows | days["yesterday"].rows).aggregate(
+        **{name: Count("pk", filter=day.rows) for name, day in days.items()},
+        **{f"failed_{name}": Count("pk", filter=day.rows & failed) for name, day in days.items()},
+    )
+    return {name: int(stored[name]) + recent[name] for name in FIGURES}
+
+
+def compare_days(today: int, yesterday: int) -> str:
+    """Return a comparison such as `120, +20% compared with this time yesterday`."""
+    if not yesterday:
+        return f"{today:,}"
+    return f"{today:,}, {today / yesterday - 1:+.0%} compared with this time yesterday"

@@ -1,0 +1,41 @@
+"""Failed attempts at background jobs, with their errors."""
+
+from django.apps import apps
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from apps.console.admin.rows.operated_rows import tell_count
+from apps.console.admin.theme import ReadOnlyAdmin
+from apps.console.admin.watch.background_jobs import may_operate, record
+from apps.tasks.models import TaskFailure
+from apps.tasks.status import queue
+
+if apps.is_installed("procrastinate.contrib.django"):
+    # The library's list has its own statuses, and does not use the theme of this admin.
+    admin.site.unregister(apps.all_models["procrastinate"]["procrastinatejob"])
+
+
+@admin.register(TaskFailure)
+class TaskFailureAdmin(ReadOnlyAdmin[TaskFailure]):
+    list_display = ("at", "task", "job", "attempt", "is_final", "summary")
+    list_filter = ("task", "is_final")
+    search_fields = ("task", "=job")
+    search_help_text = "The name of a task, or the id of a job."
+    fields = ("at", "task", "job", "attempt", "is_final", "error")
+    actions = ("retry",)
+
+    def has_retry_permission(self, request: HttpRequest) -> bool:
+        return may_operate(request)
+
+    @admin.display(description="error")
+    def summary(self, row: TaskFailure) -> str:
+        return row.error.strip().rpartition("\n")[2][:200]
+
+    @admin.action(description="Retry selected jobs", permissions=("retry",))
+    def retry(self, request: HttpRequest, rows: QuerySet[TaskFailure]) -> None:
+        jobs = sorted(set(rows.filter(is_final=True).values_list("job", flat=True)))
+        retried = [job for job in jobs if queue().retry(job)]
+        for job in retried:
+            record(request, "job.retried", job)
+        tell_count(self, request, "Jobs restarted", len(retried))

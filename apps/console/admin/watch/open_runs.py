@@ -1,0 +1,205 @@
+"""Active and waiting runs of the chat page. Operators stop them and answer their questions."""
+
+from datetime import datetime
+from typing import Any, cast
+
+from asgiref.sync import async_to_sync
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import Prefetch, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+from apps.accounts.buckets import bucket_of
+from apps.accounts.persons import is_same_person
+from apps.agent.ledger import InteractionKind
+from apps.console.admin.callers import caller_names, shown_caller
+from apps.console.admin.theme import ReadOnlyAdmin
+from apps.console.admin.watch.answer_forms import (
+    FORMS,
+    AnswerForm,
+    card_kind,
+    heading,
+    shown_arguments,
+)
+from apps.console.admin.watch.run_contents import record_reading
+from apps.console.operator_rights import of_seen, visible_applications
+from apps.errors import Refused
+from apps.live.hub import HUB
+from apps.live.interactions import take_answer
+from apps.live.leases import stop_run
+from apps.live.models import Interaction, Run
+
+LONGEST_HEADING = 100
+GONE = "This question was already answered or withdrawn."
+OPEN = Interaction.objects.filter(answer__isnull=True).order_by("pk")
+WHILE_GOING = "elicitation"
+"""A run that is active asks only this kind of question."""
+ANSWERABLE = Q(run__status=Run.Status.WAITING) | Q(run__status=Run.Status.RUNNING, kind=WHILE_GOING)
+
+
+class RunStateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(status.value, str(status.label)) for status in Run.OPEN]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        return queryset if self.value() is None else queryset.filter(status=self.value())
+
+
+class ApplicationFilter(admin.SimpleListFilter):
+    """Offers the user's visible applications of the catalog."""
+
+    title = parameter_name = "application"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return list(visible_applications(request).order_by("title").values_list("slug", "title"))
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        return queryset if self.value() is None else queryset.filter(application=self.value())
+
+
+@admin.register(Run)
+class OpenRunAdmin(ReadOnlyAdmin[Run]):
+    list_display = (
+        "application",
+        "person",
+        "state",
+        "since",
+        "waits_for",
+        "process",
+        "attempts",
+    )
+    list_display_links = None
+    list_filter = (RunStateFilter, ApplicationFilter)
+    search_fields = ("=application", "=bucket")
+    search_help_text = "The exact name of an application or a caller."
+    ordering = ("started_at",)
+    actions = ("stop_selected",)
+    list_before_template = "admin/runs/before.html"
+    fields = ("application", "person", "door", "status", "started_at", "holder", "attempts")
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("runs.view_run")
+
+    def has_stop_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("runs.change_run")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
+        asking = Prefetch("interactions", queryset=OPEN.all(), to_attr="asking")
+        runs: QuerySet[Run] = super().get_queryset(request)
+        runs = runs.filter(of_seen(request), status__in=Run.OPEN)
+        return runs.prefetch_related(asking)
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        listed = super().get_changelist_instance(request)
+        names = caller_names(row.bucket for row in listed.result_list)
+        for row in listed.result_list:
+            row.shown_person = shown_caller(row.bucket, names)
+            row.may_answer = may_answer(request)
+        return listed
+
+    @admin.display(description="user or caller", ordering="bucket")
+    def person(self, run: Any) -> str | SafeString:
+        known: str | None = getattr(run, "shown_person", None)
+        return known or shown_caller(run.bucket, caller_names([run.bucket]))
+
+    @admin.display(description="state", ordering="status")
+    def state(self, run: Run) -> str:
+        return "stopping" if run.is_stop_requested else run.get_status_display().lower()
+
+    @admin.display(description="since")
+    def since(self, run: Run) -> datetime:
+        # A waiting or queued run was last written when it entered that state.
+        return run.started_at if run.status == Run.Status.RUNNING else run.beat_at
+
+    @admin.display(description="process", ordering="holder")
+    def process(self, run: Run) -> str:
+        return run.holder
+
+    @admin.display(description="waiting for")
+    def waits_for(self, run: Any) -> str | SafeString:
+        if run.status == Run.Status.QUEUED:
+            return "room"
+        is_going = run.status == Run.Status.RUNNING
+        asking = (one for one in run.asking if not is_going or one.kind == WHILE_GOING)
+        lines = ((self.asked_link(run, asked),) for asked in asking)
+        return format_html_join(SafeString("<br>"), "{}", lines)
+
+    def asked_link(self, run: Any, asked: Interaction) -> str | SafeString:
+        if not run.may_answer:
+            return card_kind(asked)  # the question is part of the run's contents
+        words = Truncator(heading(asked)).chars(LONGEST_HEADING)
+        text = f"{card_kind(asked)}: {words}"
+        if asked.kind not in FORMS:
+            return text
+        link = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
+        return format_html(link, self.url("answer", asked.pk), text)
+
+    @admin.action(description="Stop selected runs", permissions=("stop",))
+    def stop_selected(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
+        stopped = [run for run in runs if async_to_sync(stop_run)(HUB, run)]
+        for run in stopped:
+            self.log_change(request, run, "Stopped.")
+        self.message_user(request, f"Stopping: {len(stopped)}.")
+
+    def get_urls(self) -> list[URLPattern]:
+        answer = self.viewer_path("answer/<int:number>/", self.answer_view, "answer")
+        return [answer, *super().get_urls()]
+
+    def answer_view(self, request: HttpRequest, number: int) -> HttpResponse:
+        """Show a question of a run, and the form to answer it. Raises PermissionDenied."""
+        if not may_answer(request):
+            raise PermissionDenied
+        waiting = OPEN.filter(ANSWERABLE, of_seen(request, "run__application"), kind__in=FORMS)
+        asked = waiting.select_related("run").filter(pk=number).first()
+        if asked is None:
+            self.message_user(request, GONE, messages.WARNING)
+            return redirect(self.url("changelist"))
+        record_reading(request, asked.run, f"question: {card_kind(asked)}", is_allowed=True)
+        form = FORMS[asked.kind](asked.asked, request.POST or None)
+        if form.is_valid() and self.give(request, asked, form):
+            return redirect(self.url("changelist"))
+        context = {
+            "asked": asked,
+            "card": asked.asked,
+            "arguments": shown_arguments(asked),
+            "form": form,
+            "person": shown_caller(asked.run.bucket, caller_names([asked.run.bucket])),
+            "needs_other": asked.asked.get("four_eyes")
+            and is_same_person(asked.run.bucket, bucket_of(request.user.pk)),
+        }
+        return self.page(request, "admin/runs/answer.html", heading(asked), context)
+
+    def give(self, request: HttpRequest, asked: Interaction, form: AnswerForm) -> bool:
+        """Send the answer and record it. Return False if the answer is refused."""
+        user, run, answer = cast(User, request.user), asked.run, form.answer
+        name = user.get_full_name() or user.get_username()
+        kind = cast(InteractionKind, asked.kind)
+        try:
+            async_to_sync(take_answer)(
+                HUB, run, asked.key, kind, answer, bucket_of(request.user.pk), name
+            )
+        except Refused as error:
+            self.message_user(request, str(error), messages.ERROR)
+            return False
+        about = asked.asked.get("name") or f"a {card_kind(asked)}"
+        said = f"{answer['outcome'].capitalize()} on behalf of {name_of(run)}: {about}."
+        self.log_change(request, run, said)
+        self.message_user(request, said)
+        return True
+
+
+def may_answer(request: HttpRequest) -> bool:
+    return request.user.has_perm("runs.answer_for_others")
+
+
+def name_of(run: Run) -> str:
+    return caller_names([run.bucket])[run.bucket]

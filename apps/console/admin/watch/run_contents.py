@@ -1,0 +1,41 @@
+"""Guards the contents of runs with a permission and an entry in the audit."""
+
+from uuid import UUID
+
+from django.http import HttpRequest
+
+from apps.accounts import audit
+from apps.accounts.audit import AuditEvent
+from apps.accounts.buckets import bucket_of
+from apps.accounts.client_address import address_of
+from apps.live.models import Run
+from apps.live.run_summary import RunSummary
+from apps.live.sent_request_rows import READ_CONTENTS
+
+
+def may_read(request: HttpRequest) -> bool:
+    return request.user.has_perm(READ_CONTENTS)
+
+
+def record_reading(
+    request: HttpRequest, run: RunSummary | Run, subject: str, *, is_allowed: bool
+) -> None:
+    record_contents(request, run.application, run.pk, subject, is_allowed=is_allowed)
+
+
+def record_contents(
+    request: HttpRequest, application: str, run: UUID | None, subject: str, *, is_allowed: bool
+) -> None:
+    """Record that contents were read, or that it was refused. `application` is a slug. `run` is the
+    run with the contents, or None if unknown.
+    """
+    audit.record(
+        AuditEvent(
+            "contents.read" if is_allowed else "access.denied",
+            bucket_of(request.user.pk),
+            address_of(request),
+            application,
+            run=run,
+            subject=subject,
+        )
+    )

@@ -1,0 +1,67 @@
+"""The top of a run's page: its question, its answer and the failed call."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+import msgspec
+
+from apps.agent.steps.results import read_reply
+from apps.capabilities.wrappers.value_texts import shorten_text
+from apps.cases.from_runs import kept_messages
+from apps.console.admin.watch.waterfall import TimeSpan, span_of
+from apps.insights.models import ModelCall, ToolUse
+from apps.insights.sums import FAILED
+from apps.live.models import RunStep
+from apps.live.run_summary import RunSummary
+
+SHOWN_CHARACTERS = 20_000
+"""The question and the answer are each cut at this many characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class SaidInRun:
+    """Contains the question of a run with the names of its files, and the answer. Both are "" if
+    not stored.
+    """
+
+    question: str = ""
+    files: tuple[str, ...] = ()
+    answer: str = ""
+
+
+def said_in(run: UUID) -> SaidInRun:
+    """Return the contents of a run. The caller checks the permission and records the reading."""
+    questions = [message for message in kept_messages(run) if message.role == "user"]
+    answer = shorten_text(answer_of(run), SHOWN_CHARACTERS)
+    if not questions:
+        return SaidInRun(answer=answer)
+    last = questions[-1]
+    files = tuple(one.title or one.type for one in last.attachments)
+    return SaidInRun(shorten_text(last.text.strip(), SHOWN_CHARACTERS), files, answer)
+
+
+def answer_of(run: UUID) -> str:
+    """Return the last answer of the run's model. Return "" if that response called tools, or is not
+    stored.
+    """
+    steps = RunStep.objects.filter(run=run, kind="model", status="done").exclude(key__contains="/")
+    step = steps.order_by("-pk").first()
+    if step is None:
+        return ""
+    try:
+        message = read_reply(step.result).reply.message
+    except msgspec.ValidationError:
+        return ""
+    return "" if message.tool_calls else message.text.strip()
+
+
+def failed_call(run: RunSummary) -> TimeSpan | None:
+    """Return the last failed call of a failed run, or None."""
+    if run.status != RunSummary.Status.FAILED:
+        return None
+    calls: list[ModelCall | ToolUse | None] = [
+        ModelCall.objects.filter(FAILED, run=run.pk).order_by("started_at", "pk").last(),
+        ToolUse.objects.filter(has_failed=True, run=run.pk).order_by("started_at", "pk").last(),
+    ]
+    found = [span_of(one, is_inside=one.application != run.application) for one in calls if one]
+    return max(found, key=lambda span: span.end, default=None)

@@ -1,0 +1,285 @@
+"""The runs of all doors in the admin. Operators read, filter and stop them, and find one by the
+reference of its error.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import NoReverseMatch, URLPattern, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.catalog.models import Application
+from apps.console.admin.callers import caller_names, shown_caller
+from apps.console.admin.cells import NOTHING, money
+from apps.console.admin.list_cells import two_lines
+from apps.console.admin.theme import ReadOnlyAdmin
+from apps.console.admin.watch.run_contents import may_read, record_reading
+from apps.console.admin.watch.run_list import RunList, kept_parameters, selects
+from apps.console.admin.watch.run_outcome import SaidInRun, failed_call, said_in
+from apps.console.admin.watch.waterfall import duration, waterfall_of
+from apps.console.operator_rights import editable_applications, of_seen
+from apps.console.run_search import summary_of
+from apps.insights.models import ModelCall
+from apps.insights.sums import costs_of_runs
+from apps.live.history.request_view import view_of
+from apps.live.history.sent_requests import requests_of
+from apps.live.hub import HUB
+from apps.live.leases import stop_run
+from apps.live.models import HelperRun, Run
+from apps.live.run_summary import RunSummary
+
+STOP = "runs.change_run"
+IS_OVER = "The run had already ended."
+STUDIO = "studio:page"
+CASE = "admin:cases_case_add"
+
+
+def subagents_of(run: RunSummary) -> QuerySet[HelperRun]:
+    return HelperRun.objects.filter(run=run.pk).order_by("started_at", "pk")
+
+
+def subagent_line(subagent: HelperRun) -> str:
+    """Return a line such as `Researcher: done after 2.4 s, 3 model calls, 1 tool calls, 120 + 30
+    tokens`.
+    """
+    end = subagent.finished_at
+    lasted = "" if end is None else f" after {(end - subagent.started_at).total_seconds():.1f} s"
+    return (
+        f"{subagent.agent or 'The application itself'}: {subagent.status}{lasted}, "
+        f"{subagent.model_calls} model calls, {subagent.tool_calls} tool calls, "
+        f"{subagent.prompt_tokens:,} + {subagent.completion_tokens:,} tokens"
+    )
+
+
+@admin.register(RunSummary)
+class RunAdmin(ReadOnlyAdmin[RunSummary]):
+    list_display = (
+        "started_at",
+        "titled",
+        "caller",
+        "outcome",
+        "took",
+        "work",
+        "cost",
+    )
+    ordering = ("-started_at",)
+    sortable_by = ("started_at", "took")
+    list_before_template = "admin/runs/search.html"
+    change_form_before_template = "admin/runs/beginning.html"
+    change_form_outer_after_template = "admin/runs/waterfall.html"
+    readonly_fields = ("state", "person", "versions", "cost", "subagents", "requests")
+
+    class Media:
+        css = {
+            "all": (
+                "console/pages.css",
+                "console/watch/waterfall.css",
+                "console/watch/runs.css",
+            )
+        }
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[RunSummary]:
+        rows: QuerySet[RunSummary] = super().get_queryset(request)
+        return rows.filter(of_seen(request))
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> RunSummary | None:
+        """Return the run. An active run has no row yet, and is converted to one."""
+        row: RunSummary | None = super().get_object(request, object_id, from_field)
+        if row is not None or not request.user.has_perm("runs.view_run"):
+            return row
+        going = going_run(request, object_id)
+        return None if going is None else summary_of(going)
+
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[RunList]:
+        return RunList
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        page: HttpResponse = super().changelist_view(request, extra_context)
+        context = getattr(page, "context_data", None) or {}
+        if listed := context.get("cl"):
+            context["selects"] = selects(request, listed)
+            context["kept"] = kept_parameters(request)
+        return page
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        run = self.get_object(request, object_id)
+        context = dict(extra_context or {})
+        if run is not None and self.has_view_permission(request, run):
+            may_stop = run._state.adding and request.user.has_perm(STOP)
+            context |= self.beginning(request, run)
+            context |= {
+                "waterfall": waterfall_of(run),
+                "links": [*links_of(request, run)],
+                "stop_url": self.url("stop", run.pk) if may_stop else "",
+            }
+        answer: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return answer
+
+    def beginning(self, request: HttpRequest, run: RunSummary) -> dict[str, Any]:
+        """Return the top of the page, and record that the contents were read."""
+        said = said_in(run.pk) if may_read(request) else SaidInRun()
+        if said != SaidInRun():
+            record_reading(request, run, "question and answer", is_allowed=True)
+        return {"may_read": may_read(request), "said": said, "failed_call": failed_call(run)}
+
+    @admin.display(description="application", ordering="application")
+    def titled(self, run: Any) -> str | SafeString:
+        shown: str = run.shown_application
+        return shown or NOTHING
+
+    @admin.display(description="user or caller", ordering="bucket")
+    def person(self, run: Any) -> str | SafeString:
+        known: str | None = getattr(run, "shown_person", None)
+        return known or shown_caller(run.bucket, caller_names([run.bucket]))
+
+    @admin.display(description="user", ordering="bucket")
+    def caller(self, run: Any) -> str | SafeString:
+        return two_lines(self.person(run), run.get_door_display())
+
+    @admin.display(description="state", ordering="status")
+    def outcome(self, run: RunSummary) -> str | SafeString:
+        return two_lines(self.state(run), run.error_reference)
+
+    @admin.display(description="tokens")
+    def work(self, run: RunSummary) -> str | SafeString:
+        calls = f"{run.model_calls:,} model and {run.tool_calls:,} tool calls"
+        return two_lines(self.tokens(run), calls)
+
+    @admin.display(description="state", ordering="status")
+    def state(self, run: RunSummary) -> SafeString:
+        kind = {"failed": "bad", "done": "good"}.get(run.status, "")
+        badge = '<span class="console-block run-state"><span class="console-badge console-{}">{}</span></span>'
+        return format_html(badge, kind, run.status)
+
+    @admin.display(description="duration", ordering="seconds")
+    def took(self, run: RunSummary) -> str:
+        return NOTHING if run.seconds is None else duration(run.seconds)
+
+    @admin.display(description="input + output tokens")
+    def tokens(self, run: RunSummary) -> str:
+        return f"{run.prompt_tokens:,} + {run.completion_tokens:,}"
+
+    @admin.display(description="cost")
+    def cost(self, run: Any) -> str:
+        costs = getattr(run, "costs", None)
+        if costs is None:
+            found = costs_of_runs([run.pk])
+            costs = found[run.pk].costs if run.pk in found else {}
+        return money(costs)
+
+    @admin.display(description="versions")
+    def versions(self, run: RunSummary) -> str:
+        """Return the application's versions that are named in the run's calls."""
+        calls = ModelCall.objects.filter(run=run.pk, application=run.application).order_by()
+        found = sorted(set(calls.values_list("version", flat=True)))
+        return ", ".join(map(str, found)) or NOTHING
+
+    @admin.display(description="sub-agents")
+    def subagents(self, run: RunSummary) -> SafeString:
+        """Return sub-agents without their names, which are part of the conversation. The run's
+        numbers include theirs.
+        """
+        lines = format_html_join(
+            "", "<li>{}</li>", ((subagent_line(row),) for row in subagents_of(run))
+        )
+        return format_html("<ul>{}</ul>", lines)
+
+    @admin.display(description="messages and calls")
+    def requests(self, run: RunSummary) -> SafeString:
+        link = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
+        return format_html(link, self.url("requests", run.pk), "Model requests")
+
+    def get_fields(self, request: HttpRequest, obj: RunSummary | None = None) -> list[str]:
+        own = super().get_fields(request, obj)
+        names = [name for name in own if name not in ("bucket", *self.readonly_fields)]
+        names = ["state" if name == "status" else name for name in names]
+        names += ["person", "versions", "cost"]
+        if obj is not None and subagents_of(obj).exists():
+            names.append("subagents")
+        return [*names, "requests"] if may_read(request) else names
+
+    def get_urls(self) -> list[URLPattern]:
+        requests = require_safe(self.requests_view)
+        return [
+            self.viewer_path("<uuid:number>/requests/", requests, "requests"),
+            self.viewer_path("<uuid:number>/stop/", require_POST(self.stop_view), "stop"),
+            *super().get_urls(),
+        ]
+
+    def requests_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
+        """Show the model requests of a run, and record the reading in the audit. Raises
+        PermissionDenied.
+        """
+        run = self.get_object(request, str(number))
+        run = run or get_object_or_404(self.get_queryset(request), pk=number)
+        record_reading(request, run, "model requests", is_allowed=may_read(request))
+        if not may_read(request):
+            raise PermissionDenied
+        found = requests_of(run.pk)
+        shown = [view_of(row, parts, withholds_private=True) for row, parts in found]
+        person = shown_caller(run.bucket, caller_names([run.bucket]))
+        context = {"run": run, "person": person, "requests": shown}
+        return self.page(request, "admin/runs/requests.html", "Model requests", context)
+
+    def stop_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
+        """Stop a run. Raises PermissionDenied."""
+        if not request.user.has_perm(STOP):
+            raise PermissionDenied
+        run = going_run(request, str(number))
+        if run is not None and async_to_sync(stop_run)(HUB, run):
+            self.log_change(request, run, "Stopped.")
+            self.message_user(request, "The run is stopping.")
+        else:
+            self.message_user(request, IS_OVER, messages.WARNING)
+        return redirect(self.url("change", number))
+
+
+def going_run(request: HttpRequest, number: str) -> Run | None:
+    """Return an unfinished run of an application that the user can see."""
+    try:
+        wanted = UUID(number)
+    except ValueError:
+        return None
+    return Run.objects.filter(of_seen(request), pk=wanted, status__in=Run.OPEN).first()
+
+
+@dataclass(frozen=True, slots=True)
+class RunLink:
+    text: str
+    url: str
+
+
+def links_of(request: HttpRequest, run: RunSummary) -> Iterator[RunLink]:
+    application = editable_applications(request).filter(slug=run.application).first()
+    if application is None:
+        return
+    yield RunLink("The application", reverse(STUDIO, args=[application.pk]))
+    if may_read(request):
+        yield from links_with_contents(run, application)
+
+
+def links_with_contents(run: RunSummary, application: Application) -> Iterator[RunLink]:
+    wanted: tuple[tuple[str, str, list[Any], dict[str, Any]], ...] = (
+        ("Replay on the draft", STUDIO, [application.pk], {"replay": run.pk}),
+        ("Create a test case", CASE, [], {"run": run.pk}),
+    )
+    for text, name, arguments, query in wanted:
+        try:
+            yield RunLink(text, f"{reverse(name, args=arguments)}?{urlencode(query)}")
+        except NoReverseMatch:
+            continue  # this installation does not have the page

@@ -1,0 +1,102 @@
+"""Charts over time of runs, calls, tokens, costs, errors and durations."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from apps.console.admin.watch.charts import Chart, Series
+from apps.insights.figures import PERCENTS, Point, UsageReport
+from apps.insights.models import UsageSum
+from apps.insights.periods import Period
+
+CHARTED = PERCENTS[:2]
+"""Charts and their downloaded numbers show these percentiles."""
+
+
+def charts(found: UsageReport) -> list[Chart]:
+    return [*cost_charts(found.series, found.period), *count_charts(found)]
+
+
+def count_charts(found: UsageReport) -> Iterator[Chart]:
+    points, labels = found.series, place_names(found.series, found.period)
+    yield runs_chart(points, found.period)
+    for title, series in (
+        (
+            "Model calls",
+            (
+                counted(points, "answered", lambda one: one.models.sums.calls - model_errors(one)),
+                counted(points, "failed", model_errors),
+            ),
+        ),
+        (
+            "Tokens",
+            (
+                counted(points, "in", lambda one: one.models.sums.input_tokens),
+                counted(points, "out", lambda one: one.models.sums.output_tokens),
+            ),
+        ),
+    ):
+        yield Chart(title, "bars", labels, series)
+    yield timed_chart(found, "Time to first token", "first_text_seconds")
+
+
+def cost_charts(points: Sequence[Point], period: Period) -> Iterator[Chart]:
+    labels = place_names(points, period)
+    for currency in sorted({name for one in points for name in one.models.sums.costs}):
+        values = [float(one.models.sums.costs.get(currency, 0)) for one in points]
+        yield Chart(f"Cost in {currency}", "bars", labels, [Series("cost", values)], currency)
+
+
+def runs_chart(points: Sequence[Point], period: Period) -> Chart:
+    series = (
+        counted(points, "succeeded", lambda one: one.models.sums.runs - failed_runs(one)),
+        counted(points, "failed", failed_runs),
+    )
+    return Chart("Runs", "bars", place_names(points, period), series)
+
+
+def error_charts(found: UsageReport) -> list[Chart]:
+    points, labels = found.series, place_names(found.series, found.period)
+    return [
+        Chart(title, "bars", labels, [counted(points, "failed", value)], color=2)
+        for title, value in (
+            ("Failed runs", failed_runs),
+            ("Failed model calls", model_errors),
+            ("Failed tool calls", lambda one: one.tools.sums.errors),
+        )
+    ]
+
+
+def latency_charts(found: UsageReport) -> list[Chart]:
+    return [
+        timed_chart(found, "Time to first token", "first_text_seconds"),
+        timed_chart(found, "Duration of model calls", "seconds"),
+    ]
+
+
+def timed_chart(found: UsageReport, title: str, histogram: str) -> Chart:
+    values = [getattr(point.models, histogram) for point in found.series]
+    series = [
+        Series(f"p{percent}", [value[place] for value in values])
+        for place, percent in enumerate(CHARTED)
+    ]
+    return Chart(title, "steps", place_names(found.series, found.period), series, "s")
+
+
+def counted(points: Sequence[Point], name: str, value: Callable[[Point], float]) -> Series:
+    return Series(name, [value(point) for point in points])
+
+
+def failed_runs(point: Point) -> float:
+    return point.models.sums.failed_runs
+
+
+def model_errors(point: Point) -> float:
+    return point.models.sums.errors
+
+
+def place_names(points: Iterable[Point], period: Period) -> list[str]:
+    return [place_name(point, period) for point in points]
+
+
+def place_name(point: Point, period: Period) -> str:
+    is_hour = period.span == UsageSum.Span.HOUR
+    return f"{point.start:%Y-%m-%d %H:%M}" if is_hour else f"{point.start:%Y-%m-%d}"

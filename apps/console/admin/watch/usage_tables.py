@@ -1,0 +1,235 @@
+"""Tiles and tables of the page "Usage"."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from apps.console.admin.callers import caller_names, team_names
+from apps.console.admin.cells import Cell, Column, Table
+from apps.console.admin.watch.usage_charts import CHARTED, place_name
+from apps.insights.figures import PERCENTS, By, Figures, Point, UsageReport
+from apps.insights.models import UsageSum
+from apps.insights.recent_errors import FailedCall
+
+HEADINGS: dict[By, str] = {
+    "application": "Application",
+    "version": "Version",
+    "user": "User",
+    "key": "API key",
+    "team": "Team",
+    "deployment": "Deployment",
+    "tool": "Tool",
+}
+WITH_RUNS: tuple[By, ...] = ("application", "user", "key")
+"""These groupings count runs. The row of a run names neither a version nor its calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Links to the subjects of numbers, if the user may see their pages."""
+
+    runs: bool
+    deployments: bool
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> "Links":
+        may = request.user.has_perm
+        return cls(may("runs.view_runsummary"), may("workspace.view_deployment"))
+
+    def to(self, by: By, name: str) -> str:
+        match by:
+            case "application" if self.runs and name:
+                return self.to_runs(application=name)
+            case "user" | "key" if self.runs and name:
+                return self.to_runs(user=name)
+            case "tool" if self.runs:
+                return self.to_runs(tool=name)
+            case "version" if self.runs and "@" in name:
+                application, _, version = name.rpartition("@")
+                return self.to_runs(application=application, version=version)
+            case "deployment" if self.deployments and name:
+                page = reverse("admin:workspace_deployment_changelist")
+                return f"{page}?{urlencode({'q': name})}"
+        return ""
+
+    def to_runs(self, **query: str) -> str:
+        return f"{reverse('admin:runs_runsummary_changelist')}?{urlencode(query)}"
+
+    def to_run(self, run: Any) -> str:
+        if not self.runs or run is None:
+            return ""
+        return reverse("admin:runs_runsummary_change", args=(run,))
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTile:
+    """Shows a number of a period, with secondary values `below`."""
+
+    title: str
+    cell: Cell
+    below: str = ""
+
+
+def tiles(found: UsageReport) -> list[UsageTile]:
+    """Return the numbers of the period. The page shows the first one larger."""
+    sums, tools = found.total.sums, found.tools.sums
+    tokens = (Cell(sums.input_tokens).text, Cell(sums.output_tokens).text)
+    cached = f", {Cell(sums.cache_hit_rate, 'share').text} cached"
+    first, p95 = (Cell(value, "seconds") for value in found.total.first_text_seconds[:2])
+    unpriced = f"{sums.unpriced:,} calls without a price" if sums.unpriced else ""
+    cost = UsageTile("Cost", Cell(sums.costs), unpriced)
+    counts = [
+        UsageTile("Runs", Cell(sums.runs), f"{sums.failed_runs:,} failed"),
+        UsageTile("Users and keys", Cell(found.callers)),
+        UsageTile("Model calls", Cell(sums.calls), f"{tools.calls:,} tool calls"),
+        UsageTile(
+            "Tokens",
+            Cell((sums.input_tokens or 0) + (sums.output_tokens or 0)),
+            f"{tokens[0]} input, {tokens[1]} output{cached if sums.cache_hit_rate is not None else ''}",
+        ),
+        UsageTile("Time to first token", first, f"p50; p95 {p95.text}"),
+    ]
+    return [cost, *counts] if sums.costs else [*counts, cost]
+
+
+def lines_table(by: By, found: UsageReport, links: Links) -> Table:
+    named: dict[str, str] = {}
+    if by in ("user", "key"):
+        named = caller_names(one.name for one in found.lines)
+    elif by == "team":
+        named = team_names(one.name for one in found.lines)
+    runs = [Column("Runs", "runs")] if by in WITH_RUNS else []
+    columns = TOOL_COLUMNS if by == "tool" else (*runs, *MODEL_COLUMNS)
+    cells = tool_cells if by == "tool" else model_cells
+    rows = [
+        [
+            named_cell(one.name, named, links.to(by, one.name)),
+            *(Cell(one.sums.runs) for _ in runs),
+            *cells(one),
+        ]
+        for one in found.lines
+    ]
+    return Table("lines", HEADINGS[by], [Column(HEADINGS[by], "name"), *columns], rows)
+
+
+MODEL_COLUMNS = (
+    Column("Model calls", "calls"),
+    Column("Input tokens", "input_tokens"),
+    Column("Output tokens", "output_tokens"),
+    Column("Cost", "cost"),
+    Column("Unpriced calls", is_extra=True),
+    Column("Cache hits", "cached", is_extra=True),
+    Column("Errors", "errors"),
+    *(Column(f"First token p{percent}", is_extra=True) for percent in PERCENTS),
+    Column("Mean duration", "mean", is_extra=True),
+    *(Column(f"Duration p{percent}", is_extra=True) for percent in PERCENTS),
+)
+TOOL_COLUMNS = (
+    Column("Calls", "calls"),
+    Column("Errors", "errors"),
+    Column("Mean duration", "mean"),
+    *(Column(f"Duration p{percent}") for percent in PERCENTS),
+)
+
+
+def model_cells(one: Figures) -> list[Cell]:
+    sums = one.sums
+    return [
+        Cell(sums.calls),
+        Cell(sums.input_tokens),
+        Cell(sums.output_tokens),
+        Cell(sums.costs),
+        Cell(sums.unpriced),
+        Cell(sums.cache_hit_rate, "share"),
+        Cell(sums.error_rate, "share"),
+        *(Cell(seconds, "seconds") for seconds in one.first_text_seconds),
+        Cell(sums.mean_seconds, "seconds"),
+        *(Cell(seconds, "seconds") for seconds in one.seconds),
+    ]
+
+
+def tool_cells(one: Figures) -> list[Cell]:
+    return [
+        Cell(one.sums.calls),
+        Cell(one.sums.error_rate, "share"),
+        Cell(one.sums.mean_seconds, "seconds"),
+        *(Cell(seconds, "seconds") for seconds in one.seconds),
+    ]
+
+
+def series_table(found: UsageReport) -> Table:
+    """Return the numbers of the charts."""
+    heading = "Hour" if found.period.span == UsageSum.Span.HOUR else "Day"
+    titles = (
+        *(
+            "Runs",
+            "Failed runs",
+            "Model calls",
+            "Failed calls",
+            "Input tokens",
+            "Output tokens",
+            "Cost",
+        ),
+        *(f"{name} p{percent}" for name in ("First token", "Duration") for percent in CHARTED),
+    )
+    rows = [series_row(found, point) for point in found.series]
+    return Table("series", f"By {heading.lower()} (UTC)", plain_columns(heading, *titles), rows)
+
+
+def series_row(found: UsageReport, point: Point) -> list[Cell]:
+    sums, figures = point.models.sums, point.models
+    return [
+        Cell(place_name(point, found.period)),
+        Cell(sums.runs),
+        Cell(sums.failed_runs),
+        Cell(sums.calls),
+        Cell(sums.errors),
+        Cell(sums.input_tokens),
+        Cell(sums.output_tokens),
+        Cell(sums.costs),
+        *(Cell(seconds, "seconds") for seconds in figures.first_text_seconds[: len(CHARTED)]),
+        *(Cell(seconds, "seconds") for seconds in figures.seconds[: len(CHARTED)]),
+    ]
+
+
+def slowest_table(found: UsageReport) -> Table:
+    rows = [[Cell(one.name), *tool_cells(one)] for one in found.slowest_tools]
+    titles = (column.title for column in TOOL_COLUMNS)
+    return Table("slowest", "Slowest tools", plain_columns("Tool", *titles), rows)
+
+
+def errors_table(found: UsageReport) -> Table:
+    frequent = sorted(found.errors, key=lambda one: one.sums.errors, reverse=True)
+    rows = [[Cell(one.name), Cell(one.sums.errors)] for one in frequent]
+    return Table("errors", "Model errors", plain_columns("Error", "Calls"), rows)
+
+
+def last_errors_table(errors: Sequence[FailedCall], links: Links) -> Table:
+    named = caller_names(one.bucket for one in errors)
+    rows = [
+        [
+            Cell(one.started_at, link=links.to_run(one.run)),
+            Cell(one.kind),
+            Cell(one.name),
+            Cell(one.application, link=links.to("application", one.application)),
+            named_cell(one.bucket, named),
+        ]
+        for one in errors
+    ]
+    titles = ("When (UTC)", "Error", "Deployment or tool", "Application", "Caller")
+    columns = [Column(title, is_text=True) for title in titles]
+    return Table("last-errors", "Latest errors", columns, rows)
+
+
+def named_cell(id: str, named: Mapping[str, str], link: str = "") -> Cell:
+    """Return a cell with the name, and with the ID as its tooltip."""
+    name = named.get(id, id)
+    return Cell(name, link=link, hint="" if name == id else id)
+
+
+def plain_columns(*titles: str) -> list[Column]:
+    return [Column(title) for title in titles]

@@ -1,0 +1,177 @@
+"""The waterfall of a run: model and tool calls, nested runs and waits over time.
+
+It is built from the rows of calls, which contain no messages, and from the steps of a stored run.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Literal
+
+from django.utils import timezone
+
+from apps.console.admin.cells import NOTHING, money
+from apps.insights.models import ModelCall, ToolUse
+from apps.insights.sums import NO_ERROR
+from apps.live.models import Interaction, RunStep
+from apps.live.run_summary import RunSummary
+
+MOST_SPANS = 500
+NARROWEST = 0.5
+"""A bar is at least this wide, in percent of the axis, so that a call of a millisecond is visible.
+"""
+MARKS = 4
+"""The axis is divided into this many intervals."""
+
+SpanKind = Literal["model", "tool", "run", "wait"]
+KIND_NAMES: dict[SpanKind, str] = {
+    "model": "Model",
+    "tool": "Tool",
+    "run": "Nested run",
+    "wait": "Wait",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """Represents a bar of the waterfall. `seconds` is None if unknown. `is_inside` is True for
+    calls of a nested run.
+    """
+
+    kind: SpanKind
+    name: str
+    began: datetime
+    seconds: float | None
+    detail: str = ""
+    has_failed: bool = False
+    is_inside: bool = False
+
+    @property
+    def end(self) -> datetime:
+        return self.began + timedelta(seconds=self.seconds or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Shows a span as a line of the table. `x` and `width` are in percent of the axis."""
+
+    span: TimeSpan
+    kind: str
+    began: str
+    took: str
+    x: str
+    width: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    rows: Sequence[Row]
+    marks: Sequence[str]
+    left_out: int
+
+
+def waterfall_of(run: RunSummary) -> Waterfall:
+    """Return the waterfall of a run, in four queries."""
+    calls: list[ModelCall | ToolUse] = [
+        *ModelCall.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],
+        *ToolUse.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],
+    ]
+    inside = [call for call in calls if call.application != run.application]
+    spans = [span_of(call, is_inside=call.application != run.application) for call in calls]
+    spans = sorted([*spans, *runs_inside(inside), *waits_of(run)], key=place_of)
+    shown = spans[:MOST_SPANS]
+    begin = min([run.started_at, *(one.began for one in shown)])
+    end = max([run.started_at + timedelta(seconds=run.seconds or 0), *(one.end for one in shown)])
+    length = max((end - begin).total_seconds(), 0.001)
+    return Waterfall(
+        [row_of(span, begin, length) for span in shown],
+        [duration(length * part / MARKS) for part in range(MARKS + 1)],
+        len(spans) - len(shown),
+    )
+
+
+def place_of(span: TimeSpan) -> tuple[datetime, bool]:
+    """Return the sort key of a span. A nested run comes before its first call."""
+    return span.began, span.kind != "run"
+
+
+def span_of(call: ModelCall | ToolUse, *, is_inside: bool) -> TimeSpan:
+    if isinstance(call, ToolUse):
+        detail = "on the client" if call.location == "client" else ""
+        return TimeSpan(
+            "tool", call.tool, call.started_at, call.seconds, detail, call.has_failed, is_inside
+        )
+    return TimeSpan(
+        "model",
+        call.deployment,
+        call.started_at,
+        call.seconds,
+        "; ".join(details_of(call)),
+        call.error not in NO_ERROR,
+        is_inside,
+    )
+
+
+def details_of(call: ModelCall) -> Iterator[str]:
+    if call.purpose:
+        yield f"for a {call.purpose}"
+    if call.error:
+        yield f"{call.error}: {call.said}" if call.said else call.error
+    if call.input_tokens is not None:
+        cached = f" ({call.cached_tokens:,} cached)" if call.cached_tokens else ""
+        yield (
+            f"{call.input_tokens:,} input tokens{cached}, {call.output_tokens or 0:,} output tokens"
+        )
+    if call.first_text_seconds is not None:
+        yield f"first token after {duration(call.first_text_seconds)}"
+    if call.cost is not None:
+        yield money({call.currency: call.cost})
+
+
+def runs_inside(calls: Iterable[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
+    """Yield a span for each nested application that covers all of its calls, because rows do not
+    distinguish its runs.
+    """
+    by_application = attrgetter("application")
+    for application, group in groupby(sorted(calls, key=by_application), by_application):
+        spans = [span_of(call, is_inside=True) for call in group]
+        began, end = min(one.began for one in spans), max(one.end for one in spans)
+        yield TimeSpan("run", application or NOTHING, began, (end - began).total_seconds())
+
+
+def waits_of(run: RunSummary) -> Iterator[TimeSpan]:
+    """Yield the waits for users, from the start of the call that asked to the answer."""
+    asked: dict[str, Any] = dict(
+        Interaction.objects.filter(run=run.pk).order_by("pk").values_list("key", "kind")
+    )
+    for step in RunStep.objects.filter(run=run.pk, key__in=asked).only(
+        "key", "begun_at", "done_at"
+    ):
+        end = step.done_at or timezone.now()
+        seconds = (end - step.begun_at).total_seconds()
+        detail = "" if step.done_at else "not answered yet"
+        yield TimeSpan("wait", asked[step.key].replace("_", " "), step.begun_at, seconds, detail)
+
+
+def row_of(span: TimeSpan, begin: datetime, length: float) -> Row:
+    began = (span.began - begin).total_seconds()
+    width = max(100 * (span.seconds or 0) / length, NARROWEST)
+    x = min(100 * began / length, 100 - width)
+    return Row(
+        span,
+        KIND_NAMES[span.kind],
+        duration(began),
+        NOTHING if span.seconds is None else duration(span.seconds),
+        f"{x:.2f}",
+        f"{width:.2f}",
+    )
+
+
+def duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.2f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"

@@ -1,0 +1,220 @@
+"""Webhooks and subscriptions for scripts. A secret is only in the response that creates it."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from django.db.models import Q
+from drf_spectacular.utils import extend_schema, extend_schema_field, inline_serializer
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.models import ServiceAccount
+from apps.console.api.application_field import ApplicationField
+from apps.console.api.versioned_rows import RowSerializer, RowViewSet
+from apps.console.giving import may_manage
+from apps.console.operator_rights import may_rule, of_seen, sees_all
+from apps.live.sent_request_rows import READ_CONTENTS
+from apps.triggers.access_problems import webhook_problem
+from apps.triggers.models import TEXT_NEEDS_PERMISSION, RunEvent, Subscription, Webhook
+from apps.triggers.webhook_secrets import new_secret, renew_secret, renew_signing
+from apps.workspace.versions import Versioned
+
+Row = TypeVar("Row", bound=Versioned)
+NOT_YOURS = "You can create it only for applications that you edit."
+NOT_YOUR_ACCOUNT = "Only users who may manage its account can change it."
+UNCHANGEABLE = "It cannot be changed. Delete this row and create another one."
+SECRET = inline_serializer("Secret", {"secret": serializers.CharField()})
+
+
+@extend_schema_field(serializers.CharField())
+class AccountField(serializers.SlugRelatedField[ServiceAccount]):
+    """The username of a service account that the caller may manage.
+
+    The error does not reveal whether another account exists.
+    """
+
+    default_error_messages = {"does_not_exist": "Choose an account that you can manage."}
+
+    def __init__(self, **options: Any) -> None:
+        rows = ServiceAccount.objects.select_related("user")
+        super().__init__(slug_field="user__username", queryset=rows, **options)
+
+    def to_internal_value(self, data: Any) -> ServiceAccount:
+        found: ServiceAccount = super().to_internal_value(data)
+        if not may_manage(self.context["request"].user, found.user):
+            self.fail("does_not_exist")
+        return found
+
+
+class WebhookSerializer(RowSerializer[Webhook]):
+    secret_told = ""
+    """The secret is set only if this request created it."""
+    application = ApplicationField()
+    account = AccountField(help_text="The username of a service account.")
+    address = serializers.SerializerMethodField(
+        help_text=("The path that programs send requests to.")
+    )
+    secret = serializers.SerializerMethodField(
+        help_text=(
+            "The secret of a new webhook, used to sign requests or as a key; null afterwards."
+        )
+    )
+
+    class Meta:
+        model = Webhook
+        fields = (
+            *("id", "name", "application", "account", "check_kind", "template", "address"),
+            *("conversation_kind", "requests_per_minute", "answer_minutes", "is_enabled"),
+            *("problem", "secret", "version", "created_at", "updated_at"),
+        )
+        read_only_fields = ("problem",)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        refuse_changes(self.instance, attrs, ("application", "check_kind"))
+        return attrs
+
+    def before_save(self, row: Webhook, values: dict[str, Any]) -> None:
+        if row._state.adding:
+            self.secret_told = renew_secret(row)
+        row.problem = webhook_problem(row)
+
+    def get_address(self, row: Webhook) -> str:
+        return f"/hooks/{row.uuid}"
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_secret(self, row: Webhook) -> str | None:
+        return self.secret_told or None
+
+
+@extend_schema_field(
+    {"type": "array", "minItems": 1, "items": {"type": "string", "enum": [*map(str, RunEvent)]}}
+)
+class EventsField(serializers.JSONField): ...
+
+
+class SubscriptionSerializer(RowSerializer[Subscription]):
+    secret_told = ""
+    """The secret is set only if this request created it."""
+    application = ApplicationField(
+        required=False,
+        allow_null=True,
+        help_text=(
+            "The slug of the application; null for all applications that the owner can edit."
+        ),
+    )
+    owner = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+    events = EventsField(help_text="The events to send.")
+    secret = serializers.SerializerMethodField(
+        help_text="The secret of a new subscription, which signs its events; null afterwards."
+    )
+
+    class Meta:
+        model = Subscription
+        fields = (
+            *("id", "name", "owner", "application", "url", "events", "has_text", "is_enabled"),
+            *("problem", "secret", "former_secret_until", "version", "created_at", "updated_at"),
+        )
+        read_only_fields = ("problem", "former_secret_until")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        has_text = attrs.get("has_text", self.instance is not None and self.instance.has_text)
+        if has_text and not self.context["request"].user.has_perm(READ_CONTENTS):
+            raise serializers.ValidationError({"has_text": TEXT_NEEDS_PERMISSION})
+        return attrs
+
+    def before_save(self, row: Subscription, values: dict[str, Any]) -> None:
+        if row._state.adding:
+            row.secret = self.secret_told = new_secret()
+        if row.is_enabled:
+            row.problem = ""
+
+    def create(self, validated_data: dict[str, Any]) -> Subscription:
+        return super().create({**validated_data, "owner": self.context["request"].user})
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_secret(self, row: Subscription) -> str | None:
+        return self.secret_told or None
+
+
+def refuse_changes(stored: Any, attrs: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    """Raise `ValidationError` for fields of a stored row that cannot be changed."""
+    if stored is None:
+        return
+    changed = [n for n in names if n in attrs and attrs[n] != getattr(stored, n)]
+    if changed:
+        raise serializers.ValidationError(dict.fromkeys(changed, UNCHANGEABLE))
+
+
+class OperatedViewSet(RowViewSet[Row]):
+    """Rows of applications that the caller edits."""
+
+    lookup_value_regex = "[0-9]{1,18}"
+
+    def new_secret(self, row: Row) -> str:
+        """Set another secret on the unsaved row and return it."""
+        raise NotImplementedError
+
+    def may_rule(self, request: Request, row: Any) -> bool:
+        return may_rule(request, row.application)
+
+    def check_object_permissions(self, request: Request, obj: Any) -> None:
+        super().check_object_permissions(request, obj)
+        if request.method not in SAFE_METHODS and not self.may_rule(request, obj):
+            self.permission_denied(request, NOT_YOURS)
+
+    @extend_schema(request=None, responses=SECRET)
+    @action(detail=True, methods=["post"], url_path="secret")
+    def renew_secret(self, request: Request, pk: str) -> Response:
+        """Create another secret. The old secret of a webhook becomes invalid at once. That of a
+        subscription also signs deliveries until `former_secret_until`.
+        """
+        row = self.get_object()
+        meta = row._meta
+        if not request.user.has_perm(f"{meta.app_label}.change_{meta.model_name}"):
+            self.permission_denied(request)
+        secret = self.new_secret(row)
+        row.save()
+        return Response({"secret": secret, "version": row.version})
+
+
+class WebhookViewSet(OperatedViewSet[Webhook]):
+    queryset = Webhook.objects.select_related("application", "account__user").order_by("pk")
+    serializer_class = WebhookSerializer
+
+    def get_queryset(self) -> Any:
+        return super().get_queryset().filter(of_seen(self.request, "application__slug"))
+
+    def check_object_permissions(self, request: Request, obj: Webhook) -> None:
+        """Require rights over the webhook's account, because its text and secret act in that
+        account's name.
+        """
+        super().check_object_permissions(request, obj)
+        harmless = (*SAFE_METHODS, "DELETE")
+        if request.method not in harmless and not may_manage(request.user, obj.account.user):
+            self.permission_denied(request, NOT_YOUR_ACCOUNT)
+
+    def new_secret(self, row: Webhook) -> str:
+        return renew_secret(row)
+
+
+class SubscriptionViewSet(OperatedViewSet[Subscription]):
+    queryset = Subscription.objects.select_related("application", "owner").order_by("pk")
+    serializer_class = SubscriptionSerializer
+
+    def get_queryset(self) -> Any:
+        rows = super().get_queryset()
+        if sees_all(self.request.user):
+            return rows
+        mine = Q(application=None, owner=self.request.user.pk)
+        return rows.filter(mine | of_seen(self.request, "application__slug"))
+
+    def may_rule(self, request: Request, row: Subscription) -> bool:
+        if row.application is None and row.owner_id == request.user.pk:
+            return True
+        return may_rule(request, row.application)
+
+    def new_secret(self, row: Subscription) -> str:
+        return renew_signing(row)

@@ -1,0 +1,149 @@
+"""The schema of manifests, adapted for the form of the manifest editor.
+
+The server validates, so bounds, nulls and markers are removed: with them, the form would refuse
+values or guess. A union by `type` becomes a choice with a hidden `type`, and gets one more choice
+for types that the form does not know.
+"""
+
+import re
+from typing import Any
+
+Schema = dict[str, Any]
+
+KEPT = ("title", "description", "properties", "items", "enum", "const", "type", "$ref", "readOnly")
+LONG_TEXTS = frozenset({"content", "description", "system_prompt", "instructions", "intro_text"})
+SHOWN = frozenset(
+    {"content", "deployment_id", "description", "name", "system_prompt", "type", "url"}
+)
+"""The form always shows these optional properties."""
+
+FIRST = ("name", "deployment_id", "url", "deployment", "system_prompt", "description", "content")
+WORDS = {"string": "text", "object": "list of texts", "array": "list", "boolean": "yes or no"}
+
+
+def form_schema(schema: Schema) -> Schema:
+    definitions: dict[str, Schema] = schema.get("$defs", {})
+    rewriter = Rewriter(definitions)
+    return {
+        **rewriter.rewrite(schema, ""),
+        "title": "Manifest",
+        "definitions": {name: rewriter.rewrite(value, "") for name, value in definitions.items()},
+    }
+
+
+class Rewriter:
+    def __init__(self, definitions: dict[str, Schema]) -> None:
+        self.definitions = definitions
+
+    def rewrite(self, schema: Schema, name: str) -> Schema:
+        choices = [choice for choice in options(schema) if choice.get("type") != "null"]
+        if len(choices) == 1:
+            beside: Schema = {key: schema[key] for key in ("title", "description") if key in schema}
+            return self.rewrite({**choices[0], **beside}, name)
+        if choices:
+            return self.choice(schema, choices)
+        return self.plain(schema, name)
+
+    def plain(self, schema: Schema, name: str) -> Schema:
+        kept = {key: schema[key] for key in KEPT if key in schema}
+        if "$ref" in kept:
+            kept["$ref"] = kept["$ref"].replace("#/$defs/", "#/definitions/")
+        if "title" in kept:
+            kept["title"] = split_words(kept["title"])
+        if "description" in kept:
+            kept["description"] = without_marks(kept["description"])
+        if "properties" in kept:
+            self.fill_object(kept, schema)
+        elif kept.get("type") == "object":
+            kept["additionalProperties"] = self.additional(schema)
+        if "items" in kept:
+            kept["items"] = self.rewrite(kept["items"], "")
+        if kept.get("type") == "string" and name in LONG_TEXTS and "enum" not in kept:
+            kept["format"] = "textarea"
+        return kept
+
+    def fill_object(self, kept: Schema, schema: Schema) -> None:
+        properties: dict[str, Schema] = schema["properties"]
+        kept["type"] = "object"
+        kept["properties"] = {
+            key: {"title": split_words(key), **self.rewrite(value, key)}
+            for key, value in properties.items()
+            if not value.get("deprecated")
+        }
+        hide_tag(kept["properties"])
+        required = set(schema.get("required", ()))
+        kept["options"] = {"disable_collapse": True}
+        for order, key in enumerate(FIRST):
+            if key in kept["properties"]:
+                kept["properties"][key]["propertyOrder"] = order
+        kept["required"] = [key for key in kept["properties"] if key in required | SHOWN]
+
+    def additional(self, schema: Schema) -> Any:
+        inner = schema.get("additionalProperties", True)
+        return self.rewrite(inner, "") if isinstance(inner, dict) and inner else True
+
+    def choice(self, schema: Schema, choices: list[Schema]) -> Schema:
+        about = schema.get("description", "")
+        variants = [self.variant(choice, about) for choice in choices]
+        if any("tags" in variant for variant in variants):
+            variants.append(UNKNOWN)
+        kept: Schema = {"title": schema["title"]} if "title" in schema else {}
+        return {**kept, "oneOf": variants}
+
+    def variant(self, choice: Schema, about: str) -> Schema:
+        """Return a choice with its values of `type` as `tags`, if it has a `type`.
+
+        It repeats the description of the union (`about`), because the form's library shows only the
+        choice.
+        """
+        written = self.rewrite(choice, "")
+        name = choice.get("$ref", "").rpartition("/")[2]
+        own = self.definitions.get(name, {}).get("description", "")
+        if about or own:
+            written["description"] = without_marks(f"{about} {own}".strip())
+        tags = tags_of(self.definitions.get(name, {}))
+        if tags:
+            return {**written, "title": ", ".join(map(str, tags)), "tags": tags}
+        kind = str(choice.get("type", "value"))
+        return {**written, "title": split_words(name) if name else WORDS.get(kind, kind)}
+
+
+_marked = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*")
+
+
+def without_marks(text: str) -> str:
+    """Remove Markdown, which the form would not render."""
+    return _marked.sub(lambda found: found[1] or found[2], text)
+
+
+def tags_of(definition: Schema) -> list[Any]:
+    tag = definition.get("properties", {}).get("type", {})
+    return [tag["const"]] if "const" in tag else tag.get("enum", [])
+
+
+def hide_tag(properties: dict[str, Schema]) -> None:
+    if "const" not in properties.get("type", {}):
+        return
+    tag = properties["type"]["const"]
+    kind = {"type": "null"} if tag is None else {"type": "string", "enum": [tag]}
+    properties["type"] = {**kind, "options": {"hidden": True}}
+
+
+UNKNOWN: Schema = {
+    "title": "another kind; edit it as text",
+    "type": "object",
+    "properties": {},
+    "options": {"unknown": True},
+}
+
+
+def options(schema: Schema) -> list[Schema]:
+    found = schema.get("oneOf") or schema.get("anyOf") or []
+    # Two lists of required names are a rule, not a choice.
+    return [option for option in found if set(option) - {"required"}]
+
+
+def split_words(title: str) -> str:
+    """Split a name such as `RestToolSet` or `tool_sets` into words."""
+    words = "".join(f" {c}" if c.isupper() else c for c in title.replace("_", " ")).split()
+    return " ".join(words).capitalize()

@@ -1,0 +1,79 @@
+"""The field for a manifest: a text area that works without JavaScript, with a form and a code
+editor on top.
+
+After an error, a typed text is shown as typed, even if it is not JSON. A stored manifest is shown
+with masked credentials.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.forms.fields import InvalidJSONInput
+
+from apps.catalog.credentials.masking import mask_credentials, put_back
+from apps.catalog.review.manifests import Finding
+from apps.console.admin.theme import TEXT_INPUT
+from apps.manifest.aliases import with_own_names
+from apps.manifest.json_text import JSONTextInvalid, parse_json
+
+
+class ManifestEditor(forms.Textarea):
+    """Edits a manifest, and shows `findings` below the text.
+
+    `check` is the URL that reviews a typed text. `row` is the number of the application whose
+    credentials are masked in it.
+    """
+
+    template_name = "editor/manifest_editor.html"
+    findings: Sequence[Finding] = ()
+    check = "admin:catalog_application_check"
+    row: int | None = None
+
+    class Media:
+        css = {"all": ("console/manifest/editor.css",)}
+        js = (forms.Script("console/manifest/editor.js", type="module"),)
+
+    def __init__(self) -> None:
+        super().__init__({"rows": 24, "spellcheck": "false", "autocapitalize": "off"})
+        self.attrs["class"] = f"manifest-editor-text {TEXT_INPUT}"
+
+    def get_context(self, name: str, value: Any, attrs: Mapping[str, Any] | None) -> dict[str, Any]:
+        context = super().get_context(name, value, dict(attrs or {}))
+        names = ("findings", "check", "row")
+        return context | {key: getattr(self, key) for key in names}
+
+
+class ManifestField(forms.JSONField):
+    """Accepts a manifest. `documents` have the credentials that the typed text masks."""
+
+    widget = ManifestEditor
+    documents: Sequence[Any] = ()
+
+    def to_python(self, value: Any) -> Any:
+        if value in self.empty_values:
+            return None
+        try:
+            document = parse_json(value)
+        except JSONTextInvalid as error:
+            raise ValidationError(str(error), code="invalid") from error
+        found = put_back(document, self.documents)
+        if found.problems:
+            lines = [f"{problem.path}: {problem.message}." for problem in found.problems]
+            raise ValidationError(lines, code="invalid")
+        return with_own_names(found.document)
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return None if data is None else InvalidJSONInput(data)
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, InvalidJSONInput):
+            return value
+        return json.dumps(mask_credentials(value), indent=2, ensure_ascii=False)
+
+
+def count_message(count: int) -> str:
+    mistakes = "1 error" if count == 1 else f"{count} errors"
+    return f"The manifest has {mistakes}, listed next to it. Nothing was saved."

@@ -1,0 +1,71 @@
+"""Schedules that operators edit: directly for themselves and service accounts, and by proposal for
+other users.
+"""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from apps.accounts.buckets import caller_in
+from apps.accounts.models import ServiceAccount
+from apps.console.giving import may_manage
+from apps.conversations.access import reference_of
+from apps.schedules import user_schedules
+from apps.schedules.models import Schedule
+from apps.schedules.proposals import CHANGEABLE, propose
+from apps.schedules.user_schedules import Owner
+from apps.triggers.access_problems import note_access
+
+OF_OPERATORS = "An operator paused it."
+
+
+def new_of_account(account: ServiceAccount, operator: Any) -> Schedule:
+    """Return a new, empty schedule that acts as a service account."""
+    caller = caller_in(account.user_id)
+    row = Owner(caller.bucket, account.user_id, None, reference_of(caller)).new(
+        0, Schedule.Maker.OPERATOR, {}
+    )
+    row.application_id = None  # type: ignore[assignment]
+    row.created_by_id = operator.pk
+    return row
+
+
+def is_ruled(operator: Any, row: Schedule) -> bool:
+    """Return True if the operator can read and change the schedule like its owner, because it
+    belongs to them or to a service account that they manage.
+    """
+    if row.user_id == operator.pk:
+        return True
+    return is_of_program(row) and may_manage(operator, row.user)
+
+
+def is_of_program(row: Schedule) -> bool:
+    return hasattr(row.user, "service_account")
+
+
+def may_change_schedule(operator: Any, row: Schedule) -> bool:
+    """Return True if the operator can change or propose a change of the schedule.
+
+    A service account cannot agree to a proposal, and an alarm belongs to its conversation.
+    """
+    return not row.is_alarm and (is_ruled(operator, row) or not is_of_program(row))
+
+
+def save_change(row: Schedule, operator: Any) -> bool:
+    """Save a changed row, or store its changes as a proposal. Return True if the owner must agree.
+
+    Raises `ValidationError`.
+    """
+    stored = Schedule.objects.select_for_update().filter(pk=row.pk).first()
+    if stored is None:
+        raise ValidationError("The schedule was already deleted.")
+    if is_ruled(operator, stored):
+        note_access(row)
+        user_schedules.replan(row)
+        return False
+    wished = {name: getattr(row, name) for name in CHANGEABLE}
+    return propose(stored, wished, operator.get_username())
+
+
+def pause_schedule(row: Schedule) -> None:
+    user_schedules.pause(row, OF_OPERATORS)

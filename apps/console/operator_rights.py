@@ -1,0 +1,140 @@
+"""The applications that an operator sees and edits. The rules are the same in the admin, the API
+and the editor.
+
+Users see the applications that they edit through ownership or a grant, and all of them with the
+permission for that. Usage, runs and history of other applications are hidden as well.
+"""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+
+from apps.accounts.buckets import caller_in
+from apps.accounts.caller import Caller
+from apps.accounts.teams import team_of
+from apps.catalog.access import NOBODY, accessible_rows, grants
+from apps.catalog.models import Application, ApplicationVersion, Role
+
+VIEW = "catalog.view_application"
+CHANGE = "catalog.change_application"
+ALL = "catalog.access_all_applications"
+SEE_ALL = "catalog.see_all_applications"
+PUBLISH = "catalog.publish_application"
+ERASE = "catalog.erase_application"
+
+
+def operator(request: HttpRequest) -> Caller:
+    """Return the caller of the console: the user in their current team."""
+    return caller_in(request.user.pk, team_of(request.user, request.session))
+
+
+def sees_all(user: Any) -> bool:
+    """Return True if the user sees all applications, including remains of deleted ones."""
+    return bool(user.has_perm(ALL) or user.has_perm(SEE_ALL))
+
+
+def edits_all(user: Any) -> bool:
+    return bool(user.has_perm(ALL))
+
+
+def may(request: HttpRequest, permission: str) -> bool:
+    """Check a permission as `has_perm` does. Users who edit any application may also open the pages
+    of applications.
+    """
+    if request.user.has_perm(permission):
+        return True
+    return permission in (VIEW, CHANGE) and is_editor(request)
+
+
+def may_view_applications(request: HttpRequest) -> bool:
+    return may(request, VIEW)
+
+
+def is_editor(request: HttpRequest, application: Application | None = None) -> bool:
+    """Return True if a member of staff owns the application or has a grant to edit it. None means
+    any application.
+
+    Roles that come from a permission do not count, because they come with the permissions to view
+    and change.
+    """
+    user = request.user
+    if not (user.is_active and getattr(user, "is_staff", False)):
+        return False
+    granted = grants(user.pk or 0, team_of(user, request.session)).filter(role__gte=Role.EDITOR)
+    rows = Application.objects.filter(
+        Q(owner=user.pk) | Q(pk__in=granted.order_by().values("application"))
+    )
+    return rows.filter(pk=application.pk).exists() if application is not None else rows.exists()
+
+
+def visible_applications(request: HttpRequest) -> QuerySet[Application]:
+    """Return the user's visible applications, each with the user's `role` in it."""
+    return with_role(request, NOBODY if sees_all(request.user) else Role.EDITOR)
+
+
+def editable_applications(request: HttpRequest) -> QuerySet[Application]:
+    return with_role(request, Role.EDITOR)
+
+
+def with_role(request: HttpRequest, least: int) -> QuerySet[Application]:
+    team = team_of(request.user, request.session)
+    return accessible_rows(request.user.pk or 0, team, least, Application.objects.all())
+
+
+def has_role(request: HttpRequest, application: Application, least: Role) -> bool:
+    """Return True if the user has this role. Queries the database if the row was read without its
+    role.
+    """
+    role = getattr(application, "role", None)
+    if role is None:
+        return with_role(request, least).filter(pk=application.pk).exists()
+    return bool(role >= least)
+
+
+def may_rule(request: HttpRequest, application: Application | None) -> bool:
+    """Return True if the user can set rules for an application, or for all with None."""
+    if application is None:
+        return edits_all(request.user)
+    return has_role(request, application, Role.EDITOR)
+
+
+def may_grant(request: HttpRequest, application: Application | None) -> bool:
+    """Return True if the user owns the application. A new application is owned by the user who
+    creates it.
+    """
+    return application is None or has_role(request, application, Role.OWNER)
+
+
+def may_rule_publishing(request: HttpRequest, application: Application | None) -> bool:
+    """Return True if the user can turn on two-person publishing. Only a superuser can turn it off
+    again.
+    """
+    if application is not None and application.needs_second_publisher:
+        return bool(request.user.is_superuser)
+    return may_grant(request, application)
+
+
+def seen_names(request: HttpRequest) -> QuerySet[Any] | None:
+    """Return a query for the slugs of the user's visible applications, or None for all."""
+    return (
+        None if sees_all(request.user) else editable_applications(request).order_by().values("slug")
+    )
+
+
+def seen_slugs(request: HttpRequest) -> frozenset[str] | None:
+    """Return the slugs that `seen_names` selects."""
+    names = seen_names(request)
+    return None if names is None else frozenset(names.values_list("slug", flat=True))
+
+
+def of_seen(request: HttpRequest, column: str = "application") -> Q:
+    """Return a filter that limits rows with a slug to the user's visible applications."""
+    names = seen_names(request)
+    return Q() if names is None else Q(**{f"{column}__in": names})
+
+
+def get_version(row: Application, number: int) -> ApplicationVersion:
+    """Return a version. Raises Http404."""
+    return get_object_or_404(row.versions.select_related("application"), number=number)

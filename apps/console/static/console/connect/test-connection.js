@@ -1,0 +1,62 @@
+// The button that tries what stands in the form of a deployment, without saving it. The names of the
+// service's models are then offered where one is typed.
+
+import { part } from "../parts.js";
+
+/** @import { Field } from "../parts.js" */
+
+/** @param {string[]} names */
+function offer(names) {
+  const field = part(document, "[name=model_name]", HTMLInputElement);
+  const list = part(document, "#service-models", HTMLDataListElement);
+  list.replaceChildren(...names.map((name) => Object.assign(document.createElement("option"), { value: name })));
+  field.setAttribute("list", list.id);
+}
+
+/** What is known of the model that was typed, as the choice that says nothing. @param {Record<string, string>} labels */
+function tellKnown(labels) {
+  for (const [name, label] of Object.entries(labels)) {
+    part(document, `[data-known=${name}], select[name=${name}] option`, HTMLElement).textContent = label;
+  }
+}
+
+/**
+ * What the service says of the model, where the operator has said nothing. Returns whether anything
+ * was filled in.
+ * @param {Record<string, unknown>} told
+ */
+function fillIn(told) {
+  const empty = Object.entries(told)
+    .map(([name, value]) => ({ field: /** @type {Field} */ (part(document, `[name=${name}]`, HTMLElement)), value: String(value) }))
+    .filter(({ field }) => ["", "unknown"].includes(field.value));
+  for (const { field, value } of empty) field.value = value;
+  return empty.length > 0;
+}
+
+const place = document.querySelector("[data-test-connection]");
+if (place instanceof HTMLElement) {
+  const button = part(place, "button", HTMLButtonElement);
+  const status = part(place, "[role=status]", HTMLElement);
+  place.hidden = false;
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    status.textContent = "Calling the model…";
+    const body = new FormData(place.closest("form") ?? undefined);
+    body.set("test_pk", place.dataset.pk ?? "");
+    try {
+      const response = await fetch(place.dataset.url ?? "", { method: "POST", body });
+      const outcome = response.ok
+        ? await response.json()
+        : { ok: false, message: `The test failed (status ${response.status}).` };
+      const names = outcome.models ?? [];
+      const more = names.length ? ` The service offers ${names.length} models; choose one in "Model name".` : "";
+      tellKnown(outcome.known ?? {});
+      const filled = fillIn(outcome.told ?? {}) ? " The capabilities above were filled in from the service." : "";
+      status.textContent = `${outcome.ok ? "✓" : "✗"} ${outcome.message}${more}${filled}`;
+      offer(names);
+    } catch {
+      status.textContent = "✗ This server cannot be reached.";
+    }
+    button.disabled = false;
+  });
+}

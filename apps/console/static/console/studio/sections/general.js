@@ -1,0 +1,43 @@
+// The application as a whole: its name in addresses, when it was made and changed, and what can be done with it.
+
+import { button, element, group, newId, paragraph } from "../elements.js";
+import { factsAndLinks } from "./elsewhere.js";
+
+/**
+ * @import { Section } from "../sections.js"
+ * @import { Store } from "../store.js"
+ */
+
+/** @type {Section} */
+export const general = {
+  id: "general",
+  title: "General",
+  render(container, store) {
+    container.append(address(store), group("About this application", ...factsAndLinks(store.data.pages.general)));
+  },
+};
+
+/** The name in addresses, which is saved at once. @param {Store} store */
+function address(store) {
+  const id = newId("slug");
+  const input = element("input", { id, value: store.data.slug, maxLength: 50, autocomplete: "off", spellcheck: false, disabled: !store.data.may_change });
+  input.setAttribute("aria-describedby", `${id}-help`);
+  const save = button("Change the name", async () => {
+    save.disabled = true;
+    if (await store.saveAtOnce("access", { slug: input.value })) input.value = store.data.slug;
+    else save.disabled = false;
+    input.focus();
+  });
+  save.disabled = true;
+  input.addEventListener("input", () => {
+    save.disabled = input.value.trim() === store.data.slug;
+  });
+  return element(
+    "div",
+    { class: "studio-field" },
+    element("label", { htmlFor: id, class: "studio-legend" }, "Name in addresses"),
+    input,
+    element("p", { class: "studio-help", id: `${id}-help` }, "Existing links and API clients break if you change it. Applies immediately, without publishing."),
+    store.data.may_change ? paragraph(save) : "",
+  );
+}

@@ -1,0 +1,51 @@
+"""The version of an application that an editor talks to or whose tools they try: the typed draft or
+the live version.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from apps.catalog.models import Application
+from apps.catalog.resolved_application import ResolvedApplication, prepare_version, resolve_draft
+from apps.catalog.versions.drafts import as_written
+from apps.console.studio.typed_draft import UnreadableDraft, typed_in
+from apps.console.studio.working_copy import DraftRefused, draft_sources, whole_document
+from apps.errors import ApplicationBroken
+
+LIVE = "live"
+"""A request for the live version has this value of `which`. All other values mean the draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedVersion:
+    """Contains a manifest with plain credentials. `resolve` resolves it, or a part of it."""
+
+    document: Any
+    resolve: Callable[[Any], ResolvedApplication]
+
+
+def asked_version(row: Application, body: dict[str, Any]) -> AskedVersion:
+    """Return the requested version. Raises `UnreadableDraft` and `ApplicationBroken`."""
+    if body.get("which") == LIVE:
+        return live_version(row)
+    typed = typed_in(body)
+    try:
+        document = whole_document(typed, draft_sources(row))
+    except DraftRefused as error:
+        lines = tuple(f"{one.path}: {one.message}" for one in error.findings)
+        raise ApplicationBroken(row.slug, lines) from error
+    draft = as_written(row, {"title": typed.title, "description": typed.description})
+    return AskedVersion(document, partial(resolve_draft, draft, skills=typed.skills))
+
+
+def live_version(row: Application) -> AskedVersion:
+    """Return the live version. Raises `UnreadableDraft` if nothing is published."""
+    if not row.live_number:
+        raise UnreadableDraft("The application is not published yet.")
+
+    def resolve(document: Any) -> ResolvedApplication:
+        return prepare_version(as_written(row, {"manifest": document}), row.live_number)
+
+    return AskedVersion(row.manifest, resolve)

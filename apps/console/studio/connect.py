@@ -1,0 +1,27 @@
+"""The part of the studio about clients: the doors of the application, and where to create keys."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+
+from apps.catalog.models import Application
+from apps.doors.guides import load_guides
+
+
+def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
+    """Return the guides of all doors.
+
+    `keys` is the address where users create keys of the installation, or "" without permission.
+    `own_keys` is the address where users create a key of their own, or "" if that is disabled.
+    """
+    origin = f"{request.scheme}://{request.get_host()}"
+    may_create = request.user.has_perm("accounts.add_apikey")
+    return {
+        "doors": [asdict(guide.fill(origin, row.slug, row.title)) for guide in load_guides()],
+        "keys": reverse("apikey-list") if may_create else "",
+        "own_keys": f"{reverse('account')}#keys" if settings.PERSONAL_API_KEYS else "",
+        "user": request.user.get_username(),
+    }

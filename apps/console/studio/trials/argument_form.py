@@ -1,0 +1,141 @@
+"""A form for the arguments of a tool, generated from the schema that models get.
+
+The form parses typed texts as JSON values. The tool itself validates them.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from apps.console.studio.trials.parameters import (
+    Parameter,
+    indent_json,
+    read_parameters,
+    to_json,
+    without_null,
+)
+
+Kind = Literal["text", "number", "choice", "json", "fixed"]
+
+PREFIX = "argument-"
+"""An argument's input name begins with this prefix."""
+KINDS: Mapping[str, Kind] = {"string": "text", "integer": "number", "number": "number"}
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentField(Parameter):
+    """Represents a field of the form. `value` is the text in its input. For a choice it is JSON, as
+    are its options.
+    """
+
+    value: str = ""
+    error: str = ""
+
+    @property
+    def input_name(self) -> str:
+        return f"{PREFIX}{self.name}"
+
+    @property
+    def kind(self) -> Kind:
+        part = without_null(self.schema)
+        if "const" in part:
+            return "fixed"
+        return "choice" if self.options else KINDS.get(str(part.get("type")), "json")
+
+    @property
+    def options(self) -> list[tuple[str, str]]:
+        part = without_null(self.schema)
+        choices = part.get("enum", [True, False] if part.get("type") == "boolean" else None)
+        labels = choices if isinstance(choices, list) else ()
+        return [
+            (to_json(one), one if isinstance(one, str) and one else to_json(one)) for one in labels
+        ]
+
+
+def schema_fields(
+    schema: Mapping[str, Any], constants: Mapping[str, Any]
+) -> tuple[ArgumentField, ...]:
+    """Return the fields: required ones first, constants last."""
+    read = [
+        ArgumentField(one.name, one.schema, one.is_required, one.is_added)
+        for one in read_parameters(schema, constants)
+    ]
+    ordered = sorted(read, key=lambda field: (field.kind == "fixed", not field.is_required))
+    return tuple(replace(field, value=first_text(field)) for field in ordered)
+
+
+def first_text(field: ArgumentField) -> str:
+    part = without_null(field.schema)
+    if "const" in part:
+        return to_json(part["const"])
+    default = part.get("default")
+    if default is None:
+        return ""
+    if field.kind == "json":
+        return indent_json(default)
+    return default if field.kind == "text" and isinstance(default, str) else to_json(default)
+
+
+def fill_fields(
+    fields: Sequence[ArgumentField], typed: Mapping[str, str]
+) -> tuple[ArgumentField, ...]:
+    """Return the fields with the typed values, and with an `error` for unreadable ones."""
+    return tuple(
+        field if field.kind == "fixed" else fill_field(field, typed.get(field.input_name, ""))
+        for field in fields
+    )
+
+
+def fill_field(field: ArgumentField, typed: str) -> ArgumentField:
+    field = replace(field, value=typed, error="")
+    try:
+        value_of(field)
+    except ValueError as error:
+        return replace(field, error=str(error))
+    return field
+
+
+def arguments(fields: Sequence[ArgumentField]) -> str:
+    """Return the arguments as JSON, without empty fields. Raises ValueError for an unreadable
+    field.
+    """
+    return to_json(
+        {
+            field.name: value_of(field)
+            for field in fields
+            if field.value.strip() and not field.is_added
+        }
+    )
+
+
+def value_of(field: ArgumentField) -> Any:
+    """Parse the value of a field. Raises ValueError with a message for the form."""
+    text = field.value
+    if field.kind == "text" or not text.strip():
+        return text
+    if field.kind == "number":
+        return number(text)
+    try:
+        return json.loads(text, parse_constant=refuse_constant)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"This is not JSON: {error.msg}, line {error.lineno}, column {error.colno}."
+        ) from None
+    except RecursionError:
+        raise ValueError("This is too deeply nested.") from None
+
+
+def number(text: str) -> float | int:
+    with suppress(ValueError):
+        return int(text)
+    with suppress(ValueError):
+        if math.isfinite(found := float(text)):
+            return found
+    raise ValueError("This is not a number.")
+
+
+def refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON.")

@@ -1,0 +1,143 @@
+"""Opens toolsets in the studio and calls one of their tools.
+
+A call has the same effects as in a run, so it requires the permission to change the application.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from apps.accounts.caller import Caller
+from apps.agent.tools import Tool
+from apps.catalog.models import Application
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.console.studio.access import draft_caller, for_editors
+from apps.console.studio.asked_version import LIVE, AskedVersion, asked_version
+from apps.console.studio.tool_sources.parameter_dialect import list_or_empty
+from apps.console.studio.trials.argument_form import arguments, fill_fields, schema_fields
+from apps.console.studio.trials.parameters import example, indent_json, read_parameters
+from apps.console.studio.trials.trial_report import report_trial
+from apps.console.studio.typed_draft import body_of, typed_in
+from apps.errors import ApplicationBroken
+from apps.integers import is_integer
+from apps.runs.tool_trial import OfferedTools, offer, only_toolset, try_tool
+
+ALL = "all"
+"""This value of `place` stands for all toolsets together."""
+IDENTITY = ("type", "name", "template_name", "deployment_id")
+"""These fields identify a toolset of the draft in the live version."""
+MOST_UNFILTERED = 8
+"""A list of more tools than this has a search field."""
+
+
+@for_editors
+def trial(request: HttpRequest, row: Application) -> HttpResponse:
+    """Return a part of the page: the tools of the toolset at `place`, the form of the tool `name`,
+    or the report about a call with the typed `arguments`.
+    """
+    body = body_of(request)
+    try:
+        context = trial_context(row, body, draft_caller(request))
+    except ApplicationBroken as error:
+        context = {"problems": error.problems}
+    context["version"] = "live version" if body.get("which") == LIVE else "draft"
+    return TemplateResponse(request, "admin/studio/trials/trial.html", context)
+
+
+def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dict[str, Any]:
+    """Return the context of that part. Raises Http404, `UnreadableDraft` and `ApplicationBroken`."""
+    version = asked_version(row, body)
+    application = version.resolve(version.document)  # a run needs the whole document
+    index = toolset_index(row, version, body)
+    if index is not None:
+        application = version.resolve(only_toolset(version.document, index))
+    offered = async_to_sync(offer)(application, caller, index)
+    context = {
+        "toolset": application.manifest.tool_sets[index] if index is not None else None,
+        "offered": offered,
+    }
+    if not (name := str(body.get("name") or "")):
+        return {**context, **list_context(offered)}
+    typed = body.get("arguments")
+    texts = {key: str(text) for key, text in typed.items()} if isinstance(typed, dict) else None
+    return {**context, **tool_context(application, caller, offered, name, texts)}
+
+
+def toolset_index(row: Application, version: AskedVersion, body: dict[str, Any]) -> int | None:
+    """Return the index of the toolset in the version, or None for all toolsets.
+
+    `place` is its index in the draft. Raises Http404, `UnreadableDraft` and `ApplicationBroken`.
+    """
+    place = body.get("place")
+    if place == ALL:
+        return None
+    written = list_or_empty(typed_in(body).manifest.get("tool_sets"))
+    if not is_integer(place) or not 0 <= place < len(written):
+        raise Http404("This toolset does not exist.")
+    if body.get("which") != LIVE:
+        return place
+    for index, one in enumerate(version.document["tool_sets"]):
+        if identity(one) == identity(written[place]):
+            return index
+    raise ApplicationBroken(row.slug, ("The application does not have this toolset.",))
+
+
+def identity(toolset: Any) -> list[Any]:
+    return [toolset.get(key) for key in IDENTITY] if isinstance(toolset, dict) else []
+
+
+def list_context(offered: OfferedTools) -> dict[str, Any]:
+    groups = (("Tools", offered.tools), ("Other tools of every run", offered.others))
+    return {
+        "groups": [
+            {"title": title, "tools": [tool_details(tool, offered) for tool in tools]}
+            for title, tools in groups
+            if tools
+        ],
+        "is_filtered": len(offered.tools) + len(offered.others) > MOST_UNFILTERED,
+    }
+
+
+def tool_context(
+    application: ResolvedApplication,
+    caller: Caller,
+    offered: OfferedTools,
+    name: str,
+    typed: Mapping[str, str] | None,
+) -> dict[str, Any]:
+    """Return a form for the arguments of a tool. With `typed` values, call the tool and return the
+    report as well.
+    """
+    found = offered.find(name)
+    schema, constants = (found.spec.parameters, found.constants) if found is not None else ({}, {})
+    fields = schema_fields(schema, constants)
+    context = {
+        "tool": tool_details(found, offered) if found is not None else None,
+        "name": name,
+        "is_called": typed is not None,
+    }
+    if typed is None:
+        return {**context, "fields": fields, "raw": example(schema)}
+    text = typed.get("json", "")
+    if typed.get("mode") != "json":
+        fields = fill_fields(fields, typed)
+        if mistakes := [field for field in fields if field.error]:
+            return {**context, "mistakes": mistakes}
+        text = arguments(fields)
+    trial = report_trial(async_to_sync(try_tool)(application, caller, name, text))
+    return {**context, "trial": trial, "arguments": indent_json(trial.outcome.arguments)}
+
+
+def tool_details(tool: Tool, offered: OfferedTools) -> dict[str, Any]:
+    spec = tool.spec
+    return {
+        "name": spec.name,
+        "description": spec.description,
+        "parameters": read_parameters(spec.parameters, tool.constants),
+        "schema": indent_json(spec.parameters),
+        "is_withheld": spec.name in offered.withheld,
+        "is_hidden": spec.name in offered.hidden,
+    }

@@ -1,0 +1,93 @@
+"""Template tags that read the admin's menu: breadcrumbs, tabs and titles of lists."""
+
+from typing import Any
+
+from django import template
+from django.contrib.admin.utils import quote
+from django.db.models import Model
+from django.urls import NoReverseMatch, reverse
+
+from apps.admin_pages import AdminPage
+from apps.console import menu
+
+register = template.Library()
+
+
+@register.simple_tag
+def list_title(opts: Any) -> str:
+    return menu.list_title(opts)
+
+
+@register.simple_tag
+def list_about(opts: Any) -> str:
+    """Return the purpose of a list, or "" if it has no page in the menu."""
+    page = menu.page_of_list(opts.label_lower)
+    return page.about if page else ""
+
+
+@register.filter
+def in_sentence(title: str) -> str:
+    """Return a title for use within a sentence: `Service accounts` becomes `service accounts`, but
+    `API keys` stays.
+    """
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+
+@register.inclusion_tag("admin/menu/tabs.html", takes_context=True)
+def section_tabs(context: template.RequestContext) -> dict[str, Any]:
+    return {"tabs": menu.tabs(context["request"])}
+
+
+@register.inclusion_tag("admin/menu/path.html", takes_context=True)
+def page_path(context: template.RequestContext) -> dict[str, Any]:
+    """Return the breadcrumbs of the header, from the entry of the menu to this page.
+
+    Our own pages append the ones below the list themselves.
+    """
+    own_path = str(context.get("own_path") or "")
+    found = parents(context) if own_path.strip() else crumbs(context)
+    return {"crumbs": found, "own_path": own_path}
+
+
+def parents(context: template.RequestContext) -> list[dict[str, str]]:
+    """Return the breadcrumb of the menu entry above this page. If that page is a tab, the page of
+    its section comes first.
+    """
+    page, opts = menu.current_page(context["request"]), context.get("opts")
+    if page is not None:
+        return [crumb(one.title, menu.page_url(one)) for one in family(page)]
+    return [] if opts is None else [crumb(menu.list_title(opts), list_url(opts))]
+
+
+def crumbs(context: template.RequestContext) -> list[dict[str, str]]:
+    request = context["request"]
+    page, opts, found = menu.current_page(request), context.get("opts"), parents(context)
+    if context.get("cl") is not None and page is None:
+        return [crumb(found[0]["title"])]
+    if page is not None and request.path == menu.page_url(page):
+        return [*found[:-1], crumb(page.title)]
+    row = context.get("original") or context.get("object")
+    if isinstance(row, Model) and opts is not None and row._meta.model is opts.model:
+        address = reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[quote(row.pk)])
+        found.append(crumb(str(row), "" if request.path == address else address))
+        if request.path == address:
+            return found
+    title = str(context.get("title") or "")
+    return [*found, crumb(title)] if title else found
+
+
+def family(page: AdminPage) -> list[AdminPage]:
+    """Return the page, preceded by the first page of its section if it is a tab."""
+    above = [one for one in menu.declared_pages() if one.title == page.below]
+    return [*above, page]
+
+
+def list_url(opts: Any) -> str:
+    try:
+        return reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
+    except NoReverseMatch:
+        return ""
+
+
+def crumb(title: str, link: str = "") -> dict[str, str]:
+    return {"title": title, "link": link}

@@ -1,0 +1,1 @@
+"""The conversations of users and programs: questions, answers, and retention."""

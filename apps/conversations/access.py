@@ -1,0 +1,185 @@
+"""Access to a caller's conversations, and the caller of a run."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID, uuid5
+
+from django.contrib.auth import get_user_model
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext
+
+from apps import request_ids
+from apps.accounts import audit
+from apps.accounts.audit import AuditEvent
+from apps.accounts.buckets import of_person
+from apps.accounts.caller import Caller, ClientInfo, Credentials
+from apps.accounts.keys.holders import find_holder_of
+from apps.accounts.teams import may_work_in
+from apps.catalog.access import usable
+from apps.conversations.files.folder import folder_of
+from apps.conversations.models import Conversation
+from apps.errors import Gone, Missing, Refused
+from apps.live.models import Run
+
+NOT_FOUND = "conversation_not_found"
+PERSONS = UUID("5f3f0a52-6f0e-4d39-9a0b-6f1a5d0a7c11")
+"""The UUIDs of owners' streams belong to this namespace."""
+
+
+def person_stream(bucket: str) -> UUID:
+    """Return the ID of the stream on which processes notify each other of news for the owner of a
+    bucket.
+    """
+    return uuid5(PERSONS, bucket)
+
+
+OF_CLIENT = ("locale", "timezone", "surface", "address")
+"""A run stores these fields of the client's information."""
+
+
+def reference_of(caller: Caller) -> dict[str, Any]:
+    """Return the fields of the caller that a run stores in addition to the bucket. `caller_of_run`
+    reads them.
+    """
+    client = caller.client
+    told = {
+        "kind": caller.kind,
+        "user_id": caller.user_id,
+        "team": caller.team,
+        "locale": client.locale,
+        "timezone": client.timezone,
+        "surface": client.surface,
+        "request_id": request_ids.current(),
+    }
+    if caller.kind == "visitor":
+        told["address"] = client.address  # for rate limits, also while the run is waiting
+    return told
+
+
+def caller_of_run(run: Run) -> Caller:
+    """Return the caller on whose behalf the run acts.
+
+    Raises `Refused` if the account is closed, if the user has left the team, or if the key is no
+    longer valid.
+    """
+    folder, team = folder_of(run.stream), run.caller.get("team")
+    client = ClientInfo(**{name: run.caller[name] for name in OF_CLIENT if name in run.caller})
+    if run.caller["kind"] == "key":
+        holder = find_holder_of(run.bucket.removeprefix("key-"))
+        if holder is None:
+            raise Refused(
+                "no_key", gettext("The API key that sent the question is no longer valid.")
+            )
+        return holder.caller(run.bucket, client, Credentials(), folder)
+    number = run.caller["user_id"]
+    if number is not None:
+        user = get_user_model().objects.filter(pk=number, is_active=True).first()
+        if user is None:
+            raise Refused("no_account", gettext("The account that sent the question is closed."))
+        if not may_work_in(user, team):
+            raise Refused(
+                "no_team", gettext("The user who sent the question is no longer in the team.")
+            )
+    return Caller(run.bucket, run.caller["kind"], number, folder=folder, team=team, client=client)
+
+
+def own(caller: Caller) -> QuerySet[Conversation]:
+    """Return the conversations of a caller, without deleted ones."""
+    return Conversation.objects.kept().filter(owner=caller.bucket)
+
+
+def own_lasting(caller: Caller) -> QuerySet[Conversation]:
+    """Return the conversations of a caller for lists and searches, which omit temporary ones."""
+    return Conversation.objects.lasting().filter(owner=caller.bucket)
+
+
+def owned_by(user: int) -> Q:
+    """Return a filter for the rows of a user by `owner`: their own, and those in their teams."""
+    return of_person(user, "owner")
+
+
+def mark_read(conversation: UUID) -> None:
+    Conversation.objects.filter(pk=conversation, is_unread=True).update(is_unread=False)
+
+
+def under(slug: str) -> Q:
+    """Return a filter for the conversations of the application with this slug, which may be
+    deleted.
+    """
+    return Q(application__slug=slug) | Q(application=None, former_slug=slug)
+
+
+def find_conversation(caller: Caller, conversation: UUID, application: str) -> Conversation:
+    """Return a conversation of the caller. Raises `Refused` if it does not exist or belongs to
+    another user.
+    """
+    found = own(caller).filter(under(application), pk=conversation).first()
+    if found is None:
+        record_denial(caller, conversation, application)
+        raise Missing(NOT_FOUND, gettext("This conversation does not exist."))
+    return found
+
+
+def lock(conversation: Conversation) -> Conversation:
+    """Lock the conversation and return its current row. Concurrent changes of its path wait for the
+    transaction.
+    """
+    rows = Conversation.objects.select_for_update(of=("self",))
+    found = rows.filter(pk=conversation.pk).first()
+    if found is None:
+        raise Missing(NOT_FOUND, gettext("This conversation does not exist."))
+    return found
+
+
+def record_denial(caller: Caller, conversation: UUID, application: str) -> None:
+    """Record in the audit that a user requested another user's conversation."""
+    if Conversation.objects.filter(pk=conversation).exists():
+        denied = AuditEvent(
+            "access.denied", caller.bucket, caller.client.address, application, conversation
+        )
+        audit.record(denied)
+
+
+def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:
+    """Return a conversation that can be continued. Raises `Refused`, also if its application is
+    deleted.
+
+    The calling code must already know that the application is usable, or call `check_continuable`.
+    """
+    found = find_conversation(caller, conversation, application)
+    if found.application_id is None:
+        raise Gone("application_deleted", why_ended(caller, found))
+    return found
+
+
+def check_continuable(caller: Caller, conversation: UUID, application: str) -> None:
+    """Raise `Refused` if the caller can no longer use the conversation's application."""
+    found = find_open(caller, conversation, application)
+    if reason := why_ended(caller, found):
+        raise Gone("application_unavailable", reason)
+
+
+def continuable(caller: Caller, conversations: Iterable[Conversation]) -> set[int]:
+    """Return the IDs of those applications of the conversations that the caller can use."""
+    asked = {one.application_id for one in conversations if one.application_id is not None}
+    return set(usable(caller).filter(pk__in=asked).values_list("pk", flat=True)) if asked else set()
+
+
+def why_ended(caller: Caller, conversation: Conversation) -> str:
+    """Return why the conversation is read-only, or "" if its application can continue it."""
+    application = conversation.application
+    if application is None:
+        reason = gettext(
+            "“{former_title}” was deleted. You can read this conversation, download it and delete it, but not continue it."
+        )
+    elif application.archived_at is not None:
+        reason = gettext(
+            "“{former_title}” was archived. You can read this conversation, download it and delete it, but not continue it."
+        )
+    elif continuable(caller, [conversation]):
+        return ""
+    else:
+        reason = gettext(
+            "“{former_title}” is not available to you. You can read this conversation, download it and delete it, but not continue it."
+        )
+    return reason.format(former_title=conversation.application_title)

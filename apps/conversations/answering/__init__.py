@@ -1,0 +1,1 @@
+"""Writes answers in background runs, in any process."""

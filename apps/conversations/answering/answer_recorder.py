@@ -1,0 +1,32 @@
+"""Records the events of an answer for its viewers and for the stored answer."""
+
+from dataclasses import dataclass
+
+from apps.agent.events import StageClosed
+from apps.agent.meter import ModelCallReport
+from apps.conversations.outcome.transcript import Transcript
+from apps.insights.answer_figures import with_call
+from apps.live.events import CallCounted, StreamEvent
+from apps.live.journal.run_record import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRecorder:
+    """Writes the events of a run into its record and its transcript."""
+
+    record: RunRecord
+    transcript: Transcript
+
+    def count(self, report: ModelCallReport) -> None:
+        """Emit the updated cost of the answer after a model call. The journal passes it on to other
+        processes.
+        """
+        self.emit(CallCounted(with_call(self.transcript.figures, report)))
+
+    def emit(self, event: StreamEvent) -> None:
+        if self.record.log.is_over:
+            return  # the run did not stop in time, and its ending is already stored
+        if isinstance(event, StageClosed):
+            event = self.transcript.as_told(event)
+        self.transcript.take(event)
+        self.record.say(event)

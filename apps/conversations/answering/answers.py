@@ -1,0 +1,319 @@
+"""Answers: a run writes an answer whether or not anyone is viewing it, and stores it at its end."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.utils import translation
+
+from apps import request_ids
+from apps.accounts.caller import Caller
+from apps.accounts.languages import accepted_language, language_of_kept
+from apps.agent.events import Emit
+from apps.agent.ledger import InteractionRequest, Step
+from apps.agent.progress import Progress
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.conversations.access import person_stream
+from apps.conversations.answering.answer_recorder import AnswerRecorder
+from apps.conversations.answering.requests import meter_of, request_of
+from apps.conversations.answering.titles import begin_title
+from apps.conversations.answering.unattended import CappedMeter, Spending, Unattended
+from apps.conversations.ask import Ask
+from apps.conversations.asking import interruptions, queue
+from apps.conversations.asking.audit_events import event_of, question_events
+from apps.conversations.asking.chosen_models import answering
+from apps.conversations.asking.questions import StartedAnswer, begin_answer
+from apps.conversations.files.folder import folder_of
+from apps.conversations.mirror import mirror_aside
+from apps.conversations.models import QueuedMessage
+from apps.conversations.outcome.context_use import update_context
+from apps.conversations.outcome.endings import conclude
+from apps.conversations.outcome.summaries import write_ahead
+from apps.conversations.outcome.transcript import Transcript
+from apps.conversations.pinned_versions import find_for
+from apps.errors import QuickAppError, Refused
+from apps.insights.answer_figures import FiguresMeter
+from apps.live.doors import PAGE
+from apps.live.history.run_rows import usage_of_steps
+from apps.live.hub import Hub
+from apps.live.journal.commits import Ending
+from apps.live.journal.log import RunLog
+from apps.live.journal.notifications import announce_waiting, wake_viewers
+from apps.live.limits.rates import admit_request, rates_of, spend
+from apps.live.models import Run
+from apps.live.supervisor import RunOutcome, RunSupervisor
+from apps.runs.explanations import error_text
+from apps.runs.run import run_application
+from apps.workspace.local import read_only
+from apps.workspace.port import Workspace
+
+logger = logging.getLogger(__name__)
+
+OpenWorkspace = Callable[[Caller], Workspace]
+
+LATER = frozenset({"run_going", "too_many_runs", "not_queued"})
+"""After one of these refusals, a queued message is sent later or by another process."""
+
+
+async def ask(
+    hub: Hub,
+    caller: Caller,
+    application: ResolvedApplication,
+    open_workspace: OpenWorkspace,
+    sent: Ask,
+    door: str = PAGE,
+) -> StartedAnswer:
+    """Store a question and start its answer. Raises `Refused`."""
+
+    async def begin_and_start() -> StartedAnswer:
+        sender = caller.at(timezone=sent.timezone, surface=sent.surface)
+        begun = await take_place(
+            hub,
+            open_workspace,
+            application,
+            sender,
+            partial(begin_answer, caller, application, sent, door=door),
+        )
+        is_first = sent.conversation is None
+        hub.summaries.keep_audit(*question_events(begun, caller, is_first=is_first))
+        return begun
+
+    # Once the question is stored, its answer starts even if the page has disconnected.
+    return await asyncio.shield(hub.hold(begin_and_start()))
+
+
+async def take_place(
+    hub: Hub,
+    open_workspace: OpenWorkspace,
+    application: ResolvedApplication,
+    caller: Caller,
+    begin: Callable[[str], StartedAnswer],
+) -> StartedAnswer:
+    """Start an answer in this process, or queue it for any process if this one has no free slot."""
+    with hub.places.reserved(1) as room:
+        begun: StartedAnswer = await database_sync_to_async(begin)(hub.name if room else "")
+        # Files that the answer creates are stored next to the uploads and deleted with them.
+        asking = replace(caller, folder=folder_of(begun.conversation.pk))
+        start(hub, begun, application, open_workspace, asking)
+    if begun.run.status == Run.Status.QUEUED:
+        hub.hold(tell_of_queued(hub, begun.run))
+    return begun
+
+
+async def tell_of_queued(hub: Hub, run: Run) -> None:
+    """Show a queued run to its viewers, and notify all processes, one of which may have a free
+    slot.
+    """
+    hub.has_queue = True
+    hub.awaited.set()
+    await wake_viewers(hub.streams, run.stream)
+    await wake_viewers(hub.streams, person_stream(run.bucket))
+    await announce_waiting()
+
+
+async def ask_or_queue(
+    hub: Hub,
+    caller: Caller,
+    application: ResolvedApplication,
+    open_workspace: OpenWorkspace,
+    sent: Ask,
+) -> StartedAnswer | QueuedMessage:
+    """Store a question and start its answer, or queue the question if `sent` says so. Raises
+    `Refused` and `RateLimitReached`.
+    """
+    rates = rates_of(caller, application)
+    if rates and not await database_sync_to_async(queue.was_taken)(caller, sent.id):
+        await admit_request(rates)
+    conversation = sent.conversation
+    # A question on another branch refers to the currently shown path, so it cannot wait for more
+    # answers.
+    if sent.while_running == "refuse" or conversation is None or sent.is_branching:
+        return await ask(hub, caller, application, open_workspace, sent)
+    if not await database_sync_to_async(queue.has_to_wait)(conversation, sent.id):
+        try:
+            return await ask(hub, caller, application, open_workspace, sent)
+        except Refused as error:
+            if error.code != "run_going":
+                raise
+    queued: QueuedMessage = await database_sync_to_async(queue.add)(caller, application.slug, sent)
+    if sent.while_running == "stop":
+        await interruptions.interrupt(hub, conversation)
+    # The answer may have ended in the meantime.
+    await ask_next(hub, open_workspace, conversation)
+    await wake_viewers(hub.streams, person_stream(caller.bucket))
+    return queued
+
+
+async def ask_next(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:
+    """Send the next queued message of a conversation, unless an answer is being written."""
+    # If this process cannot, another one does, or the sweeper after the read-only mode.
+    if not hub.is_closing and not await read_only.is_on_async():
+        # Once the question is stored, its answer starts even if the cause of this call has
+        # disconnected.
+        await asyncio.shield(hub.hold(ask_due(hub, open_workspace, conversation)))
+
+
+async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:
+    row: QueuedMessage | None = await database_sync_to_async(queue.next_of)(conversation)
+    if row is None:
+        return
+    try:
+        caller: Caller = await database_sync_to_async(queue.caller_of)(row)
+        application = await find_for(row.conversation.application_slug, caller, conversation)
+        begin_queued = partial(queue.begin, caller, application, row.pk)
+        begun = await take_place(hub, open_workspace, application, caller, begin_queued)
+        hub.summaries.keep_audit(*question_events(begun, caller))
+    except QuickAppError as error:
+        if error.code not in LATER:
+            with translation.override(language_of_kept(row.caller)):
+                problem = error_text(error)
+            await database_sync_to_async(queue.hold_refused)(row, problem)
+            await wake_viewers(hub.streams, person_stream(row.conversation.owner))
+
+
+async def ask_all_due(open_workspace: OpenWorkspace, hub: Hub) -> None:
+    """Send the due messages whose process has died."""
+    for conversation in await database_sync_to_async(queue.due_conversations)():
+        await ask_next(hub, open_workspace, conversation)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierOutput:
+    """Contains the texts, tool calls and questions of a run before another process took it over."""
+
+    transcript: Transcript = field(default_factory=Transcript)
+    steps: Sequence[Step] = ()
+    interactions: Sequence[InteractionRequest] = ()
+
+
+def start(
+    hub: Hub,
+    begun: StartedAnswer,
+    application: ResolvedApplication,
+    open_workspace: OpenWorkspace,
+    caller: Caller,
+    past: EarlierOutput | None = None,
+) -> None:
+    """Start the answer in this process, unless it has already started or is queued."""
+    if begun.log is not None:
+        RunningAnswer(
+            hub, begun, begun.log, application, open_workspace, caller, past or EarlierOutput()
+        ).start()
+
+
+class RunningAnswer:
+    """Represents an answer that is written by a task of this process, even without viewers.
+
+    Afterwards, the next queued message is sent.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        begun: StartedAnswer,
+        log: RunLog,
+        application: ResolvedApplication,
+        open_workspace: OpenWorkspace,
+        caller: Caller,
+        past: EarlierOutput,
+    ) -> None:
+        self.hub = hub
+        self.begun = begun
+        self.application = application
+        self.open_workspace = open_workspace
+        self.caller = replace(caller, is_remembered=begun.conversation.has_memory)
+        self.person = person_stream(begun.run.bucket)
+        self.transcript = past.transcript
+        features = application.manifest.features
+        told = None if features is None else features.answer_figures
+        self.transcript.note_application(application.number, told)
+        self.progress = Progress()
+        self.is_over = False
+        """False while the run only waits."""
+        before = (past.steps, past.interactions, begun.consents)
+        self.supervisor = RunSupervisor(hub, log, self.end, *before)
+        recorder = AnswerRecorder(self.supervisor.record, self.transcript)
+        self.emit: Emit = recorder.emit
+        self.meter = meter_of(hub, begun.run, caller)
+        self.progress.meter = FiguresMeter(self.meter, recorder.count)
+        unattended = Unattended.read(begun.run.unattended)
+        if unattended is not None:
+            self.limit(unattended, past.steps)
+        self.request = request_of(begun, application, self.caller)
+        self.workspace = open_workspace(self.caller)
+
+    def limit(self, unattended: Unattended, before: Sequence[Step]) -> None:
+        """Apply the limits of a run that no user is watching."""
+        spending = Spending(unattended, self.transcript, usage_of_steps(before))
+        self.progress.meter = CappedMeter(self.progress.meter, spending)
+        self.supervisor.ledger.patient = unattended.patient
+        self.emit = unattended.emitting(self.emit)
+
+    def start(self) -> None:
+        # Texts for models are English, whatever the language of the user's pages.
+        with (
+            translation.override(settings.LANGUAGE_CODE),
+            request_ids.use_request_id(self.begun.run.request_id),
+        ):
+            stored = self.supervisor.start(self.write())
+            self.hub.hold(wake_viewers(self.hub.streams, self.person))
+            begin_title(
+                self.hub, self.begun, self.application, self.workspace, self.caller, self.meter
+            )
+            self.hub.hold(self.follow_up(stored))
+
+    async def write(self) -> str | None:
+        """Write the answer and return its finish reason."""
+        with translation.override(
+            accepted_language(self.caller.client.locale)
+        ):  # the events that are emitted here
+            chosen = await answering(self.application, self.begun.model, self.workspace, self.emit)
+        asked = (chosen, self.request, self.workspace, self.caller)
+        try:
+            return (
+                await run_application(*asked, self.emit, self.supervisor.ledger, self.progress)
+            ).reason
+        finally:
+            spend(rates_of(self.caller, self.application), self.progress.usage)
+
+    def end(self, outcome: RunOutcome) -> Ending:
+        self.is_over = True
+        return conclude(self.begun.run, self.transcript, self.progress, outcome)
+
+    async def follow_up(self, stored: asyncio.Task[None]) -> None:
+        """Do the work that follows the answer, once it is stored."""
+        await asyncio.wait([stored])
+        row = self.begun.run
+        if self.is_over:
+            event = event_of("message.received", self.begun, self.caller)
+            self.hub.summaries.keep_audit(event)
+        is_ours = self.begun.request is None  # no summary replaces the messages that a client sends
+        if self.transcript.finish_reason and is_ours and not self.hub.is_closing:
+            await summarise_ahead(row, self.progress)
+        await ask_following(self.hub, self.open_workspace, row.stream)
+        await wake_viewers(self.hub.streams, self.person)
+        await mirror_aside(row.stream)
+
+
+async def summarise_ahead(row: Run, progress: Progress) -> None:
+    """Write the summary that the next question may need, and report the resulting context use.
+
+    If it fails, the next question is sent without it.
+    """
+    try:
+        if await write_ahead(row.stream, progress):
+            await database_sync_to_async(update_context)(row, progress)
+    except Exception:
+        logger.exception("Could not write the summary after run %s", row.pk)
+
+
+async def ask_following(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:
+    try:
+        await ask_next(hub, open_workspace, conversation)
+    except Exception:
+        logger.exception("Could not send the next queued message; the sweeper will retry")

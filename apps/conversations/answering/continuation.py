@@ -1,0 +1,134 @@
+"""Resumes runs whose process has died or which waited for a user, in this process."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from channels.db import database_sync_to_async
+
+from apps import request_ids
+from apps.accounts.caller import Caller
+from apps.agent.events import TurnRestarted
+from apps.catalog.access import usable
+from apps.catalog.resolved_application import ResolvedApplication, prepare_version
+from apps.conversations.access import caller_of_run
+from apps.conversations.answering.answers import EarlierOutput, OpenWorkspace, ask_all_due, start
+from apps.conversations.asking.folder_content import content_for
+from apps.conversations.asking.handovers import of_application
+from apps.conversations.asking.questions import StartedAnswer
+from apps.conversations.asking.queue import due_messages
+from apps.conversations.branches import path
+from apps.conversations.client_requests import read_request
+from apps.conversations.models import Conversation, Message
+from apps.conversations.outcome.endings import end_lost, end_row, gather_transcript
+from apps.conversations.outcome.transcript import Transcript
+from apps.errors import ApplicationNotFound
+from apps.insights.prices import PRICES
+from apps.live.consents import read_consents
+from apps.live.elicitations import end_lost_questions
+from apps.live.events import Continued, StatusChanged, StreamEvent
+from apps.live.hub import Hub
+from apps.live.journal import journal
+from apps.live.journal.log import RunLog
+from apps.live.models import Run
+from apps.live.process.sweeper import Sweeper
+from apps.live.step_ledger import read_interactions, read_steps
+from apps.live.supervisor import RunOutcome
+from apps.runs.workspaces import open_workspace
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOverRun:
+    """Contains a run that was taken over, and the state from which it resumes."""
+
+    begun: StartedAnswer
+    application: ResolvedApplication
+    caller: Caller
+    past: EarlierOutput
+
+
+def sweeper(hub: Hub, workspaces: OpenWorkspace = open_workspace) -> Sweeper:
+    return Sweeper(
+        hub, partial(go_on, workspaces), end_lost, partial(ask_all_due, workspaces), due_messages
+    )
+
+
+async def go_on(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
+    """Resume a run that this process now holds. If that fails, end it as failed."""
+    with request_ids.use_request_id(run.request_id):
+        await resume(workspaces, hub, run)
+
+
+async def resume(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
+    try:
+        taken: TakenOverRun = await database_sync_to_async(take_up)(run)
+    except Exception as error:  # noqa: BLE001 - its viewers are told, and the log
+        logger.warning("Run %s cannot continue: %s", run.pk, error)
+        held = Run.objects.filter(holder=run.holder, status__in=Run.GOING)
+        outcome = RunOutcome(Run.Status.FAILED, error)
+        await database_sync_to_async(end_row)(run, held, outcome)
+        return
+    logger.info("Run %s resumes in this process", run.pk)
+    start(hub, taken.begun, taken.application, workspaces, taken.caller, taken.past)
+
+
+def take_up(run: Run) -> TakenOverRun:
+    """Read the state of the run, and notify its viewers that it resumes.
+
+    Raises `ApplicationBroken`, and `ApplicationNotFound` if the caller can no longer use the
+    application.
+    """
+    PRICES.refresh()
+    conversation = Conversation.objects.get(pk=run.stream)
+    caller = caller_of_run(run)
+    application = kept_application(run, conversation, caller)
+    transcript = gather_transcript(run)
+    past = EarlierOutput(transcript, read_steps(run), read_interactions(run))
+    events: Sequence[StreamEvent] = (
+        *transcript.close_stages(),
+        *end_lost_questions(run),
+        *((Continued(),) if is_interrupted(transcript) else ()),
+        StatusChanged(run.status),
+        # If nothing is recorded, the run starts over. Otherwise it reports the stored output.
+        *((TurnRestarted(),) if transcript.has_begun and not past.steps else ()),
+    )
+    before = journal.add(run.stream, run.pk, events, gap=journal.GAP)
+    for event in events:
+        transcript.take(event)
+    log = RunLog(run.stream, run.pk, before + 1, events)
+    question = Message.objects.get(run=run, role=Message.Role.USER)
+    messages = path(conversation, question.pk)
+    slug = (question.place or {}).get("slug", "")
+    place = application.predefined.places.get(slug)  # the place may have been removed
+    begun = StartedAnswer(
+        conversation,
+        run,
+        tuple(of_application(conversation, messages, application)),
+        log,
+        read_consents(run),
+        place=place,
+        folder=content_for(conversation, application.manifest.input_attachment_types),
+        request=read_request(run, application),
+    )
+    return TakenOverRun(begun, application, caller, past)
+
+
+def is_interrupted(transcript: Transcript) -> bool:
+    """Return True if the run had begun and was not waiting for a user."""
+    return transcript.has_begun and transcript.status != Run.Status.WAITING
+
+
+def kept_application(run: Run, conversation: Conversation, caller: Caller) -> ResolvedApplication:
+    """Return the application as it was when the run began. Raises an error if the caller can no
+    longer use it.
+    """
+    row = usable(caller).filter(conversations=conversation).first()
+    if row is None:
+        raise ApplicationNotFound(run.application)
+    PRICES.refresh()  # this process may not have answered a question yet
+    if run.manifest is not None:
+        row.manifest = run.manifest.document
+    return prepare_version(row, run.application_number or row.live_number)

@@ -1,0 +1,102 @@
+"""Inputs of an answer's run: its meter, its request, and the search of earlier messages."""
+
+from collections.abc import Sequence
+from functools import partial
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.urls import reverse
+
+from apps.accounts.caller import Caller
+from apps.accounts.preferences import own_instructions
+from apps.capabilities.chat_context import ChatContext, FoundConversation, SearchConversations
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.conversations.access import own_lasting, reference_of
+from apps.conversations.asking.questions import StartedAnswer
+from apps.conversations.keeping.search import search_in
+from apps.conversations.outcome.context_use import newest_correction
+from apps.conversations.outcome.summaries import ConversationSummaries
+from apps.conversations.spoken import spoken_text
+from apps.insights.meter import RunMeter
+from apps.live.hub import Hub
+from apps.live.models import Run
+from apps.runs.requests import RunRequest
+from apps.schedules.user_schedules import Owner, UserSchedules
+
+
+def meter_of(hub: Hub, row: Run, caller: Caller) -> RunMeter:
+    return RunMeter(
+        hub.summaries.keep,
+        *(row.door, row.bucket, row.pk, row.stream),
+        budgets=hub.budgets,
+        time_zone=caller.client.timezone,
+        team=caller.team,
+        keep_request=None if settings.MODEL_REQUESTS == "none" else hub.summaries.keep_request,
+    )
+
+
+def request_of(
+    begun: StartedAnswer, application: ResolvedApplication, caller: Caller
+) -> RunRequest:
+    if begun.request is not None:
+        return begun.request
+    return RunRequest(
+        begun.folder.attached_to([spoken_text(message) for message in begun.messages]),
+        place=begun.place,
+        chat=ChatContext(
+            search_conversations=earlier_conversations(caller, application, begun.run.stream),
+            schedules=desk_of(begun, application, caller),
+            summaries=ConversationSummaries(begun.run.stream, begun.messages),
+            correction=newest_correction(begun.messages),
+            effort=begun.conversation.reasoning_effort or "",
+            own_instructions=partial(own_instructions, caller.user_id) if caller.user_id else None,
+            folder_instructions=begun.folder.instructions,
+        ),
+    )
+
+
+def desk_of(
+    begun: StartedAnswer, application: ResolvedApplication, caller: Caller
+) -> UserSchedules | None:
+    """Return the schedules that the model may set.
+
+    Return None without an account to run them, and for a key that another user created.
+    """
+    if caller.person is None or caller.kind not in ("user", "key"):
+        return None
+    if begun.conversation.temporary_until is not None:
+        return None  # a temporary conversation is erased before the schedule is due
+    kept = caller.at(surface="")
+    owner = Owner(caller.bucket, caller.person, caller.team, reference_of(kept))
+    row = begun.conversation
+    # The live version replaces a version that was withdrawn.
+    version = application.number if row.pinned_version == application.number else None
+    return UserSchedules(owner, application.id, row.pk, caller.client.timezone, version)
+
+
+def earlier_conversations(
+    caller: Caller, application: ResolvedApplication, current: UUID
+) -> SearchConversations | None:
+    """Return a search without the `current` conversation, or None for a caller without an account."""
+    if caller.kind != "user":
+        return None
+    find: SearchConversations = database_sync_to_async(
+        partial(find_earlier, caller, application, current)
+    )
+    return find
+
+
+def find_earlier(
+    caller: Caller, application: ResolvedApplication, current: UUID, query: str, most: int
+) -> Sequence[FoundConversation]:
+    mine = own_lasting(caller).filter(application=application.id).exclude(pk=current)
+    return [
+        FoundConversation(
+            hit.title,
+            reverse("conversation", args=(application.slug, hit.id)),
+            hit.updated_at,
+            hit.excerpt,
+        )
+        for hit in search_in(mine, query, most)
+    ]

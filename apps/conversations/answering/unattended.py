@@ -1,0 +1,131 @@
+"""Limits of runs without a user: their own budget, and other times to answer questions."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from time import time
+from typing import Any, Self
+
+import msgspec
+from django.utils.translation import gettext_noop
+
+from apps.agent.events import Emit, Event, InteractionRequested, ModelUsage
+from apps.agent.ledger import InteractionKind, InteractionRequest
+from apps.agent.meter import Meter, ModelCallReport, Reservation, SentRequest, ToolCallReport
+from apps.agent.model import ModelRequest
+from apps.conversations.outcome.transcript import Transcript
+from apps.errors import BudgetSpent
+
+LIMITED: frozenset[InteractionKind] = frozenset({"approval", "question", "sign_in"})
+"""These questions have a default time to answer that assumes that a user is present."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unattended:
+    """Contains the options of a run that no user started. `seconds` is the time to answer a
+    question, or None for no limit.
+    """
+
+    seconds: float | None = None
+    tokens: int | None = None
+    money: Decimal | None = None
+    currency: str = ""
+
+    @classmethod
+    def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
+        """Parse `Run.unattended`. Return None for the run of a user's question."""
+        if kept is None:
+            return None
+        budget = kept.get("budget") or {}
+        money = budget.get("money")
+        return cls(
+            kept["seconds"],
+            budget.get("tokens"),
+            None if money is None else Decimal(money),
+            budget.get("currency", ""),
+        )
+
+    def patient(self, asked: InteractionRequest) -> InteractionRequest:
+        """Return the question with the schedule's time to answer."""
+        return replace(asked, seconds=self.seconds) if asked.kind in LIMITED else asked
+
+    def emitting(self, emit: Emit) -> Emit:
+        """Return an `emit` that reports the changed time to pages as well."""
+
+        def emit_patiently(event: Event) -> None:
+            if isinstance(event, InteractionRequested):
+                asked = self.patient(event.interaction)
+                due = None if asked.seconds is None else time() + asked.seconds
+                event = InteractionRequested(asked, due)
+            emit(event)
+
+        return emit_patiently
+
+
+class Spending:
+    """Tracks the spending of one run against its own budget, including spending in other processes."""
+
+    def __init__(
+        self, limits: Unattended, transcript: Transcript, usage: Iterable[ModelUsage] = ()
+    ) -> None:
+        self.limits = limits
+        self.transcript = transcript
+        """Contains the costs of the calls that the journal stores."""
+        self.tokens = tokens_of(usage)
+
+    def check(self) -> None:
+        """Raise `BudgetSpent` if the run's budget is used up."""
+        most = self.limits.tokens
+        if most is not None and self.tokens >= most:
+            raise BudgetSpent(
+                gettext_noop(
+                    "This run has used its budget: {tokens} of {most} tokens. It ends here. You "
+                    "can set a larger budget under “Scheduled”."
+                ),
+                tokens=self.tokens,
+                most=most,
+            )
+        money, currency = self.limits.money, self.limits.currency
+        spent = self.transcript.figures.costs.get(currency, Decimal())
+        if money is not None and spent >= money:
+            raise BudgetSpent(
+                gettext_noop(
+                    "This run has used its budget: {spent} of {money} {currency}. It ends here. "
+                    "You can set a larger budget under “Scheduled”."
+                ),
+                spent=f"{spent:f}",
+                money=f"{money:f}",
+                currency=currency,
+            )
+
+
+def tokens_of(usage: Iterable[ModelUsage]) -> int:
+    return sum(one.input + one.output for one in usage)
+
+
+class CappedMeter(msgspec.Struct):
+    """Stops model calls when the run's own budget is used up."""
+
+    meter: Meter
+    spending: Spending
+
+    @property
+    def keeps_requests(self) -> bool:
+        return self.meter.keeps_requests
+
+    def request_sent(self, request: SentRequest) -> None:
+        self.meter.request_sent(request)
+
+    async def admit(self, deployment: str, request: ModelRequest) -> Reservation | None:
+        self.spending.check()
+        return await self.meter.admit(deployment, request)
+
+    def model_called(self, report: ModelCallReport) -> None:
+        self.spending.tokens += tokens_of(report.usage)
+        self.meter.model_called(report)
+
+    def tool_called(self, report: ToolCallReport) -> None:
+        self.meter.tool_called(report)
+
+    def inside(self, application: str, version: int) -> "CappedMeter":
+        return CappedMeter(self.meter.inside(application, version), self.spending)

@@ -1,0 +1,56 @@
+from django.apps import AppConfig
+from django.db.models.signals import post_delete, post_save, pre_delete, pre_save
+
+from apps.chores import Chore, Interval
+
+
+class ConversationsConfig(AppConfig):
+    name = "apps.conversations"
+    verbose_name = "Conversations"
+    chores = (
+        Chore(
+            "Erase deleted conversations",
+            "apps.conversations.keeping.arrangement.erase_deleted",
+            Interval.TEN_MINUTES,
+        ),
+        Chore(
+            "Erase temporary conversations",
+            "apps.conversations.keeping.arrangement.erase_temporary",
+            Interval.TEN_MINUTES,
+        ),
+        Chore(
+            "Erase untouched conversations",
+            "apps.conversations.keeping.retention.erase_untouched",
+        ),
+        Chore("Delete files of unsent questions", "apps.conversations.files.unsent.delete"),
+        Chore(
+            "Delete requests of clients after their answers",
+            "apps.conversations.client_requests.delete_answered",
+        ),
+    )
+
+    def ready(self) -> None:
+        # Models can be imported once all apps are registered.
+        from apps.catalog.actions import publish
+        from apps.catalog.models import Application
+        from apps.conversations.keeping import deletion
+        from apps.conversations.models import Conversation
+        from apps.conversations.pinned_versions import keep_version
+
+        publish.keepers.connect(keep_version)
+        post_delete.connect(
+            deletion.delete_belongings,
+            sender=Conversation,
+            dispatch_uid="conversations.delete_belongings",
+        )
+        pre_delete.connect(
+            deletion.keep_former_name,
+            sender=Application,
+            dispatch_uid="conversations.keep_former_name",
+        )
+        pre_save.connect(
+            deletion.follow_slug, sender=Application, dispatch_uid="conversations.follow_slug"
+        )
+        post_save.connect(
+            deletion.reconnect, sender=Application, dispatch_uid="conversations.reconnect"
+        )

@@ -1,0 +1,76 @@
+"""The parts of a question, for all doors."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from apps.accounts.caller import Surface
+from apps.datetimes import zone_names
+from apps.manifest.narrative import LONGEST_NARRATIVE
+
+LONGEST_PLACE = 100
+LONGEST_SLUG = 50
+LONGEST_DEPLOYMENT = 100
+MOST_ATTACHMENTS = 20
+"""One question can have up to this many files."""
+STORABLE = r"^[^\x00]*$"
+"""Matches text without NUL, which PostgreSQL cannot store."""
+Effort = Annotated[str, Field(max_length=20, pattern=r"^[a-z]*$")]
+
+
+class SentFile(BaseModel):
+    """An attached file. `url` is the path of a file that was uploaded, `files/…`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: str = Field(max_length=2000)
+
+
+class Ask(BaseModel):
+    """A question. The page chooses `id`, which identifies a frame that is sent again.
+
+    A new conversation (`conversation` is None) gets the id `begin`, under which its files were
+    uploaded. `timezone` is the browser's, such as Europe/Riga, or "" if unknown. `surface` is
+    `page` if scripts of the page run its tools. `while_running` decides whether the question is
+    refused, queued, or replaces the running answer. `memory` decides whether a new conversation can
+    use the user's memories. A `temporary` conversation never can, and is erased soon. `place` is
+    the slug of the user's place, and `narrative` describes the content of their screen.
+    `application` is the same as in `open`. `deployment` is the answering model, one of the
+    application's choices: for a new conversation, or with `again` for this answer.
+
+    Three ids of messages create or continue another branch. Such questions are never queued.
+    `again` is a question that is answered again, unchanged. `edits` is a question that this one
+    replaces on a new branch. `continues` is the last answer, which reached the length limit. With
+    `again` and `continues`, all other content of the message is ignored.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: UUID
+    text: str
+    conversation: UUID | None = None
+    begin: UUID | None = None
+    attachments: tuple[SentFile, ...] = Field(default=(), max_length=MOST_ATTACHMENTS)
+    timezone: str = ""
+    surface: Surface = ""
+    while_running: Literal["refuse", "queue", "stop"] = "refuse"
+    memory: bool = True
+    temporary: bool = False
+    effort: Effort = ""
+    deployment: str = Field(default="", max_length=LONGEST_DEPLOYMENT, pattern=STORABLE)
+    place: str = Field(default="", max_length=LONGEST_PLACE)
+    narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
+    application: str = Field(default="", max_length=LONGEST_SLUG)
+    again: UUID | None = None
+    edits: UUID | None = None
+    continues: UUID | None = None
+
+    @property
+    def is_branching(self) -> bool:
+        return any((self.again, self.edits, self.continues))
+
+    @field_validator("timezone")
+    @classmethod
+    def without_unknown(cls, name: str) -> str:
+        return name if name in zone_names() else ""

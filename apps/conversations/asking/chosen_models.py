@@ -1,0 +1,158 @@
+"""The user's choice of a model for a conversation, or for one more answer to a question."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.utils.translation import gettext
+
+from apps.agent.events import Emit, Noticed
+from apps.capabilities.registry import prepare
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.conversations.ask import Ask
+from apps.conversations.models import Conversation
+from apps.errors import DeploymentNotFound, QuickAppError, Refused
+from apps.insights.prices import PRICES
+from apps.manifest.manifest import Manifest
+from apps.workspace.port import Workspace
+
+NOTICE = "other-model"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """Describes the chosen model. `deployment_id` answers; "" is the application's own model.
+
+    `withdrawn` is an earlier choice that is no longer offered, or "".
+    """
+
+    deployment_id: str = ""
+    withdrawn: str = ""
+
+
+OWN = ModelChoice()
+
+
+def choice_of(
+    application: ResolvedApplication, ask: Ask, conversation: Conversation
+) -> ModelChoice:
+    """Return the chosen model. Raises `Refused` for a model that is not offered."""
+    if ask.deployment:
+        check_question(ask)
+        check_offered(application, ask.deployment)
+        return ModelChoice(ask.deployment)
+    kept = conversation.deployment or ""
+    if not kept or kept in offered_models(application):
+        return ModelChoice(kept)
+    return ModelChoice(withdrawn=kept)
+
+
+def check_question(ask: Ask) -> None:
+    """Raise `Refused` if no model can be chosen with this question."""
+    if ask.conversation is not None and ask.again is None:
+        raise Refused(
+            "bad_frame",
+            "deployment: send it only with a new conversation or with `again`; otherwise set "
+            "it for the conversation.",
+        )
+
+
+def check_offered(application: ResolvedApplication, deployment_id: str) -> None:
+    """Raise `Refused` if the model is not offered."""
+    offered = offered_models(application)
+    if deployment_id in offered:
+        return
+    if not offered:
+        raise Refused("bad_frame", "deployment: omit it; the model of this application is fixed.")
+    raise Refused("bad_frame", f"deployment: use one of {', '.join(offered)}.")
+
+
+def recorded_with(application: ResolvedApplication, choice: ModelChoice) -> ResolvedApplication:
+    """Return the application as a run stores it. A process that resumes the run finds the chosen
+    model in the manifest.
+    """
+    if choice.deployment_id in ("", application.deployment_id):
+        return application
+    document = document_with(application.document, choice.deployment_id)
+    return replace(application, document=document)
+
+
+async def answering(
+    application: ResolvedApplication, choice: ModelChoice, workspace: Workspace, emit: Emit
+) -> ResolvedApplication:
+    """Return the application with the answering model. If the chosen model is no longer available,
+    notify the user.
+    """
+    gone, wanted = choice.withdrawn, choice.deployment_id
+    if wanted:
+        try:
+            await workspace.facts(wanted)
+        except DeploymentNotFound:
+            gone, wanted = wanted, ""
+    if gone:
+        emit(Noticed(NOTICE, notice_of(gone, application)))
+    return with_model(application, wanted)
+
+
+def notice_of(gone: str, application: ResolvedApplication) -> str:
+    title, own = PRICES.service(gone).title, PRICES.service(application.deployment_id).title
+    return gettext(
+        "You chose {title}, but it is no longer available here. {own} answers instead."
+    ).format(title=title, own=own)
+
+
+async def titled_models(
+    application: ResolvedApplication | None, workspace: Workspace
+) -> Sequence[dict[str, str]]:
+    """Return the models that users can choose by `id` and `title`, the application's own first; []
+    without a choice.
+    """
+    found = []
+    for one in () if application is None else offered_models(application):
+        try:
+            info = await workspace.facts(one)
+        except QuickAppError:  # it was withdrawn, or its service is unavailable
+            continue
+        found.append({"id": one, "title": info.display_name or one})
+    return found if len(found) > 1 else []
+
+
+def offered_models(application: ResolvedApplication) -> tuple[str, ...]:
+    """Return the IDs of the deployments that users can choose, the application's own first; ()
+    without a choice.
+    """
+    own, others = application.deployment_id, application.manifest.orchestrator.choices
+    found = tuple(dict.fromkeys((own, *others)))
+    return found if len(found) > 1 else ()
+
+
+def with_model(application: ResolvedApplication, deployment_id: str) -> ResolvedApplication:
+    """Return the application with another model. Its capabilities are prepared again, because some
+    depend on the model's abilities.
+    """
+    if deployment_id in ("", application.deployment_id):
+        return application
+    manifest = manifest_with(application.manifest, deployment_id)
+    issues = application.prepared.issues
+    return replace(
+        application,
+        manifest=manifest,
+        prepared=replace(prepare(manifest), issues=issues),
+        document=document_with(application.document, deployment_id),
+    )
+
+
+def manifest_with(manifest: Manifest, deployment_id: str) -> Manifest:
+    orchestrator = manifest.orchestrator
+    other = orchestrator.deployment.model_copy(update={"deployment_id": deployment_id})
+    changed = orchestrator.model_copy(update={"deployment": other})
+    return manifest.model_copy(update={"orchestrator": changed})
+
+
+def document_with(document: Mapping[str, Any], deployment_id: str) -> dict[str, Any]:
+    """Return the manifest as written, with another model. An old `name` is replaced with
+    `deployment_id`.
+    """
+    orchestrator = document.get("orchestrator") or {}
+    deployment = {**(orchestrator.get("deployment") or {}), "deployment_id": deployment_id}
+    return {**document, "orchestrator": {**orchestrator, "deployment": deployment}}

@@ -1,0 +1,171 @@
+"""Questions of clients that send their own conversation, such as those of the Responses API.
+
+The stored messages are those that the page shows. The run reads the client's request instead.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.accounts.caller import Caller
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.conversations.access import lock, own, reference_of
+from apps.conversations.ask import Ask
+from apps.conversations.asking.question_position import AskedPlace, branching
+from apps.conversations.asking.questions import (
+    NewQuestion,
+    StartedAnswer,
+    create,
+    keep_manifest,
+    question_added,
+    store_question,
+)
+from apps.conversations.client_requests import store_request
+from apps.conversations.mirror import mirror
+from apps.conversations.models import Conversation, Message, question_title
+from apps.conversations.outcome.endings import answer_stored
+from apps.conversations.outcome.transcript import Transcript
+from apps.insights.budgets.budget_usage import check_start
+from apps.insights.prices import PRICES
+from apps.live import leases
+from apps.live.events import StatusChanged, storable_value
+from apps.live.journal import journal
+from apps.live.limits import queue
+from apps.live.limits.rates import counted_name
+from apps.live.models import Run
+from apps.runs.requests import RunRequest
+
+UNTITLED = "Request"
+"""A conversation whose first question has no text gets this title."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientQuestion:
+    """Represents a client's question.
+
+    The page shows `text` and `attachments` of the request. `after` is the run of the answer that
+    the question follows. `begin` is the ID of a new conversation.
+    """
+
+    caller: Caller
+    application: ResolvedApplication
+    door: str
+    request: RunRequest
+    text: str
+    attachments: Sequence[dict[str, str]] = ()
+    after: UUID | None = None
+    begin: UUID = field(default_factory=uuid4)
+    run: UUID = field(default_factory=uuid4)
+
+
+def begin_client_answer(question: ClientQuestion, holder: str) -> StartedAnswer:
+    """Store the question and a run that answers it, in the current transaction.
+
+    Raises `BudgetSpent` and `Refused`.
+    """
+    check_start(question.caller, question.door, question.application.slug, "")
+    PRICES.refresh()
+    conversation, place = find_place(question)
+    run = run_of(question, conversation)
+    queue.admit(run, holder)
+    asked = NewQuestion(
+        question.caller,
+        question.application,
+        Ask(id=question.run, text=question.text),
+        storable_value(question.text),
+        holder,
+    )
+    begun = store_question(
+        conversation, run, asked, place, storable_value([*question.attachments]), None
+    )
+    store_request(run, question.request)
+    return replace(begun, request=question.request)
+
+
+def store_client_answer(
+    question: ClientQuestion, transcript: Transcript, started_at: datetime
+) -> StartedAnswer:
+    """Store a question with its complete answer, in the current transaction."""
+    conversation, place = find_place(question)
+    now = timezone.now()
+    run = run_of(question, conversation)
+    run.status, run.started_at, run.finished_at = Run.Status.DONE, started_at, now
+    run.save(force_insert=True)
+    asked = Message.objects.create(
+        conversation=conversation,
+        run=run,
+        role=Message.Role.USER,
+        text=storable_value(question.text),
+        attachments=storable_value([*question.attachments]),
+        parent_id=place.parent,
+        created_at=started_at,
+    )
+    answer = Message.objects.create(
+        conversation=conversation,
+        run=run,
+        role=Message.Role.ASSISTANT,
+        text=transcript.text,
+        attachments=transcript.attachments,
+        state=transcript.state,
+        finish_reason=(transcript.finish_reason or "stop")[:50],
+        parent=asked,
+    )
+    events = question_added(asked), answer_stored(answer), StatusChanged(run.status)
+    journal.add(conversation.pk, run.pk, events)
+    changes = {"leaf": answer, "updated_at": now, "is_unread": True}
+    Conversation.objects.filter(pk=conversation.pk).update(**changes)
+    transaction.on_commit(partial(mirror, conversation.pk))
+    return StartedAnswer(conversation, run, is_new=True)
+
+
+def run_of(question: ClientQuestion, conversation: Conversation) -> Run:
+    caller, application = question.caller, question.application
+    return Run(
+        id=question.run,
+        stream=conversation.pk,
+        request=question.run,
+        application=application.slug,
+        application_pk=application.id,
+        application_number=application.number,
+        manifest=keep_manifest(application),
+        bucket=caller.bucket,
+        counted_as=counted_name(caller),
+        caller=reference_of(caller),
+        door=question.door,
+    )
+
+
+def find_place(question: ClientQuestion) -> tuple[Conversation, AskedPlace]:
+    """Return the locked conversation, and the position of the question in it.
+
+    If the conversation has an answer in progress or belongs to another application, the question
+    starts a new conversation.
+    """
+    before = answer_before(question)
+    if before is not None:
+        conversation = lock(before.conversation)
+        if leases.open_run(conversation.pk) is None:
+            return conversation, place_after(conversation, before)
+    title = question_title(storable_value(question.text)) or UNTITLED
+    ask = Ask(id=question.run, text="", begin=question.begin)
+    return create(question.caller, question.application, ask, title), AskedPlace()
+
+
+def answer_before(question: ClientQuestion) -> Message | None:
+    if question.after is None:
+        return None
+    rows = own(question.caller).filter(application=question.application.id)
+    answers = Message.objects.filter(run=question.after, role=Message.Role.ASSISTANT)
+    return answers.filter(conversation__in=rows).select_related("conversation").first()
+
+
+def place_after(conversation: Conversation, answer: Message) -> AskedPlace:
+    if conversation.leaf_id == answer.pk:
+        return AskedPlace(answer.pk)
+    branching(conversation)
+    return AskedPlace(answer.pk, is_branch=True)

@@ -1,0 +1,106 @@
+"""Continues a conversation with another application: its messages remain, and the other application
+answers new questions.
+"""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from apps.accounts.caller import Caller
+from apps.agent.taint import UNTRUSTED
+from apps.catalog.access import usable
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.conversations.access import lock
+from apps.conversations.asking.question_position import AskedPlace
+from apps.conversations.mirror import mirror
+from apps.conversations.models import Conversation, Message
+from apps.errors import Conflict, Refused
+from apps.live import leases
+from apps.live.models import Run
+
+MOST_APPLICATIONS = 200
+LONGEST_DETAIL = 200
+
+
+def successors(caller: Caller, conversation: Conversation) -> list[dict[str, str]]:
+    """Return the applications with which the conversation can continue."""
+    rows = usable(caller).exclude(pk=conversation.application_id or 0)
+    return [
+        {"slug": row.slug, "title": row.title, "detail": row.description[:LONGEST_DETAIL]}
+        for row in rows.only("slug", "title", "description")[:MOST_APPLICATIONS]
+    ]
+
+
+def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
+    """Continue a conversation with another application. Raises `Refused`, also while an answer is
+    being written.
+    """
+    application = usable(caller).filter(slug=slug).first()
+    if application is None:
+        raise Refused("bad_request", gettext("You can’t use this app."))
+    with transaction.atomic():
+        row = lock(conversation)
+        if leases.open_run(row.pk) is not None:
+            raise Conflict(
+                "run_going",
+                gettext("An answer is still being written. Wait for it or stop it first."),
+            )
+        if row.application_id == application.pk:
+            return
+        now = timezone.now()
+        # The choices for the previous application do not apply to this one.
+        Conversation.objects.filter(pk=row.pk).update(
+            application=application,
+            former_application=None,
+            former_slug="",
+            former_title="",
+            pinned_version=None,
+            deployment=None,
+            reasoning_effort=None,
+            handed_over_at=now,
+            arranged_at=now,
+        )
+    mirror(conversation.pk)
+
+
+def of_application(
+    conversation: Conversation, messages: Sequence[Message], application: ResolvedApplication
+) -> Sequence[Message]:
+    """Return the messages as the application may read them.
+
+    Data of another application's tools is omitted. Untrusted content stays marked as such.
+    """
+    if conversation.handed_over_at is None:
+        return messages
+    others = runs_of_others(messages, application)
+    for message in messages:
+        if message.run_id in others:
+            message.state = {
+                key: message.state[key] for key in (UNTRUSTED,) if key in message.state
+            }
+    return messages
+
+
+def runs_of_others(messages: Iterable[Message], application: ResolvedApplication) -> set[UUID]:
+    runs = Run.objects.filter(pk__in={one.run_id for one in messages if one.run_id})
+    others = runs.exclude(application_pk=application.id).filter(application_pk__isnull=False)
+    return set(others.values_list("pk", flat=True))
+
+
+def begins_with(
+    conversation: Conversation, stands: AskedPlace, application: ResolvedApplication
+) -> dict[str, str] | None:
+    """Return the application for display at the question if another one answered before, else None."""
+    if conversation.handed_over_at is None:
+        return None
+    before = stands.again.pk if stands.again is not None else stands.parent
+    if before is None:
+        return None
+    row = Message.objects.filter(pk=before).select_related("run").first()
+    run = None if row is None else row.run
+    if run is None or run.application_pk in (None, application.id):
+        return None
+    return {"slug": application.slug, "title": application.title}

@@ -1,0 +1,42 @@
+"""Stops an answer before its end, in whichever process it is being written."""
+
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+
+from apps.conversations.asking import queue
+from apps.conversations.outcome.endings import stop_waiting
+from apps.live import leases, subagents
+from apps.live.hub import Hub
+from apps.live.journal.notifications import wake_viewers
+
+
+async def stop(hub: Hub, conversation: UUID) -> bool:
+    """Stop the answer and pause the queue. Return False if there is no answer."""
+    await database_sync_to_async(queue.hold)(conversation)
+    return await interrupt(hub, conversation)
+
+
+async def interrupt(hub: Hub, conversation: UUID) -> bool:
+    """Stop the answer in whichever process it is being written. Return False if there is none."""
+    supervisor = hub.supervisors.get(conversation)
+    if supervisor is not None:
+        supervisor.stop()
+        return True
+    is_stopped: bool = await database_sync_to_async(stop_elsewhere)(conversation)
+    if is_stopped:
+        await wake_viewers(hub.streams, conversation)
+    return is_stopped
+
+
+def stop_elsewhere(conversation: UUID) -> bool:
+    return leases.request_stop(conversation) or stop_waiting(conversation)
+
+
+async def stop_subagent(hub: Hub, conversation: UUID, key: str) -> bool:
+    """Stop one sub-agent in whichever process it is running. Return False if it does not exist."""
+    supervisor = hub.supervisors.get(conversation)
+    is_here = supervisor is not None and supervisor.stop_subagent(key)
+    # The row is for another process, which polls once a second or resumes the run.
+    is_noted: bool = await database_sync_to_async(subagents.request_stop)(conversation, key)
+    return is_here or is_noted

@@ -1,0 +1,64 @@
+"""Determines the position of a new question in the conversation's tree."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext
+
+from apps.conversations.ask import Ask
+from apps.conversations.branches import (
+    ASSISTANT,
+    USER,
+    OutlineRow,
+    Tree,
+    end_of_path,
+    find_message,
+    outline,
+    write_parents,
+)
+from apps.conversations.models import Conversation, Message
+from apps.errors import Refused
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPlace:
+    """Describes the position of a question. `parent` is the message before it, or None.
+
+    `again` is an existing question to be answered again. `is_root` is True if it is an alternative
+    to the first question. `is_branch` is True if it hides the currently shown branch.
+    """
+
+    parent: int | None = None
+    again: Message | None = None
+    is_root: bool = False
+    is_branch: bool = False
+
+
+def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
+    """Return the position of a question. Raises `Refused`."""
+    if ask.again is not None:
+        question = find_message(branching(conversation), ask.again, USER)
+        return AskedPlace(again=Message.objects.get(pk=question.pk), is_branch=True)
+    if ask.edits is not None:
+        found = branching(conversation)
+        parent = found.parents[find_message(found, ask.edits, USER).pk]
+        return AskedPlace(parent, is_root=parent is None, is_branch=True)
+    if ask.continues is not None:
+        found = branching(conversation)
+        answer = find_message(found, ask.continues, ASSISTANT)
+        if answer.pk != found.end(conversation.leaf_id) or answer.finish_reason != "length":
+            raise Refused(
+                "not_cut",
+                gettext(
+                    "Only the last answer can be continued, and only if it was cut off. Ask a "
+                    "question instead."
+                ),
+            )
+        return AskedPlace(answer.pk)
+    return AskedPlace(end_of_path(conversation))
+
+
+def branching(conversation: Conversation) -> Tree[OutlineRow]:
+    """Return the tree, and store its parents before another branch is created."""
+    found = outline(conversation)
+    write_parents(found)
+    return found

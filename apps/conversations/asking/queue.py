@@ -1,0 +1,226 @@
+"""Queued messages, which wait until the answers before them are complete. Each conversation has a
+queue.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Min, Q, QuerySet
+from django.utils.translation import gettext
+
+from apps.accounts.caller import Caller
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.conversations.access import caller_of_run, find_open, own, reference_of
+from apps.conversations.ask import Ask, SentFile
+from apps.conversations.asking.chosen_models import check_question
+from apps.conversations.asking.questions import (
+    NewQuestion,
+    StartedAnswer,
+    begin_new,
+    find_begun,
+    read_question,
+)
+from apps.conversations.files.folder import attach_files
+from apps.conversations.models import Conversation, QueuedMessage
+from apps.conversations.senders import Sender
+from apps.errors import Conflict, Missing, Refused
+from apps.live import leases
+from apps.live.models import Run
+
+MOST = 10
+"""One conversation can have up to this many queued messages."""
+AT_ONCE = 50
+"""One sweep handles up to this many conversations."""
+
+
+def was_taken(caller: Caller, request: UUID) -> bool:
+    """Return True if the same message was sent before, and is answered or queued."""
+    is_asked = Run.objects.filter(bucket=caller.bucket, request=request).exists()
+    return is_asked or mine(caller).filter(request=request).exists()
+
+
+def has_to_wait(conversation: UUID, request: UUID) -> bool:
+    """Return True if a message must wait, or is already queued because it was sent before."""
+    waiting = QueuedMessage.objects.filter(conversation=conversation)
+    before = waiting.filter(Q(is_held=False) | Q(request=request))
+    return leases.open_run(conversation) is not None or before.exists()
+
+
+def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> QueuedMessage:
+    """Append a message to the queue, or put it first if it stops the answer. Raises `Refused`."""
+    text = read_question(ask)
+    if ask.conversation is None:
+        raise Missing("conversation_not_found", gettext("This conversation does not exist."))
+    if ask.deployment:
+        check_question(ask)
+    # Outside of the transaction, because a refusal would roll back the audit entry.
+    found = find_open(caller, ask.conversation, slug)
+    return add_to(found, caller, ask, text, sender)
+
+
+@transaction.atomic
+def add_to(
+    found: Conversation, caller: Caller, ask: Ask, text: str, sender: Sender | None = None
+) -> QueuedMessage:
+    """Add a message to the queue of this conversation. Raises `Refused`."""
+    # Locked, so that messages from several tabs are counted one after the other.
+    waiting = Conversation.objects.select_for_update().get(pk=found.pk).queued
+    known = waiting.filter(request=ask.id).select_related("conversation").first()
+    if known is not None:
+        return known
+    if waiting.count() >= MOST:
+        raise Conflict(
+            "queue_full",
+            gettext("{most} messages are already queued. Remove one of them.").format(most=MOST),
+        )
+    row = QueuedMessage(
+        conversation=found,
+        request=ask.id,
+        text=text,
+        attachments=attach_files(caller, (file.url for file in ask.attachments)),
+        caller=reference_of(caller.at(timezone=ask.timezone, surface=ask.surface)),
+        place={"slug": ask.place, "narrative": ask.narrative}
+        if ask.place or ask.narrative
+        else None,
+        sender=None if sender is None else sender.kept,
+    )
+    last = waiting.last()
+    row.position = 0 if last is None else last.position + 1
+    row.save(force_insert=True)
+    if ask.while_running == "stop":
+        put_first(caller, row.pk)
+    return row
+
+
+def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUID:
+    """Change the text or the pause if it is not None, and return the conversation. Raises
+    `Refused`.
+    """
+    row = find(caller, pk)
+    changed: dict[str, Any] = {"problem": ""}
+    if text is not None:
+        files = tuple(SentFile(url=file["url"]) for file in row.attachments)
+        changed["text"] = read_question(Ask(id=pk, text=text, attachments=files))
+    if held is not None:
+        changed["is_held"] = held
+    if not mine(caller).filter(pk=pk).update(**changed):
+        raise not_queued()
+    return row.conversation_id
+
+
+def remove(caller: Caller, pk: UUID) -> UUID:
+    """Remove a message and return its conversation. Raises `Refused`."""
+    row = find(caller, pk)
+    if not mine(caller).filter(pk=pk).delete()[0]:
+        raise not_queued()
+    return row.conversation_id
+
+
+@transaction.atomic
+def put_first(caller: Caller, pk: UUID) -> UUID:
+    """Make a message the next one, release the queue, and return its conversation. Raises
+    `Refused`.
+    """
+    row = find(caller, pk)
+    waiting = QueuedMessage.objects.filter(conversation=row.conversation_id)
+    waiting.update(is_held=False, problem="")
+    first = waiting.aggregate(first=Min("position"))["first"]
+    waiting.filter(pk=pk).update(position=(first or 0) - 1)
+    return row.conversation_id
+
+
+def hold(conversation: UUID) -> None:
+    """Pause the queue until the user continues it."""
+    QueuedMessage.objects.filter(conversation=conversation).update(is_held=True)
+
+
+@transaction.atomic
+def hold_refused(row: QueuedMessage, problem: str) -> None:
+    """Pause the queue, because its next message was refused."""
+    hold(row.conversation_id)
+    QueuedMessage.objects.filter(pk=row.pk).update(problem=problem)
+
+
+def next_of(conversation: UUID) -> QueuedMessage | None:
+    """Return the message that can be sent now, or None."""
+    if leases.open_run(conversation) is not None:
+        return None
+    due = QueuedMessage.objects.filter(conversation=conversation, is_held=False)
+    return due.select_related("conversation__application").first()
+
+
+def due_messages() -> QuerySet[QueuedMessage]:
+    going = Run.objects.filter(status__in=Run.OPEN).values("stream")
+    return QueuedMessage.objects.filter(is_held=False).exclude(conversation__in=going)
+
+
+def due_conversations() -> list[UUID]:
+    """Return conversations whose next queued message can be asked now."""
+    ids = due_messages().order_by("conversation").values_list("conversation", flat=True)
+    return list(ids.distinct()[:AT_ONCE])
+
+
+def caller_of(row: QueuedMessage) -> Caller:
+    """Return the caller of a queued message. Raises `Refused` for a closed account or an invalid
+    key.
+    """
+    conversation = row.conversation
+    return caller_of_run(Run(stream=conversation.pk, bucket=conversation.owner, caller=row.caller))
+
+
+@transaction.atomic
+def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: str) -> StartedAnswer:
+    """Turn a queued message, as it is now, into a question. Raises `Refused`."""
+    row = QueuedMessage.objects.select_for_update().filter(pk=pk, is_held=False).first()
+    if row is None:
+        raise not_queued()
+    row.delete()
+    before = find_begun(caller, application.slug, row.request)
+    if before is not None:
+        return before
+    ask = Ask(
+        id=row.request,
+        text=row.text,
+        conversation=row.conversation_id,
+        attachments=tuple(SentFile(url=file["url"]) for file in row.attachments),
+        timezone=caller.client.timezone,
+        surface=caller.client.surface,
+        place=(row.place or {}).get("slug", ""),
+        narrative=(row.place or {}).get("narrative", ""),
+    )
+    text, sender = read_question(ask), Sender.read(row.sender)
+    return begin_new(NewQuestion(caller, application, ask, text, holder, sender, pk))
+
+
+def list_queue(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
+    """Return the queue of a conversation for the page."""
+    return [
+        {
+            "id": str(row.pk),
+            "request": str(row.request),
+            "text": row.text,
+            "attachments": row.attachments,
+            "held": row.is_held,
+            "problem": row.problem,
+        }
+        for row in mine(caller).filter(conversation=conversation)
+    ]
+
+
+def find(caller: Caller, pk: UUID) -> QueuedMessage:
+    """Return a message of the caller. Raises `Refused` if it does not exist or belongs to another
+    user.
+    """
+    row = mine(caller).filter(pk=pk).first()
+    if row is None:
+        raise not_queued()
+    return row
+
+
+def mine(caller: Caller) -> QuerySet[QueuedMessage]:
+    return QueuedMessage.objects.filter(conversation__in=own(caller))
+
+
+def not_queued() -> Refused:
+    return Refused("not_queued", gettext("This message is no longer queued."))

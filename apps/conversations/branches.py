@@ -1,0 +1,243 @@
+"""The tree of a conversation's messages: the shown path and its alternatives."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, Generic, NamedTuple, TypeVar
+from uuid import UUID
+
+from django.db.models import CharField, F
+from django.db.models.functions import Cast
+from django.utils.translation import gettext
+
+from apps.conversations.models import Conversation, Message
+from apps.errors import Refused
+from apps.live.events import BranchesChanged, NumberedEvent, StreamEvent
+
+USER, ASSISTANT = Message.Role.USER, Message.Role.ASSISTANT
+AT_ONCE = 500
+"""One statement writes up to this many rows."""
+
+
+class OutlineRow(NamedTuple):
+    """Contains a message without its content, because a model instance takes four times as long to
+    read.
+
+    IDs are strings of hexadecimal digits: creating thousands of UUIDs takes longer than everything
+    else.
+    """
+
+    pk: int
+    parent_id: int | None
+    run_id: str | None
+    role: str
+    uuid: str
+    finish_reason: str
+
+
+class Digits(Cast):
+    """Casts an ID to its hexadecimal digits. SQLite stores them; PostgreSQL writes dashes between
+    them.
+    """
+
+    def __init__(self, field: str) -> None:
+        super().__init__(field, CharField())
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "REPLACE((%(expressions)s)::%(db_type)s, '-', '')"
+        return self.as_sql(compiler, connection, template=template, **context)
+
+
+OUTLINE = {"run_id": Digits("run_id"), "uuid": Digits("uuid")}
+"""These columns are read in a format that differs from the stored one."""
+
+
+MessageRow = Message | OutlineRow
+Row = TypeVar("Row", Message, OutlineRow)
+
+
+@dataclass(frozen=True, slots=True)
+class Tree(Generic[Row]):
+    """Contains the questions and answers in the order in which they were stored, each with the
+    message before it.
+
+    A message is stored after the one before it, so a path is sorted by primary key as well.
+    """
+
+    messages: Sequence[Row]
+    parents: dict[int, int | None]
+    followers: dict[int | None, list[Row]]
+    """Maps the key of each message to the messages that follow it. None has the messages without a
+    previous one.
+    """
+
+    @classmethod
+    def of(cls, messages: Iterable[Row]) -> "Tree[Row]":
+        rows = sorted(messages, key=lambda row: row.pk)
+        parents: dict[int, int | None] = {}
+        before: int | None = None
+        for row in rows:
+            written = row.parent_id
+            if written == row.pk:
+                parents[row.pk] = None
+            else:
+                parents[row.pk] = written if written in parents else before
+            before = row.pk
+        followers: dict[int | None, list[Row]] = defaultdict(list)
+        for row in rows:
+            followers[parents[row.pk]].append(row)
+        return cls(rows, parents, dict(followers))
+
+    def end(self, leaf: int | None) -> int | None:
+        """Return the last message of the shown path."""
+        if leaf not in self.parents:
+            return self.messages[-1].pk if self.messages else None
+        return self.answered(leaf)
+
+    def answered(self, leaf: int | None) -> int | None:
+        """Return the answer to the question `leaf`, if it was stored after `leaf` had been read."""
+        asked = next((row for row in self.messages if row.pk == leaf and row.role == USER), None)
+        if asked is None or asked.run_id is None:
+            return leaf
+        own = (row.pk for row in self.children(leaf) if row.run_id == asked.run_id)
+        return max(own, default=leaf)
+
+    def up(self, leaf: int | None) -> list[Row]:
+        """Return the messages from the first one to `leaf`."""
+        wanted = set()
+        while leaf is not None:
+            wanted.add(leaf)
+            leaf = self.parents.get(leaf)
+        return [row for row in self.messages if row.pk in wanted]
+
+    def below(self, top: int) -> list[Row]:
+        """Return the message and all messages that follow it, on any branch."""
+        found = {top}
+        for row in self.messages:
+            if self.parents[row.pk] in found:
+                found.add(row.pk)
+        return [row for row in self.messages if row.pk in found]
+
+    def children(self, of: int | None) -> list[Row]:
+        return self.followers.get(of, [])
+
+    def siblings(self, row: Row) -> list[Row]:
+        """Return the messages at the same position, including the message itself."""
+        return self.children(self.parents[row.pk])
+
+    def shown(self, leaf: int | None) -> list[Row]:
+        """Return the path that is shown for this leaf."""
+        return self.up(self.end(leaf))
+
+
+def tree(conversation: Conversation) -> Tree[Message]:
+    return Tree.of(conversation.messages.said())
+
+
+def outline(conversation: Conversation) -> Tree[OutlineRow]:
+    """Return the tree without the content of messages."""
+    fields = (OUTLINE.get(name, F(name)) for name in OutlineRow._fields)
+    rows = conversation.messages.said().values_list(*fields)
+    return Tree.of(map(OutlineRow._make, rows))
+
+
+def path(conversation: Conversation, leaf: int | None = None) -> list[Message]:
+    """Return the shown questions and answers, which the next run reads.
+
+    If `leaf`, the primary key of a message, is given, return those up to that message.
+    """
+    found = tree(conversation)
+    return found.shown(conversation.leaf_id) if leaf is None else found.up(leaf)
+
+
+def end_of_path(conversation: Conversation) -> int | None:
+    """Return the last message that is shown, usually without reading the others."""
+    leaf, said = conversation.leaf_id, conversation.messages.said().order_by()
+    if leaf is None or not said.filter(pk=leaf).exists():
+        return outline(conversation).end(leaf)
+    return leaf
+
+
+def shown_path(conversation: Conversation) -> list[OutlineRow]:
+    """Return the shown questions and answers without their content."""
+    return outline(conversation).shown(conversation.leaf_id)
+
+
+def shown_runs(conversation: Conversation) -> list[str]:
+    """Return the runs of the shown path in order, as digits. The active one is last."""
+    return list(runs_of(shown_path(conversation)))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEvents:
+    """Selects all events after number `last`, and earlier ones of `runs` (digits of their IDs)."""
+
+    last: int
+    runs: frozenset[str]
+
+    def select(self, said: Iterable[NumberedEvent]) -> list[NumberedEvent]:
+        return [one for one in said if self.has(*one)]
+
+    def has(self, number: int, run: UUID, event: StreamEvent) -> bool:
+        return number > self.last or run.hex in self.runs or isinstance(event, BranchesChanged)
+
+
+def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
+    """Yield the run of each answer. For a question without an answer, yield the run that is to
+    answer it.
+    """
+    for row, after in zip_longest(messages, messages[1:]):
+        is_answered = after is not None and after.role == ASSISTANT
+        if row.run_id is not None and (row.role == ASSISTANT or not is_answered):
+            yield row.run_id
+
+
+def shown_branches(
+    found: Tree[OutlineRow], shown: Sequence[OutlineRow], going: UUID | None
+) -> dict[str, dict[str, Any]]:
+    """Return the alternatives along the shown path: their IDs, and the position of the shown one.
+
+    The page knows a question by its ID and an answer by its run. The answer that the run `going` is
+    writing has no ID yet, so its ID is "".
+    """
+    told: dict[str, dict[str, Any]] = {}
+    for row in shown:
+        if len(siblings := found.siblings(row)) == 1:
+            continue  # the usual case
+        beside = [one for one in siblings if one.role == row.role]
+        key = row.uuid if row.role == USER else row.run_id
+        if len(beside) > 1 and key is not None:
+            ids = [format_id(one.uuid) for one in beside]
+            told[format_id(key)] = {"ids": ids, "at": beside.index(row)}
+    if going is not None and shown and shown[-1].role == USER:
+        earlier = [format_id(one.uuid) for one in found.children(shown[-1].pk)]
+        if earlier:
+            told[str(going)] = {"ids": [*earlier, ""], "at": len(earlier)}
+    return told
+
+
+def format_id(digits: str) -> str:
+    """Return an ID in the format of the page."""
+    return str(UUID(digits))
+
+
+def write_parents(found: Tree[OutlineRow]) -> None:
+    """Store the parent of each message, so that messages stored later do not change the tree.
+
+    A copy of a shared conversation has no parents until its first branch is created.
+    """
+    unwritten = [
+        Message(pk=row.pk, parent_id=found.parents[row.pk])
+        for row in found.messages
+        if row.parent_id is None and found.parents[row.pk]
+    ]
+    Message.objects.bulk_update(unwritten, ["parent"], batch_size=AT_ONCE)
+
+
+def find_message(found: Tree[OutlineRow], uuid: UUID, role: str = "") -> OutlineRow:
+    """Return a message of the tree. Raises `Refused`."""
+    for row in found.messages:
+        if row.uuid == uuid.hex and role in ("", row.role):
+            return row
+    raise Refused("no_message", gettext("This message no longer exists. Reload the page."))

@@ -1,0 +1,133 @@
+"""Detects the content type of an uploaded file by its bytes, and by its name if the bytes do not
+suffice.
+"""
+
+import codecs
+import mimetypes
+import re
+from typing import Any
+
+import filetype
+from django.core.files.base import File
+from django.utils.translation import gettext
+
+from apps.errors import Refused
+
+UNKNOWN = "application/octet-stream"
+PLAIN = "text/plain"
+HEAD_BYTES = 8192
+"""Signatures are searched in this many first bytes."""
+
+CONTAINERS = frozenset({"application/zip"})
+"""Many file types use these container formats. Only the name distinguishes them."""
+WRITTEN = frozenset(
+    {
+        "application/javascript",
+        "application/json",
+        "application/sql",
+        "application/toml",
+        "application/x-sh",
+        "application/xml",
+        "application/yaml",
+        "image/svg+xml",
+    }
+)
+"""These types are text, in addition to types that begin with `text/`."""
+NAMED = {
+    ".csv": "text/csv",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".sql": "application/sql",
+    ".toml": "application/toml",
+    ".tsv": "text/tab-separated-values",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".odp": "application/vnd.oasis.opendocument.presentation",
+    ".ods": "application/vnd.oasis.opendocument.spreadsheet",
+    ".odt": "application/vnd.oasis.opendocument.text",
+    ".epub": "application/epub+zip",
+}
+"""Some versions of the standard library do not know these types."""
+
+_types = mimetypes.MimeTypes()
+_recognized = frozenset(kind.mime for kind in filetype.TYPES) - {UNKNOWN}
+_control = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+
+
+def detect_content_type(name: str, content: File[Any]) -> str:
+    """Return the content type. Raises `Refused` if the bytes contradict the name."""
+    named = type_of_name(name)
+    content.seek(0)
+    head = content.read(HEAD_BYTES)
+    if is_text(content):
+        return type_of_text(named, head)
+    known: str | None = filetype.guess_mime(head)
+    if known in CONTAINERS and named and not is_written(named):
+        return known if named in _recognized and not is_zipped(named) else named
+    if known:
+        return known
+    if is_written(named) or (named in _recognized and head):
+        raise Refused(
+            "wrong_content",
+            gettext(
+                "“{shown}” doesn’t match its name: its content isn’t {named}. Check the file, or "
+                "correct the ending of its name."
+            ).format(shown=label_type(name), named=named),
+        )
+    return named or UNKNOWN
+
+
+def type_of_name(name: str) -> str:
+    """Return the type by the file extension, or "" if it is unknown."""
+    ending = f".{name.rsplit('.', 1)[-1].lower()}" if "." in name else ""
+    return NAMED.get(ending) or _types.guess_type(f"x{ending}", strict=False)[0] or ""
+
+
+def type_of_text(named: str, head: bytes) -> str:
+    if head.startswith(b"%PDF-"):
+        return "application/pdf"
+    if head.startswith(b"{\\rtf"):
+        return "application/rtf"
+    if named == "image/svg+xml":
+        return named if b"<svg" in head.lower() else PLAIN
+    return named if is_written(named) else PLAIN
+
+
+def is_written(content_type: str) -> bool:
+    """Return True if files of the type are text."""
+    bare = content_type.partition(";")[0].strip().lower()
+    return bare.startswith("text/") or bare in WRITTEN or bare.endswith(("+json", "+xml", "jsonl"))
+
+
+def is_zipped(content_type: str) -> bool:
+    return content_type.startswith("application/vnd.") or content_type.endswith("+zip")
+
+
+def is_text(content: File[Any]) -> bool:
+    """Return True if the content is only text: any bytes without controls, or UTF-16 with a mark."""
+    content.seek(0)
+    mark = content.read(2)
+    if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return is_utf16(content)
+    return not any(_control.search(piece) for piece in content.chunks())
+
+
+def is_utf16(content: File[Any]) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    try:
+        for piece in content.chunks():
+            if "\0" in decoder.decode(piece):
+                return False
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def label_type(name: str) -> str:
+    return name if len(name) <= 80 else f"{name[:60]}…{name[-16:]}"

@@ -1,0 +1,224 @@
+"""The folder of a conversation's files: uploads, their names, and their list."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files.base import File
+from django.utils.translation import gettext
+
+from apps.accounts.caller import Caller
+from apps.conversations.files.content_types import detect_content_type, label_type
+from apps.conversations.models import Message
+from apps.errors import Conflict, FileChanged, FileRefused, OddType, Refused
+from apps.live.models import JournalEntry
+from apps.workspace.local.files import files
+from apps.workspace.local.files.paths import find_place, write_path
+from apps.workspace.local.models import StoredFile
+from apps.workspace.stored_files import FileInfo
+
+ROOT = "conversations"
+MOST_FILES = 200
+"""The folder of one conversation can contain up to this many files."""
+ATTEMPTS = 5
+"""Up to this many attempts are made to find a free name while other uploads use names in the same
+folder.
+"""
+NEW = files.Condition(is_new=True)
+
+_own_address = re.compile(r"files/[^/]+/.+")
+LONGEST_NAME = 120
+"""A name can have up to this many characters, so that a name with its folder does not exceed the
+limit for paths.
+"""
+LONGEST_NAME_BYTES = 240
+
+_unsafe = re.compile(r'[\\/:*?"<>|#%]+')
+
+
+def folder_of(conversation: UUID) -> str:
+    return f"{ROOT}/{conversation}/"
+
+
+def store_upload(caller: Caller, conversation: UUID, written: str, content: File[Any]) -> FileInfo:
+    """Store a file that a visitor uploaded. Raises `Refused` and `FileRefused`."""
+    taken = names_in(caller.bucket, conversation)
+    if len(taken) >= MOST_FILES:
+        raise Conflict(
+            "too_many_files",
+            gettext(
+                "This conversation has {most_files} files, which is the limit. Delete some first."
+            ).format(most_files=MOST_FILES),
+        )
+    return store_file(caller, folder_of(conversation), written, content, taken)
+
+
+def store_file(
+    caller: Caller, folder: str, written: str, content: File[Any], taken: Sequence[str]
+) -> FileInfo:
+    """Store a file in a folder whose names are `taken`. Raises `Refused` and `FileRefused`."""
+    name = safe_name(written)
+    if not content.size:
+        raise Refused(
+            "empty_file",
+            gettext("“{shown}” is empty, so it can’t be sent.").format(shown=label_type(name)),
+        )
+    files.check_size(content.size)
+    content_type = detect_content_type(name, content)
+    check_type(name, content_type)
+    known = list(taken)
+    for _ in range(ATTEMPTS):
+        free = free_file_name(name, known)
+        try:
+            return files.take(caller.bucket, folder + free, content, content_type, NEW)
+        except FileChanged:
+            known.append(free)  # another upload took the name in the meantime
+    raise Conflict("busy", gettext("Too many files with this name were sent at once. Try again."))
+
+
+def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None) -> None:
+    """Raise `Refused` for a type that this installation or the application does not accept."""
+    wanted = settings.CHAT_UPLOAD_TYPES if wanted is None else wanted
+    if not wanted or any(matches_type(content_type, pattern) for pattern in wanted):
+        return
+    raise OddType(
+        "wrong_type",
+        gettext("“{shown}” has the type {content_type}. Allowed types: {names}.").format(
+            shown=label_type(name), content_type=content_type, names=", ".join(wanted)
+        ),
+    )
+
+
+def matches_type(content_type: str, pattern: str) -> bool:
+    """Return True if a type matches a pattern such as `image/*`."""
+    if pattern in ("*", "*/*"):
+        return True
+    if pattern.endswith("/*"):
+        return content_type.startswith(pattern[:-1])
+    return content_type == pattern.lower()
+
+
+def names_in(bucket: str, conversation: UUID) -> list[str]:
+    prefix = folder_of(conversation)
+    rows = StoredFile.objects.filter(bucket=bucket, name__startswith=prefix)
+    return [name[len(prefix) :] for name in rows.values_list("name", flat=True)]
+
+
+def attach_files(
+    caller: Caller, paths: Iterable[str], types: Sequence[str] = ()
+) -> list[dict[str, str]]:
+    """Return files of the caller as attachments of a question. `types` limits their types; ()
+    allows any.
+
+    Raises `Refused`.
+    """
+    found = []
+    for path in dict.fromkeys(paths):
+        try:
+            info = files.info(caller.bucket, path)
+        except FileRefused:
+            raise Refused(
+                "file_missing", gettext("One of the files no longer exists. Attach it again.")
+            ) from None
+        title = file_title(info.path)
+        check_type(title, info.content_type, types)
+        found.append({"type": info.content_type, "title": title, "url": info.path})
+    return found
+
+
+def file_title(path: str) -> str:
+    place = find_place(path)
+    return place[1].rsplit("/", 1)[-1] if place is not None else path
+
+
+def list_files(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
+    """Return the files that were uploaded to a conversation or mentioned in it, newest first."""
+    uploaded = set(paths_in_folder(caller, conversation))
+    found = []
+    for path in uploaded | set(paths_mentioned(conversation)):
+        try:
+            info = files.info(caller.bucket, path)
+        except FileRefused:
+            continue  # deleted, or never owned by the caller
+        found.append({**describe_file(info), "uploaded": info.path in uploaded})
+    return sorted(found, key=lambda file: (file["updated_at"], file["name"]), reverse=True)
+
+
+def paths_in_folder(caller: Caller, conversation: UUID) -> Iterator[str]:
+    for bucket in files.buckets_of(caller.bucket):
+        for name in names_in(bucket, conversation):
+            yield write_path(bucket, folder_of(conversation) + name)
+
+
+def paths_mentioned(conversation: UUID) -> Iterator[str]:
+    """Yield the paths of files in the messages and in the stages of the answers."""
+    for attachments in Message.objects.filter(conversation=conversation).values_list(
+        "attachments", flat=True
+    ):
+        yield from filter(None, map(own_path, attachments))
+    for events in JournalEntry.objects.filter(stream=conversation).values_list("events", flat=True):
+        yield from filter(None, (own_path(event.get("attachment")) for event in events))
+
+
+def own_path(attachment: Any) -> str:
+    url = attachment.get("url") if isinstance(attachment, Mapping) else None
+    return url if isinstance(url, str) and _own_address.fullmatch(url) else ""
+
+
+def describe_file(info: FileInfo) -> dict[str, Any]:
+    return {
+        "name": file_title(info.path),
+        "url": info.path,
+        "type": info.content_type,
+        "size": info.size,
+        "updated_at": info.updated_at.isoformat() if info.updated_at else "",
+    }
+
+
+def delete_files(bucket: str, conversation: UUID) -> None:
+    for owner in files.buckets_of(bucket):
+        files.delete_below(owner, folder_of(conversation))
+
+
+def hide_folder(bucket: str, conversation: UUID, *, is_hidden: bool) -> None:
+    for owner in files.buckets_of(bucket):
+        files.hide_below(owner, folder_of(conversation), is_hidden=is_hidden)
+
+
+def is_uuid(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def safe_name(written: str) -> str:
+    """Return the file name as one path segment that every file system accepts."""
+    text = unicodedata.normalize("NFC", written.replace("\\", "/").rsplit("/", 1)[-1])
+    kept = "".join(c for c in text if unicodedata.category(c)[0] != "C" or c == "\u200d")
+    name = " ".join(_unsafe.sub("_", kept).split()).strip(". ") or "file"
+    stem, dot, ending = name.rpartition(".")
+    if not dot or len(ending) > 16:
+        stem, dot, ending = name, "", ""
+    while len(stem + dot + ending) > LONGEST_NAME or too_long(stem + dot + ending):
+        stem = stem[:-1]
+    return (stem.rstrip() or "file") + dot + ending
+
+
+def too_long(name: str) -> bool:
+    return len(name.encode("utf-8", "replace")) > LONGEST_NAME_BYTES
+
+
+def free_file_name(name: str, taken: Iterable[str]) -> str:
+    """Return the name, or with a number if it is in use, such as "report (2).pdf" for "report.pdf"."""
+    known = {other.casefold() for other in taken}
+    if name.casefold() not in known:
+        return name
+    stem, dot, ending = name.rpartition(".")
+    stem = stem or name
+    tail = f"{dot}{ending}" if dot and stem != name else ""
+    numbers = (f"{stem} ({number}){tail}" for number in range(2, len(known) + 3))
+    return next(candidate for candidate in numbers if candidate.casefold() not in known)

@@ -1,0 +1,58 @@
+"""Deletes files that were uploaded for a question that was never sent."""
+
+from collections.abc import Collection, Iterator
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.utils import timezone
+
+from apps.accounts.legal_holds import holds
+from apps.conversations.files.folder import ROOT, folder_of, is_uuid
+from apps.conversations.models import Conversation
+from apps.workspace.local.files import files
+from apps.workspace.local.models import StoredFile
+
+HOURS = 24
+"""Files wait for their question for this many hours after the last upload."""
+AT_ONCE = 500
+"""One query reads up to this many rows, because databases limit the number of values in one."""
+
+
+def delete(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:
+    """Delete the old unsent files of these owners (None: of all), except those of the conversation
+    `but`.
+
+    Return the number of conversations whose files were deleted.
+    """
+    before = timezone.now() - timedelta(hours=HOURS)
+    rows = StoredFile.objects.filter(name__startswith=f"{ROOT}/").exclude(holds("bucket"))
+    if buckets is not None:
+        rows = rows.filter(bucket__in=buckets)
+    old = rows.filter(updated_at__lt=before).values_list("bucket", "name")
+    folders = {(bucket, name.split("/")[1]) for bucket, name in old.iterator()}
+    waiting = {(bucket, UUID(text)) for bucket, text in folders if is_uuid(text)}
+    given_up = [
+        one
+        for one in without_conversation(waiting)
+        if one[1] != but and not is_in_use(*one, before)
+    ]
+    for bucket, conversation in given_up:
+        files.delete_below(bucket, folder_of(conversation))
+    return len(given_up)
+
+
+def without_conversation(waiting: Collection[tuple[str, UUID]]) -> Iterator[tuple[str, UUID]]:
+    ordered = sorted(waiting)
+    for start in range(0, len(ordered), AT_ONCE):
+        some = ordered[start : start + AT_ONCE]
+        ids = [conversation for _, conversation in some]
+        known = set(Conversation.objects.filter(pk__in=ids).values_list("pk", flat=True))
+        yield from (one for one in some if one[1] not in known)
+
+
+def is_in_use(bucket: str, conversation: UUID, since: datetime) -> bool:
+    """Return True if a file of the same question was uploaded recently."""
+    prefix = folder_of(conversation)
+    return StoredFile.objects.filter(
+        bucket=bucket, name__startswith=prefix, updated_at__gte=since
+    ).exists()

@@ -1,0 +1,1 @@
+"""Answers of users to a run that waits for them."""

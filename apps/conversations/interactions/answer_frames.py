@@ -1,0 +1,171 @@
+"""The frames with which users answer the questions of a waiting run."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from django.utils.translation import gettext
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    field_validator,
+)
+
+from apps.capabilities.mcp.sessions.elicitation_forms import content_problem
+from apps.capabilities.questions.answers import question_problem
+from apps.errors import Refused
+from apps.live.models import LONGEST_KEY, LONGEST_REASON
+
+LONGEST_ERROR = 2_000
+LARGEST_RESULT = 200_000
+"""A page's answer can have up to this many characters of JSON."""
+LONGEST_LABEL = 1_000
+MOST_CHOICES = 100
+LARGEST_ARGUMENTS = 200_000
+"""Changed arguments can have up to this many characters of JSON."""
+
+
+class GivenAnswer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ApprovalGiven(GivenAnswer):
+    """An approval. `arguments` are the user's changes. `always` is the scope in which the user is
+    not asked again.
+    """
+
+    outcome: Literal["approved", "denied"]
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    reason: str = Field(default="", max_length=LONGEST_REASON)
+    always: Literal["conversation", "application"] | None = None
+
+    @field_validator("arguments")
+    @classmethod
+    def storable_arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        # Infinity and NaN, which JSON does not have, raise a ValueError.
+        if len(json.dumps(arguments, allow_nan=False)) > LARGEST_ARGUMENTS:
+            raise ValueError(f"at most {LARGEST_ARGUMENTS:,} characters")
+        return arguments
+
+    def check(self, asked: Mapping[str, Any]) -> None:
+        """Raise `Refused` for an answer that the card does not offer."""
+        if unknown := sorted(self.arguments.keys() - asked.get("editable", {}).keys()):
+            raise misfit(gettext("“{unknown}” can’t be changed.").format(unknown=unknown[0][:100]))
+        if self.always is not None and self.always not in asked.get("always", ()):
+            raise misfit(gettext("This tool needs approval for every call."))
+        if self.outcome == "denied" and (self.arguments or self.always):
+            raise misfit(gettext("A denied call can’t have arguments or a lasting choice."))
+
+
+class QuestionGiven(GivenAnswer):
+    """An answer to a question. `choices` are labels of options, and `text` is the user's own text."""
+
+    outcome: Literal["answered", "skipped"]
+    choices: tuple[Annotated[str, Field(max_length=LONGEST_LABEL)], ...] = Field(
+        default=(), max_length=MOST_CHOICES
+    )
+    text: str = ""
+
+    def check(self, asked: Mapping[str, Any]) -> None:
+        """Raise `Refused` for an answer that the card does not offer."""
+        if problem := question_problem(asked, self.model_dump()):
+            raise misfit(problem)
+
+
+class ClientToolGiven(GivenAnswer):
+    """The result of a browser tool. `result` is JSON; `error` is the reason if there is no result."""
+
+    outcome: Literal["done", "failed"]
+    result: Any = None
+    error: str = Field(default="", max_length=LONGEST_ERROR)
+
+    @field_validator("result")
+    @classmethod
+    def storable_result(cls, result: Any) -> Any:
+        # Infinity and NaN, which JSON does not have, raise a ValueError.
+        if len(json.dumps(result, allow_nan=False)) > LARGEST_RESULT:
+            raise ValueError(f"at most {LARGEST_RESULT:,} characters")
+        return result
+
+    def check(self, asked: Mapping[str, Any]) -> None:
+        """Accept every answer of the page."""
+
+
+class ElicitationGiven(GivenAnswer):
+    """An answer to an MCP server. `content` has the fields of its form, and is empty for an
+    address.
+    """
+
+    outcome: Literal["accepted", "declined", "cancelled"]
+    content: dict[str, StrictBool | StrictInt | StrictFloat | StrictStr | list[StrictStr]] = Field(
+        default_factory=dict
+    )
+
+    def check(self, asked: Mapping[str, Any]) -> None:
+        """Raise `Refused` for an answer that the card does not offer."""
+        if self.outcome != "accepted":
+            if self.content:
+                raise misfit(gettext("A declined answer can’t have content."))
+        elif problem := content_problem(asked, self.content):
+            raise misfit(problem)
+
+
+class SignInGiven(GivenAnswer):
+    """An answer without content. The return from the sign-in service is the proof, not the page."""
+
+    outcome: Literal["skipped"]
+
+    def check(self, asked: Mapping[str, Any]) -> None: ...
+
+
+def misfit(text: str) -> Refused:
+    return Refused("bad_answer", text)
+
+
+class AnsweredInteraction(BaseModel):
+    """The fields of a frame that identify the answered card."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run: UUID
+    key: str = Field(max_length=LONGEST_KEY)
+
+
+class ApprovalFrame(AnsweredInteraction):
+    type: Literal["answer"]
+    kind: Literal["approval"]
+    answer: ApprovalGiven
+
+
+class QuestionFrame(AnsweredInteraction):
+    type: Literal["answer"]
+    kind: Literal["question"]
+    answer: QuestionGiven
+
+
+class ClientToolFrame(AnsweredInteraction):
+    type: Literal["answer"]
+    kind: Literal["client_tool"]
+    answer: ClientToolGiven
+
+
+class ElicitationFrame(AnsweredInteraction):
+    type: Literal["answer"]
+    kind: Literal["elicitation"]
+    answer: ElicitationGiven
+
+
+class SignInFrame(AnsweredInteraction):
+    type: Literal["answer"]
+    kind: Literal["sign_in"]
+    answer: SignInGiven
+
+
+AnswerFrame = ApprovalFrame | QuestionFrame | SignInFrame | ClientToolFrame | ElicitationFrame
+Answer = Annotated[AnswerFrame, Field(discriminator="kind")]

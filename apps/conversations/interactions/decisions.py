@@ -1,0 +1,58 @@
+"""Checks the answers of users and their pages against the questions of a waiting run."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from django.utils.translation import gettext
+
+from apps.accounts.caller import Caller
+from apps.accounts.permissions import has_permission
+from apps.conversations.access import find_conversation
+from apps.conversations.interactions.answer_frames import AnswerFrame, ClientToolFrame
+from apps.errors import Forbidden, Missing
+from apps.live.events import kept_key
+from apps.live.hub import Hub
+from apps.live.interactions import take_answer
+from apps.live.models import Interaction, Run
+
+
+async def answer_interaction(
+    hub: Hub, caller: Caller, application: str | None, sent: AnswerFrame
+) -> None:
+    """Answer a question in a conversation of the caller. `application` is a slug, or None for any
+    application.
+
+    Raises `Refused`.
+    """
+    run = await database_sync_to_async(find_asking)(caller, application, sent)
+    given = sent.answer.model_dump(mode="json", exclude_none=True)
+    await take_answer(hub, run, sent.key, sent.kind, given, caller.bucket)
+
+
+def find_asking(caller: Caller, application: str | None, sent: AnswerFrame) -> Run:
+    """Return the run that asked, if the answer fits its question. Raises `Refused`."""
+    run = find_run(caller, application, sent.run)
+    rows = Interaction.objects.filter(run=run, key=kept_key(sent.key), kind=sent.kind)
+    asked = rows.values_list("asked", flat=True).first()
+    if asked is not None:  # otherwise the answer is refused when it is stored
+        if isinstance(sent, ClientToolFrame):
+            check_permission(caller, asked)
+        sent.answer.check(asked)
+    return run
+
+
+def find_run(caller: Caller, application: str | None, pk: UUID) -> Run:
+    """Return a run in a conversation of the caller. Raises `Refused`."""
+    run = Run.objects.filter(pk=pk).first()
+    if run is None:
+        raise Missing("conversation_not_found", gettext("This conversation does not exist."))
+    find_conversation(caller, run.stream, run.application if application is None else application)
+    return run
+
+
+def check_permission(caller: Caller, asked: Mapping[str, Any]) -> None:
+    """Raise `Refused` if the caller may not answer this question."""
+    if not has_permission(caller, asked["permission"]):
+        raise Forbidden("forbidden", gettext("You can’t use this tool."))

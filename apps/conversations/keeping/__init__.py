@@ -1,0 +1,1 @@
+"""Organizes, searches, retains and deletes conversations."""

@@ -1,0 +1,195 @@
+"""Pins, archives, moves and deletes conversations, which can be restored for a while, and manages
+folders.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from apps.accounts import audit
+from apps.accounts.audit import AuditEvent
+from apps.accounts.caller import Caller
+from apps.accounts.legal_holds import holds, is_held, refusal
+from apps.conversations.asking import interruptions
+from apps.conversations.asking.folder_content import delete_files, rows_of
+from apps.conversations.files.folder import hide_folder
+from apps.conversations.mirror import mirror
+from apps.conversations.models import Conversation, Folder
+from apps.errors import Conflict, Refused
+from apps.integers import read_integer
+from apps.live.hub import Hub
+
+MOST_FOLDERS = 200
+LONGEST_NAME = 100
+UNDO = timedelta(seconds=30)
+"""A deleted conversation can be restored for at least this long."""
+AT_ONCE = 100
+
+
+def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]) -> None:
+    """Pin, archive or move a conversation as the given fields request. Raises `Refused`."""
+    now, changes = timezone.now(), dict[str, Any]()
+    for name, column in (("pinned", "pinned_at"), ("archived", "archived_at")):
+        if name in given:
+            changes[column] = now if given[name] == "true" else None
+    if given.get("archived") == "true":
+        changes["pinned_at"] = None
+    if "folder" in given:
+        changes["folder"] = find_folder(caller, given["folder"]) if given["folder"] else None
+    if not changes:
+        raise Refused("bad_request", gettext("Use pinned, archived or folder."))
+    change(conversation, **changes)
+
+
+def change(conversation: Conversation, **columns: Any) -> None:
+    """Change columns and notify the owner's pages."""
+    rows = Conversation.objects.filter(pk=conversation.pk, owner=conversation.owner)
+    rows.update(**columns, arranged_at=timezone.now())
+
+
+def rename_if(conversation: Conversation, known: str, title: str) -> bool:
+    """Rename a conversation if its title is still `known`. Return False if another change was
+    faster.
+    """
+    rows = Conversation.objects.kept().filter(pk=conversation.pk, title=known)
+    if not rows.update(title=title, arranged_at=timezone.now()):
+        return False
+    mirror(conversation.pk)
+    return True
+
+
+def delete(hub: Hub, caller: Caller, conversation: Conversation, slug: str) -> None:
+    """Hide a conversation and stop an answer that is being written in it. It is erased later."""
+    change(conversation, deleted_at=timezone.now())
+    hide_folder(conversation.owner, conversation.pk, is_hidden=True)
+    async_to_sync(interruptions.stop)(hub, conversation.pk)
+    mirror(conversation.pk)
+    audit.record(
+        AuditEvent(
+            "conversation.deleted", caller.bucket, caller.client.address, slug, conversation.pk
+        )
+    )
+
+
+def restore(conversation: Conversation) -> None:
+    change(conversation, deleted_at=None)
+    hide_folder(conversation.owner, conversation.pk, is_hidden=False)
+    mirror(conversation.pk)
+
+
+def keep(conversation: Conversation) -> None:
+    """Convert a temporary conversation into a normal one. Its memory stays off until the user turns
+    it on.
+    """
+    change(conversation, temporary_until=None)
+    mirror(conversation.pk)
+
+
+def erase_temporary() -> int:
+    """Delete expired temporary conversations and return their number."""
+    return erase(Conversation.objects.filter(temporary_until__lt=timezone.now()))
+
+
+def erase_deleted() -> int:
+    """Delete conversations that were not restored in time, and return their number."""
+    return erase(Conversation.objects.filter(deleted_at__lt=timezone.now() - UNDO))
+
+
+def erase(due: QuerySet[Conversation]) -> int:
+    """Delete due conversations with all their data, and return their number.
+
+    Conversations under a legal hold are hidden instead, until the hold is lifted.
+    """
+    hide_held(due)
+    due = due.exclude(holds("owner", "pk"))
+    erased = 0
+    while keys := list(due.order_by().values_list("pk", flat=True)[:AT_ONCE]):
+        for key in keys:
+            with transaction.atomic():
+                # Locked, so that a concurrent restore either comes first or finds the conversation
+                # deleted.
+                row = due.order_by().select_for_update(of=("self",)).filter(pk=key).first()
+                if row is not None:
+                    row.delete()
+        erased += len(keys)
+    return erased
+
+
+def hide_held(due: QuerySet[Conversation]) -> None:
+    """Hide conversations under a legal hold. `erase_deleted` deletes them once the hold is lifted."""
+    for row in due.order_by().filter(holds("owner", "pk"), deleted_at=None).only("pk", "owner"):
+        change(row, deleted_at=timezone.now())
+        hide_folder(row.owner, row.pk, is_hidden=True)
+        mirror(row.pk)
+
+
+def find_folder(caller: Caller, written: str) -> Folder:
+    """Return a folder of the caller. Raises `Refused`."""
+    found = Folder.objects.filter(owner=caller.bucket, pk=read_integer(written) or 0).first()
+    if found is None:
+        raise Refused("folder_not_found", gettext("This folder no longer exists. Reload the page."))
+    return found
+
+
+def create_folder(caller: Caller, name: str) -> Folder:
+    """Create a folder. Raises `Refused`."""
+    mine = Folder.objects.filter(owner=caller.bucket)
+    if mine.count() >= MOST_FOLDERS:
+        raise Refused(
+            "too_many",
+            gettext(
+                "You have {most_folders} folders, which is the limit. Delete one first."
+            ).format(most_folders=MOST_FOLDERS),
+        )
+    last = mine.aggregate(last=Max("position"))["last"]
+    return mine.create(owner=caller.bucket, name=read_name(name), position=(last or 0) + 1)
+
+
+def read_name(written: str) -> str:
+    """Return the cleaned name of a folder. Raises `Refused`."""
+    name = " ".join(written.replace("\0", "").split())
+    if not name or len(name) > LONGEST_NAME:
+        raise Refused(
+            "bad_request",
+            gettext("Enter a name of 1 to {limit} characters.").format(limit=LONGEST_NAME),
+        )
+    return name
+
+
+@transaction.atomic
+def change_folder(caller: Caller, folder: Folder, given: Mapping[str, str]) -> None:
+    """Rename, collapse or move a folder. `before` is the folder that follows it after the move, or
+    "" for the end.
+
+    Raises `Refused`.
+    """
+    if "name" in given:
+        folder.name = read_name(given["name"])
+    if "collapsed" in given:
+        folder.is_collapsed = given["collapsed"] == "true"
+    folder.save(update_fields=["name", "is_collapsed"])
+    if "before" in given:
+        others = [*Folder.objects.filter(owner=caller.bucket).exclude(pk=folder.pk)]
+        follower = find_folder(caller, given["before"]) if given["before"] else None
+        at = others.index(follower) if follower in others else len(others)
+        for position, one in enumerate([*others[:at], folder, *others[at:]]):
+            Folder.objects.filter(pk=one.pk).update(position=position)
+
+
+@transaction.atomic
+def delete_folder(folder: Folder) -> None:
+    """Delete a folder with its files. Its conversations remain, outside any folder.
+
+    Raises `Refused` for a folder with files under a legal hold.
+    """
+    if is_held(folder.owner) and rows_of(folder):
+        raise Conflict("legal_hold", refusal())
+    Conversation.objects.filter(folder=folder).update(folder=None, arranged_at=timezone.now())
+    delete_files(folder)
+    folder.delete()

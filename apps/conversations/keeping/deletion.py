@@ -1,0 +1,82 @@
+"""Deletes conversations with all their data, and handles deleted and renamed applications.
+
+These functions receive Django's signals, because rows are deleted in many ways, some of which call
+no function of ours.
+"""
+
+from collections.abc import Collection
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+
+from apps.capabilities.documents.cache import cache
+from apps.catalog.models import Application
+from apps.conversations.files.folder import delete_files, folder_of
+from apps.conversations.mirror import mirror
+from apps.conversations.models import Conversation
+from apps.live.history import run_rows
+from apps.live.journal import journal
+from apps.schedules.user_schedules import forget_conversation
+from apps.workspace.local.memories.remembered import former_name, rename_application
+
+
+def delete_belongings(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
+    """Delete a conversation's journal, runs, alarm and files. An active run loses its lease and
+    stops.
+
+    Each run leaves a row without content.
+    """
+    run_rows.stop(instance.pk)
+    journal.delete(instance.pk)
+    forget_conversation(instance.pk)
+    delete_files(instance.owner, instance.pk)
+    cache.forget_folder(folder_of(instance.pk))
+    transaction.on_commit(partial(mirror, instance.pk))
+
+
+def keep_former_name(
+    sender: type[Application], instance: Application, using: str, **kwargs: Any
+) -> None:
+    """Store the slug and title of a deleted application on its conversations, and rename its
+    memories.
+    """
+    # The row is locked, so that no conversation begins between this update and the deletion.
+    rows = Application.objects.using(using).select_for_update(of=("self",))
+    row = rows.filter(pk=instance.pk).values("pk", "slug", "title").first()
+    if row is not None:
+        Conversation.objects.using(using).filter(application=row["pk"]).update(
+            former_application=row["pk"], former_slug=row["slug"], former_title=row["title"]
+        )
+        rename_application(row["slug"], former_name(row["slug"], row["pk"]), using)
+
+
+def follow_slug(
+    sender: type[Application],
+    instance: Application,
+    using: str,
+    update_fields: Collection[str] | None = None,
+    **kwargs: Any,
+) -> None:
+    """Rename the memories of an application with its slug, in the transaction that changes the
+    slug.
+    """
+    if update_fields is not None and "slug" not in update_fields:
+        return
+    rows = Application.objects.using(using).filter(pk=instance.pk)
+    before = rows.values_list("slug", flat=True).first()
+    if before is not None and before != instance.slug:
+        rename_application(before, instance.slug, using)
+
+
+def reconnect(
+    sender: type[Application], instance: Application, created: bool, using: str, **kwargs: Any
+) -> None:
+    """Reconnect a restored application with its conversations and memories."""
+    # Only a restored row is new with an old key. Another application of the same name has another
+    # key.
+    if created:
+        Conversation.objects.using(using).filter(former_application=instance.pk).update(
+            application=instance.pk, former_application=None, former_slug="", former_title=""
+        )
+        rename_application(former_name(instance.slug, instance.pk), instance.slug, using)

@@ -1,0 +1,171 @@
+"""Search in a user's conversations."""
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from apps.conversations.models import Conversation, Message
+from apps.conversations.search_index import (
+    count_messages_with,
+    has_word,
+    is_indexed,
+    messages_with,
+)
+from apps.live.events import storable_value
+
+MOST_WORDS = 10
+LONGEST_WORD = 60
+"""A word is cut at this many characters. PostgreSQL rejects words of more than 2 KB."""
+MOST_MESSAGES = 20_000
+"""Up to this many of a user's messages are read per word, newest first."""
+MOST_FOUND = 10_000
+"""A word that occurs in more messages of the installation than this counts as frequent.
+
+A search for a frequent word would read all of these messages, or all messages of the user.
+"""
+MOST_CONVERSATIONS = 1_000
+"""Frequent words and words without an index are searched in up to this many of a user's newest
+conversations.
+"""
+EXCERPT_CHARACTERS = 300
+BEFORE_CHARACTERS = 30
+"""An excerpt shows up to this many characters before the match, so that narrow lists show the
+match.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """Represents a found conversation, with an excerpt around the first match.
+
+    `turn` is the ID under which the page shows the message, or "" if only the title matches.
+    """
+
+    id: UUID
+    title: str
+    updated_at: datetime
+    excerpt: str
+    message: str = ""
+    """The ID of the best message is "" if only the title matches."""
+
+
+def search_in(mine: QuerySet[Conversation], query: str, most: int) -> list[SearchHit]:
+    """Return the conversations of `mine` that match the query, best first.
+
+    Conversations are sorted by the total length of the matched words, then newest first. Those with
+    less than half of the best total are omitted.
+    """
+    words = words_of(query)
+    matches = find_matches(mine, words)
+    enough = max((one.score for one in matches.values()), default=0) / 2
+    good = [key for key, one in matches.items() if one.score >= enough]
+    newest = mine.filter(pk__in=good).order_by("-updated_at", "-pk").values_list("pk", flat=True)
+    shown = sorted(newest, key=lambda pk: matches[pk].score, reverse=True)[:most]
+    rows = mine.only("title", "updated_at").in_bulk(shown)
+    best = {pk: matches[pk].best_message for pk in shown}
+    messages = Message.objects.in_bulk([pk for pk in best.values() if pk is not None])
+    return [hit_of(rows[pk], messages.get(best[pk] or 0), words) for pk in shown if pk in rows]
+
+
+def hit_of(row: Conversation, best: Message | None, words: list[str]) -> SearchHit:
+    if best is None:
+        return SearchHit(row.pk, row.title, row.updated_at, "")
+    return SearchHit(row.pk, row.title, row.updated_at, excerpt(best.text, words), str(best.uuid))
+
+
+def words_of(query: str) -> list[str]:
+    """Return the distinct words of the query, split at spaces."""
+    plain = str(storable_value(query[: MOST_WORDS * LONGEST_WORD])).lower()
+    return list(dict.fromkeys(word[:LONGEST_WORD] for word in plain.split()))[:MOST_WORDS]
+
+
+@dataclass(slots=True)
+class Match:
+    """Collects the matches of a query in the title and the messages of a conversation."""
+
+    score: int = 0
+    """Adds up the lengths of the matched words, each counted once."""
+    messages: Counter[int] = field(default_factory=Counter)
+    """Contains the same total per message."""
+
+    @property
+    def best_message(self) -> int | None:
+        """Return the newest of the best messages, or None if only the title matches."""
+        return max(self.messages, key=lambda pk: (self.messages[pk], pk), default=None)
+
+
+def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, Match]:
+    """Return the conversations with any of the words. Each word takes at most two queries of
+    messages and one of titles.
+    """
+    found: defaultdict[UUID, Match] = defaultdict(Match)
+    for word in words:
+        messages = messages_of(mine, word)
+        titled = newest_of(mine.filter(title__icontains=word)).values_list("pk", flat=True)
+        for conversation, message in messages:
+            found[conversation].messages[message] += len(word)
+        for conversation in {*titled, *(one for one, _ in messages)}:
+            found[conversation].score += len(word)
+    return found
+
+
+def messages_of(mine: QuerySet[Conversation], word: str) -> list[tuple[UUID, int]]:
+    """Return the newest messages with the word, as pairs of conversation and key."""
+    if not is_indexed(word):
+        found, among = Q(text__icontains=word), newest_of(mine)
+    elif count_messages_with(word, MOST_FOUND + 1) > MOST_FOUND:
+        found, among = has_word(word), newest_of(mine)
+    else:
+        found, among = Q(pk__in=messages_with(word)), mine.order_by()
+    rows = Message.objects.said().filter(found, conversation__in=among.values("pk"))
+    return list(rows.order_by("-pk").values_list("conversation", "pk")[:MOST_MESSAGES])
+
+
+def newest_of(mine: QuerySet[Conversation]) -> QuerySet[Conversation]:
+    return mine.order_by("-updated_at", "-pk")[:MOST_CONVERSATIONS]
+
+
+def excerpt(text: str, words: list[str], most: int = EXCERPT_CHARACTERS) -> str:
+    """Return the text around the longest word of the query that it contains, on one line.
+
+    It begins and ends with whole words, if the script has spaces.
+    """
+    place = place_of(text, words)
+    # Read more than is shown, because white space is collapsed.
+    before = lined_up(text[max(place - 10 * BEFORE_CHARACTERS, 0) : place])
+    begin = before if len(before) <= BEFORE_CHARACTERS else end_of(before, BEFORE_CHARACTERS)
+    after = lined_up(text[place : place + 10 * most])
+    end = after if len(after) <= most - len(begin) else begin_of(after, most - len(begin))
+    is_cut = place > 10 * BEFORE_CHARACTERS or begin != before
+    has_more = place + 10 * most < len(text) or end != after
+    return f"{'…' if is_cut else ''}{f'{begin}{end}'.strip()}{'…' if has_more else ''}"
+
+
+def place_of(text: str, words: list[str]) -> int:
+    """Return the position of the longest word of the query that the text contains, or 0."""
+    for word in sorted(words, key=len, reverse=True):
+        if found := re.search(re.escape(word), text, re.IGNORECASE):
+            return found.start()
+    return 0
+
+
+def lined_up(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+def end_of(text: str, most: int) -> str:
+    """Return up to `most` characters of the end, without a partial word."""
+    part = text[-most:]
+    _, blank, whole = part.partition(" ")
+    return whole if blank and whole and text[-most - 1] != " " else part.lstrip()
+
+
+def begin_of(text: str, most: int) -> str:
+    """Return up to `most` characters of the beginning, without a partial word."""
+    part = text[:most]
+    whole, blank, _ = part.rpartition(" ")
+    return whole if blank and whole and text[most] != " " else part.rstrip()

@@ -1,0 +1,51 @@
+"""The list of a user's conversations with an application, and its changes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from apps.accounts.caller import Caller
+from apps.conversations.models import Conversation
+from apps.live.hub import Hub
+from apps.live.journal.notifications import listening
+from apps.live.models import Run
+
+LISTED_CONVERSATIONS = 200
+
+
+async def keep_looking(
+    hub: Hub, stream: UUID, look: Callable[[asyncio.Event], Awaitable[None]]
+) -> None:
+    """Call `look` on news, and periodically without news. `look` may set the event to be called
+    again.
+    """
+    with hub.streams.watch(stream) as news:
+        async with listening(hub.streams, stream):
+            while not hub.is_closed:
+                news.clear()
+                await look(news)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(settings.HEARTBEAT_SECONDS):
+                        await news.wait()
+
+
+def list_entries(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:
+    """Return the rows of the list. `state` is running, waiting, unread or done."""
+    going = Run.objects.filter(bucket=caller.bucket, status__in=Run.OPEN)
+    states = {
+        stream: "waiting" if status == Run.Status.WAITING else "running"
+        for stream, status in going.values_list("stream", "status")
+    }
+    return [
+        {
+            "id": str(row.pk),
+            "title": row.title,
+            "updated_at": row.updated_at.isoformat(),
+            "state": states.get(row.pk) or ("unread" if row.is_unread else "done"),
+        }
+        for row in conversations
+    ]

@@ -1,0 +1,308 @@
+"""Conversations and their messages.
+
+The tables still have the names that they had in `apps.chat`, because processes of the previous
+version use them during an upgrade.
+"""
+
+import uuid
+
+from django.db import models
+from django.utils import timezone
+
+from apps.accounts.models import Team
+from apps.conversations.client_requests import ClientRequest as ClientRequest
+
+LONGEST_TITLE = 80
+"""A title that is made from a question can have up to this many characters."""
+
+
+PLACE_HELP = "Where the person was: slug and title of the place, and a narrative."
+SENDER_HELP = "What sent it in place of a person, as `apps.conversations.senders` describes it."
+# The columns have no default: SQLite then needs no copy of the table.
+
+
+def question_title(question: str) -> str:
+    """Return the question on one line, shortened at the end of a word."""
+    text = " ".join(question.split())
+    if len(text) <= LONGEST_TITLE:
+        return text
+    cut = text[: LONGEST_TITLE - 1]
+    words = cut.rsplit(" ", 1)[0] if text[LONGEST_TITLE - 1] != " " else cut
+    return f"{words.rstrip()}…"
+
+
+class Folder(models.Model):
+    """Stores a user's folder of conversations. The conversations remain when it is deleted."""
+
+    owner = models.CharField(max_length=100)
+    name = models.CharField(max_length=100)
+    position = models.IntegerField()
+    is_collapsed = models.BooleanField(default=False)
+    # Nullable, because SQLite would copy the table for a column with a default.
+    instructions = models.TextField(  # noqa: DJ001
+        null=True,
+        editable=False,
+        help_text="Instructions for all models in its conversations.",
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        db_table = "chat_folder"
+        ordering = ("position", "pk")
+        indexes = (models.Index(fields=("owner", "position"), name="folder_of_owner"),)
+
+    def __str__(self) -> str:
+        return f"folder {self.pk}"
+
+
+class Conversations(models.QuerySet["Conversation"]):
+    def kept(self) -> "Conversations":
+        """Return conversations that are not deleted. Deleted ones are stored for a while, so that
+        they can be restored.
+        """
+        return self.filter(deleted_at=None)
+
+    def lasting(self) -> "Conversations":
+        """Return conversations that are not deleted and not temporary."""
+        return self.kept().filter(temporary_until=None)
+
+
+class Conversation(models.Model):
+    """Stores a conversation. `owner` is the bucket of a caller; every query by a visitor is
+    filtered by it.
+
+    A conversation outlives its application. The `former_…` fields are then the primary key, slug
+    and title of the deleted row.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    application = models.ForeignKey(
+        "catalog.Application", on_delete=models.SET_NULL, null=True, related_name="conversations"
+    )
+    former_application = models.BigIntegerField(null=True, editable=False)
+    former_slug = models.CharField(max_length=50, blank=True, editable=False)
+    former_title = models.CharField(max_length=200, blank=True, editable=False)
+    owner = models.CharField(max_length=100)
+    title = models.CharField(max_length=200)
+    is_unread = models.BooleanField(
+        "unread",
+        default=False,
+        help_text=("True if an answer ended after the owner last viewed it."),
+    )
+    has_memory = models.BooleanField(
+        "memory", default=True, help_text="True if answers can use the owner's memory."
+    )
+    team = models.ForeignKey(
+        Team, on_delete=models.SET_NULL, null=True, editable=False, related_name="conversations"
+    )
+    pinned_version = models.PositiveIntegerField(
+        null=True,
+        editable=False,
+        help_text="The pinned version number; empty for the live version.",
+    )
+    # Nullable, because SQLite would copy the table for a column with a default.
+    reasoning_effort = models.CharField(  # noqa: DJ001
+        max_length=20,
+        null=True,
+        editable=False,
+        help_text="The thinking effort that the user chose; empty for the default.",
+    )
+    deployment = models.CharField(  # noqa: DJ001
+        max_length=100,
+        null=True,
+        editable=False,
+        help_text="The model that the user chose; empty for the application's own.",
+    )
+    visibility = models.CharField(  # noqa: DJ001
+        max_length=20,
+        choices=Team.Visibility,
+        null=True,
+        editable=False,
+        help_text="Other readers, as set in the team when the conversation began.",
+    )
+    folder = models.ForeignKey(
+        Folder, on_delete=models.SET_NULL, null=True, editable=False, related_name="conversations"
+    )
+    pinned_at = models.DateTimeField(null=True, editable=False)
+    archived_at = models.DateTimeField(null=True, editable=False)
+    deleted_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text=("When it was hidden; it is permanently deleted soon afterwards."),
+    )
+    temporary_until = models.DateTimeField(
+        null=True, editable=False, help_text="When it is permanently deleted; empty for never."
+    )
+    imported_from = models.CharField(  # noqa: DJ001
+        max_length=20,
+        null=True,
+        editable=False,
+        help_text=("The program that it was imported from."),
+    )
+    imported_id = models.CharField(  # noqa: DJ001
+        max_length=200, null=True, editable=False, help_text="Its id in that program."
+    )
+    arranged_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text=("When its owner last renamed, pinned, moved, archived, deleted or restored it."),
+    )
+    handed_over_at = models.DateTimeField(
+        null=True, editable=False, help_text="When it last changed its application."
+    )
+    # Without a constraint: the database would search for conversations on each deletion of a
+    # message.
+    leaf = models.ForeignKey(
+        "Message",
+        on_delete=models.DO_NOTHING,
+        null=True,
+        editable=False,
+        db_constraint=False,
+        db_index=False,
+        related_name="+",
+        help_text="The last message of the displayed path; empty for the newest message.",
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    objects = Conversations.as_manager()
+
+    class Meta:
+        db_table = "chat_conversation"
+        ordering = ("-updated_at",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("owner", "imported_from", "imported_id"),
+                condition=models.Q(imported_id__isnull=False),
+                name="a_conversation_is_imported_once",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("temporary_until",),
+                condition=models.Q(temporary_until__isnull=False),
+                name="conversation_temporary",
+            ),
+            models.Index(fields=("owner", "-updated_at", "-id"), name="conversation_by_time"),
+            models.Index(
+                fields=("owner", "arranged_at"),
+                condition=models.Q(arranged_at__isnull=False),
+                name="conversation_arranged",
+            ),
+            models.Index(
+                fields=("owner", "pinned_at"),
+                condition=models.Q(pinned_at__isnull=False),
+                name="conversation_pinned",
+            ),
+            models.Index(
+                fields=("deleted_at",),
+                condition=models.Q(deleted_at__isnull=False),
+                name="conversation_deleted",
+            ),
+            models.Index(
+                fields=("owner", "application", "-updated_at"), name="conversation_of_owner"
+            ),
+            models.Index(
+                fields=("former_application",),
+                condition=models.Q(former_application__isnull=False),
+                name="conversation_of_deleted",
+            ),
+        )
+
+    def __str__(self) -> str:
+        # The admin prints this, so it omits the title, which repeats a visitor's words.
+        return f"conversation {self.pk}"
+
+    @property
+    def application_slug(self) -> str:
+        """Return the slug of the application, or its last one if it was deleted."""
+        return self.former_slug if self.application is None else self.application.slug
+
+    @property
+    def application_title(self) -> str:
+        """Return the title of the application, or its last one if it was deleted."""
+        return self.former_title if self.application is None else self.application.title
+
+
+class QueuedMessage(models.Model):
+    """Stores a message that is sent when the answers before it are complete.
+
+    `id` becomes the ID of its run. `request` is the client's ID. Only its owner can release a
+    message that `is_held`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="queued")
+    request = models.UUIDField()
+    position = models.IntegerField()
+    text = models.TextField(blank=True)
+    attachments = models.JSONField(default=list, blank=True)
+    caller = models.JSONField(default=dict)
+    place = models.JSONField(null=True, blank=True, help_text=PLACE_HELP)
+    sender = models.JSONField(null=True, blank=True, help_text=SENDER_HELP)
+    is_held = models.BooleanField(default=False)
+    problem = models.TextField(blank=True, help_text="The reason why it could not run.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        db_table = "chat_queuedmessage"
+        ordering = ("position", "created_at")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("conversation", "request"), name="a_message_is_queued_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"queued {self.pk}"
+
+
+class Messages(models.QuerySet["Message"]):
+    def said(self) -> "Messages":
+        """Return questions and answers, without their summaries."""
+        return self.exclude(role=Message.Role.SUMMARY)
+
+
+class Message(models.Model):
+    """Stores a question, or a run's answer, as the page shows it and the next run reads it.
+
+    The messages of a conversation are a tree, which `apps.conversations.branches` reads. `parent`
+    is the previous message. A question that starts another branch at the root is its own parent. A
+    message without a parent follows the previously stored one, as in copies of shared
+    conversations. A summary replaces all messages up to its `parent`. `run` of a question is the
+    run that answered it last. The database indexes its `text`. Before changing this table, see
+    `apps.conversations.search_index`.
+    """
+
+    class Role(models.TextChoices):
+        USER = "user"
+        ASSISTANT = "assistant"
+        SUMMARY = "summary"
+
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="messages"
+    )
+    run = models.ForeignKey("runs.Run", on_delete=models.SET_NULL, null=True)
+    # A conversation's messages are deleted with it in one statement, without being read.
+    parent = models.ForeignKey(
+        "self", on_delete=models.DO_NOTHING, null=True, blank=True, related_name="followers"
+    )
+    role = models.CharField(max_length=10, choices=Role)
+    text = models.TextField(blank=True)
+    attachments = models.JSONField(default=list, blank=True)
+    state = models.JSONField(default=dict, blank=True)
+    usage = models.JSONField(default=dict, blank=True)
+    place = models.JSONField(null=True, blank=True, help_text=PLACE_HELP)
+    sender = models.JSONField(null=True, blank=True, help_text=SENDER_HELP)
+    finish_reason = models.CharField(max_length=50, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = Messages.as_manager()
+
+    class Meta:
+        db_table = "chat_message"
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"{self.role}: {self.uuid}"

@@ -1,0 +1,1 @@
+"""Data stored with an answer, and the notices about it."""

@@ -1,0 +1,150 @@
+"""Ends answers: emits the last events for viewers, and stores the message with them."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone, translation
+
+from apps.accounts.languages import language_of_kept
+from apps.agent.progress import Progress
+from apps.capabilities.todo.capability import TODO
+from apps.conversations.branches import path
+from apps.conversations.mirror import mirror
+from apps.conversations.models import Conversation, Message
+from apps.conversations.outcome.context_use import context_to_dict
+from apps.conversations.outcome.figures import answer_usage, figures_of
+from apps.conversations.outcome.memory_notes import memory_notes
+from apps.conversations.outcome.read_files import files_read
+from apps.conversations.outcome.transcript import Transcript
+from apps.conversations.spoken import left_out_of
+from apps.errors import RunAbandoned
+from apps.live import leases, subagents
+from apps.live.events import AnswerStored, RunFailed, StatusChanged, StreamEvent
+from apps.live.history import run_rows
+from apps.live.history.run_rows import RunFigures
+from apps.live.journal import journal
+from apps.live.journal.commits import Ending
+from apps.live.models import Run
+from apps.live.supervisor import RunOutcome
+from apps.runs.failures import failure
+from apps.runs.history import unseal
+
+REASONS = {Run.Status.STOPPED: "stopped", Run.Status.FAILED: "error"}
+"""Maps run statuses to the finish reasons of answers that the model did not complete."""
+
+
+def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunOutcome) -> Ending:
+    """Return the ending of a run with the answer so far."""
+    answer = Message(
+        conversation_id=run.stream,
+        run=run,
+        role=Message.Role.ASSISTANT,
+        text=transcript.text,
+        attachments=transcript.attachments,
+        state=transcript.state,
+        finish_reason=(REASONS.get(outcome.status) or transcript.finish_reason or "stop")[:50],
+    )
+    answer.usage = {
+        **answer_usage(run, transcript, answer.created_at),
+        **context_to_dict(progress),
+    }
+    events: list[StreamEvent] = [*transcript.close_stages()]
+    reference = ""
+    if outcome.error is not None:
+        with translation.override(language_of_kept(run.caller)):
+            failed = run_failed(outcome.error)
+        reference = failed.reference
+        events.append(failed)
+    events += answer_stored(answer), StatusChanged(outcome.status)
+    figures = run_rows.figures_of(run, outcome.status, progress, reference)
+    return Ending(outcome.status, tuple(events), partial(store, answer, figures))
+
+
+def end_lost(run: Run) -> bool:
+    """End a run that no process resumes, and store its answer from the journal.
+
+    It fails, or is stopped if that was requested. Return False if another process was faster.
+    """
+    outcome = RunOutcome(Run.Status.FAILED, RunAbandoned())
+    if run.is_stop_requested:
+        outcome = RunOutcome(Run.Status.STOPPED)
+    return end_row(run, leases.free(), outcome)
+
+
+def stop_waiting(conversation: UUID) -> bool:
+    """Stop a run that no process is working on. Return False if there is none."""
+    resting = leases.resting().filter(stream=conversation)
+    run = resting.first()
+    return run is not None and end_row(run, resting, RunOutcome(Run.Status.STOPPED))
+
+
+@transaction.atomic
+def end_row(run: Run, rows: QuerySet[Run], outcome: RunOutcome) -> bool:
+    """End a run that is still among `rows`. Return False otherwise."""
+    transcript = gather_transcript(run)
+    ending = conclude(run, transcript, run_rows.recorded_progress(run), outcome)
+    if not leases.close(rows.filter(pk=run.pk), ending.status):
+        return False
+    journal.add(run.stream, run.pk, ending.events, gap=journal.GAP)
+    ending.store()
+    transaction.on_commit(partial(mirror, run.stream))
+    return True
+
+
+def gather_transcript(run: Run) -> Transcript:
+    """Return the answer's transcript from the journal."""
+    transcript = Transcript()
+    for event in journal.read_run(run.pk):
+        transcript.take(event)
+    transcript.first_text_at = 0.0
+    return transcript
+
+
+def store(answer: Message, figures: RunFigures) -> None:
+    """Save an answer and the summary of its run, in the transaction that ends the run."""
+    run_rows.write([figures])
+    subagents.end_all(figures.id, figures.status)
+    answer.pk = None  # a repeated transaction inserts it again
+    answer.parent = Message.objects.filter(run=figures.id, role=Message.Role.USER).first()
+    answer.save(force_insert=True)
+    row = Conversation.objects.filter(pk=answer.conversation_id)
+    row.update(updated_at=timezone.now(), is_unread=True, leaf=answer)
+
+
+def run_failed(error: BaseException) -> RunFailed:
+    found = failure(error)
+    # The page shows the reference next to the text.
+    text = found.text.removesuffix(f" (error reference: {found.reference})")
+    return RunFailed(text, found.reference)
+
+
+def answer_stored(answer: Message) -> AnswerStored:
+    return AnswerStored(
+        {
+            "id": str(answer.uuid),
+            "role": answer.role,
+            "text": answer.text,
+            "attachments": answer.attachments,
+            "finish_reason": answer.finish_reason,
+            **figures_of(answer.usage),
+            **({"left_out": names} if (names := left_out_of(answer.state)) else {}),
+            **({"memories": notes} if (notes := memory_notes(answer.state)) else {}),
+            **({"files_read": read} if (read := files_read(answer.state)) else {}),
+            **({"todo": todo} if (todo := todo_of(answer.state)) else {}),
+        }
+    )
+
+
+def todo_of(state: Mapping[str, Any]) -> str:
+    """Return the to-do list in the state of an answer, or ""."""
+    found = unseal(state).get(TODO)
+    return found if isinstance(found, str) else ""
+
+
+def current_todo(conversation: Conversation) -> str:
+    answers = (row for row in reversed(path(conversation)) if row.role == "assistant")
+    return next((todo_of(row.state) for row in answers if row.state), "")

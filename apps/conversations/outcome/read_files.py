@@ -1,0 +1,61 @@
+"""The files that an answer has read with tools, for its details.
+
+They are derived from the tool calls in the state of the answer, like `memory_notes`.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from apps.agent.messages import ModelMessage
+from apps.capabilities.attachments.policies import TOOL_NAME as ATTACHMENT_TOOL
+from apps.capabilities.documents.names import FILE_URL, FILE_URLS, SOURCE, USUAL
+from apps.capabilities.wrappers.value_texts import one_line
+from apps.runs.history import expand
+from apps.workspace.loading.loader import last_segment
+
+FILES_OF = {
+    "internal_file_read_lines": ("path",),
+    "internal_file_search": ("path",),
+    ATTACHMENT_TOOL: ("attachment_url",),
+    USUAL.extraction: (FILE_URL,),
+    SOURCE.extraction: (FILE_URL,),
+    USUAL.answer: (FILE_URL, FILE_URLS),
+    SOURCE.answer: (FILE_URLS,),
+}
+"""Maps the name of each tool to the arguments that name files."""
+FAILED = ("Error", "> ##### Error")
+"""Results of failed calls begin with one of these texts."""
+MOST = 50
+CHARACTERS = 200
+"""One name is cut at this many characters."""
+
+
+def files_read(state: Mapping[str, Any]) -> list[str]:
+    """Return the distinct names in the order of the calls."""
+    return list(islice(dict.fromkeys(names_in(state)), MOST))
+
+
+def names_in(state: Mapping[str, Any]) -> Iterator[str]:
+    asked: dict[str, list[str]] = {}
+    for message in expand([ModelMessage("assistant", state=state)]):
+        for call in message.tool_calls:
+            if call.name in FILES_OF:
+                asked[call.id] = [*addresses(call.arguments, FILES_OF[call.name])]
+        if message.role == "tool" and not message.text.startswith(FAILED):
+            for address in asked.get(message.tool_call_id or "", ()):
+                yield one_line(last_segment(address), CHARACTERS)
+
+
+def addresses(arguments: str, names: tuple[str, ...]) -> Iterator[str]:
+    """Yield addresses of files. Folders end with a slash."""
+    try:
+        found = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return
+    for name in names if isinstance(found, dict) else ():
+        given = found.get(name)
+        for one in given if isinstance(given, list) else (given,):
+            if isinstance(one, str) and one and not one.endswith("/"):
+                yield one

@@ -1,0 +1,107 @@
+"""The answer so far, collected from the events of its run."""
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from apps.agent.events import (
+    AttachmentAdded,
+    Finished,
+    RefusalDelta,
+    Spent,
+    StageClosed,
+    StageOpened,
+    StateSaved,
+    TextDelta,
+    TodoChanged,
+    TurnRestarted,
+    Usage,
+)
+from apps.agent.messages import Attachment, attachment_to_dict
+from apps.capabilities.todo.capability import TODO
+from apps.insights.answer_figures import AnswerFigures
+from apps.live.events import CallCounted, StatusChanged, StreamEvent, storable_value
+from apps.manifest.features.features import Figure
+
+
+@dataclass(slots=True)
+class Transcript:
+    """Collects the content of an answer. It outlives its run, so that a stopped answer retains its
+    content.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    attached: list[Attachment] = field(default_factory=list)
+    open_stages: dict[str, float] = field(default_factory=dict)
+    """Maps the ID of each open stage to its opening time."""
+    state: dict[str, Any] = field(default_factory=dict)
+    finish_reason: str = ""
+    usage: Usage = field(default_factory=Usage)
+    figures: AnswerFigures = field(default_factory=AnswerFigures)
+    first_text_at: float | None = None
+    """The first token arrived at this time, in seconds since 1970. It is 0 if another process
+    started the run and the time is unknown.
+    """
+    status: str = ""
+    """Contains the last reported status of the run."""
+    has_begun: bool = False
+
+    def take(self, event: StreamEvent) -> None:  # noqa: C901 - one case for each event
+        match event:
+            case TextDelta(text) | RefusalDelta(text):
+                if self.first_text_at is None:
+                    self.first_text_at = time.time()
+                self.texts.append(text)
+            case TurnRestarted(text, attachments):
+                self.texts = [text]
+                self.attached = list(attachments)
+            case AttachmentAdded(attachment):
+                self.attached.append(attachment)
+            case StageOpened(stage):
+                self.open_stages[stage] = time.monotonic()
+            case StageClosed(stage):
+                self.open_stages.pop(stage, None)
+            case StateSaved(state):
+                self.state = storable_value(state)
+            case TodoChanged(text):
+                # A run that can no longer save its state is removed from the list anyway.
+                self.state = {**self.state, TODO: storable_value(text)}
+            case CallCounted(figures):
+                self.figures = figures
+            case Spent(usage):
+                self.usage = usage
+            case Finished(reason, usage):
+                self.finish_reason = reason
+                self.usage = usage
+            case StatusChanged(status):
+                self.status = status
+                self.has_begun |= status == "running"
+            case _:
+                pass  # shown, but not stored
+
+    def note_application(self, version: int, told: tuple[Figure, ...] | None) -> None:
+        """Record the application's version and its visible metrics. A resumed run keeps the
+        original values.
+        """
+        if not self.figures.version:
+            self.figures = replace(self.figures, version=version, told=told)
+
+    @property
+    def text(self) -> str:
+        return str(storable_value("".join(self.texts)))
+
+    @property
+    def attachments(self) -> list[dict[str, Any]]:
+        written: list[dict[str, Any]] = storable_value(list(map(attachment_to_dict, self.attached)))
+        return written
+
+    def close_stages(self) -> list[StageClosed]:
+        """Return events that close all open stages as failed."""
+        now = time.monotonic()
+        return [
+            self.as_told(StageClosed(stage, now - opened, failed=True))
+            for stage, opened in self.open_stages.items()
+        ]
+
+    def as_told(self, closed: StageClosed) -> StageClosed:
+        return closed if self.figures.tells("tools") else replace(closed, seconds=None)

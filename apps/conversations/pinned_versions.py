@@ -1,0 +1,44 @@
+"""Conversations that continue with the application version with which they began."""
+
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+
+from apps.accounts.caller import Caller
+from apps.catalog import access
+from apps.catalog.models import Application
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.conversations.access import own
+from apps.conversations.models import Conversation
+from apps.errors import ApplicationNotFound
+
+
+def keep_version(row: Application, number: int) -> None:
+    """Pin all unpinned conversations to a version before another one is published."""
+    Conversation.objects.filter(application=row.pk, pinned_version=None).update(
+        pinned_version=number
+    )
+
+
+async def find_for(slug: str, caller: Caller, conversation: UUID | None) -> ResolvedApplication:
+    """Return the version that answers in a conversation, or the live one if that version was
+    withdrawn.
+
+    Raises the same errors as `access.find`.
+    """
+    live = await access.find(slug, caller)
+    if conversation is None:
+        return live
+    number = await database_sync_to_async(pinned_version)(caller, conversation)
+    if number is None or number == live.number:
+        return live
+    try:
+        return await access.find(f"{slug}@{number}", caller)
+    except ApplicationNotFound:
+        return live
+
+
+def pinned_version(caller: Caller, conversation: UUID) -> int | None:
+    rows = own(caller).filter(pk=conversation)
+    found: int | None = rows.values_list("pinned_version", flat=True).first()
+    return found

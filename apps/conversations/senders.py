@@ -1,0 +1,101 @@
+"""Messages that were sent by a webhook, a schedule or an alarm instead of a user.
+
+`Message.sender` stores `{"kind": "webhook", "title": "Orders", "untrusted": true}`, and for a
+schedule or an alarm also its time (`at`). No user waits for the answer, so the run is unattended:
+`Run.unattended` stores `{"seconds": 3600}` and the run's own budget, which
+`apps.conversations.answering.unattended` reads.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, Self
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext, pgettext
+
+from apps.agent.taint import UNTRUSTED
+from apps.live.doors import SCHEDULE, WEBHOOK
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Describes the sender of a message. `title` is its name, and `at` the time of a schedule in
+    ISO 8601.
+
+    `is_untrusted` is True if third parties control the content of the message. `seconds` is the
+    time to answer the run's questions, or None for no limit. `budget` is the run's own: `tokens`,
+    and `money` (a decimal) with its `currency`; empty if there is none.
+    """
+
+    kind: Literal["webhook", "schedule", "alarm"]
+    title: str
+    is_untrusted: bool = True
+    seconds: float | None = None
+    at: str = ""
+    budget: Mapping[str, Any] | None = None
+
+    @classmethod
+    def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
+        """Parse the sender of a queued message."""
+        if kept is None:
+            return None
+        return cls(
+            kept["kind"],
+            kept["title"],
+            kept["untrusted"],
+            kept["seconds"],
+            kept.get("at", ""),
+            kept.get("budget"),
+        )
+
+    @property
+    def door(self) -> str:
+        return WEBHOOK if self.kind == "webhook" else SCHEDULE
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """Return the fields that a queued message stores. A message stores `shown`."""
+        return {**self.shown, **self.unattended}
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        told = {"kind": self.kind, "title": self.title, "untrusted": self.is_untrusted}
+        return {**told, "at": self.at} if self.at else told
+
+    @property
+    def unattended(self) -> dict[str, Any]:
+        """Return the fields that the run stores."""
+        limits = {"seconds": self.seconds}
+        return {**limits, "budget": dict(self.budget)} if self.budget else limits
+
+
+CONTINUATION = {"kind": "continuation", "title": "", "untrusted": False}
+"""The question that continues a cut-off answer has this sender. Users see both answers as one."""
+
+
+def is_continuation(sender: Mapping[str, Any] | None) -> bool:
+    return sender is not None and sender["kind"] == CONTINUATION["kind"]
+
+
+def sender_words(sender: Mapping[str, Any]) -> str:
+    """Return the sender and the time of a message in the words of an export."""
+    kind, title = sender["kind"], sender["title"]
+    if kind == "alarm":
+        words = gettext("Alarm")
+    elif kind == "webhook":
+        words = gettext("From the webhook “{title}”").format(title=title)
+    else:
+        words = gettext("From the schedule “{title}”").format(title=title)
+    if "at" not in sender:
+        return words
+    at = datetime.fromisoformat(sender["at"])  # written here, in the time zone of the schedule
+    moment = date_format(at, pgettext("Django's format of a date", "j F Y, H:i"))
+    return f"{words}, {moment}"
+
+
+def taint_of(sender: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the part of a message's state that marks its run as having read untrusted content."""
+    if sender is None or not sender["untrusted"]:
+        return {}
+    return {UNTRUSTED: [f"the {sender['kind']} “{sender['title']}”"]}

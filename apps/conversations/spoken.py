@@ -1,0 +1,52 @@
+"""Stored messages as runs read them, with the names of items that an import omitted."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from apps.agent.messages import ModelMessage, Role, attachment_from_dict
+from apps.conversations.senders import taint_of
+from apps.manifest.narrative import introduce_message, narrate_question
+
+if TYPE_CHECKING:
+    from apps.conversations.models import Message
+
+LEFT_OUT = "left_out"
+"""A message's state stores the names of images and files that its import omitted under this key."""
+FOR_MODELS = "(This message had attachments that are not available: {names}.)"
+
+
+class SpokenRow(NamedTuple):
+    """Contains the columns of a message that runs read. A model instance takes four times as long
+    to create.
+    """
+
+    role: str
+    text: str
+    attachments: list[dict[str, Any]]
+    state: dict[str, Any]
+    place: dict[str, Any] | None
+    sender: dict[str, Any] | None
+
+
+def spoken_text(row: "SpokenRow | Message") -> ModelMessage:
+    role: Role = "user" if row.role == "user" else "assistant"
+    attachments = tuple(attachment_from_dict(written) for written in row.attachments)
+    kept = {key: value for key, value in row.state.items() if key != LEFT_OUT}
+    state: dict[str, Any] = {**kept, **taint_of(row.sender)}
+    place = row.place or {}
+    text = text_for_models(row.text, row.state) if not attachments else row.text
+    text = narrate_question(text, place.get("title", ""), place.get("narrative", ""))
+    text = introduce_message(text, row.sender)
+    return ModelMessage(role, text, attachments=attachments, state=state)
+
+
+def left_out_of(state: Mapping[str, Any]) -> list[str]:
+    """Return the names for the page, such as `Picture “cat.png”`."""
+    return list(state.get(LEFT_OUT, ()))
+
+
+def text_for_models(text: str, state: Mapping[str, Any]) -> str:
+    """Return the text, or a replacement for an empty one, because services reject empty messages."""
+    if text or not (names := left_out_of(state)):
+        return text
+    return FOR_MODELS.format(names=", ".join(names))

@@ -1,0 +1,52 @@
+"""Pieces of a document, the selection of pages, and the error for an unreadable document."""
+
+from typing import Any, NamedTuple
+
+PROTECTED = "it is protected by a password."
+
+
+class PagePart(NamedTuple):
+    """A piece of a document's text.
+
+    `mark` is the line that marks the beginning of a page in the whole text, "" within a page.
+    `page` is the number of the page, slide, sheet or chapter, from 1, or 0 if there are none;
+    `title` is its name, "" if it has none.
+    """
+
+    text: str
+    mark: str = ""
+    page: int = 0
+    title: str = ""
+
+    @property
+    def marked(self) -> str:
+        return "\n".join(filter(None, (self.mark, self.text)))
+
+    def shortened(self, most: int) -> "PagePart":
+        """Return the part with up to `most` characters of its marked text."""
+        if len(self.marked) <= most:
+            return self
+        room = most - len(self.mark) - 1 if self.mark else most
+        return self._replace(text=self.text[: max(room, 0)], mark=self.mark[:most])
+
+
+class UnreadableDocument(Exception):
+    """Raised if a document cannot be read. The message continues a sentence that begins with the
+    document's name: "it is …".
+    """
+
+
+def wanted_pages(order: dict[str, Any], count: int, noun: str) -> range:
+    """Return the numbers of the wanted pages, from 1, and set `order["total"]` to the number of all
+    pages.
+
+    Raises `UnreadableDocument` if none of the wanted pages exists.
+    """
+    order["total"] = count
+    if not order["pages"]:
+        return range(1, count + 1)
+    first, after = order["pages"]
+    found = range(max(first, 1), min(after, count + 1))
+    if not found:
+        raise UnreadableDocument(f"it has {count:,} {noun}s.")
+    return found

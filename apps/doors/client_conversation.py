@@ -1,0 +1,201 @@
+"""A conversation of OpenAI's clients, which may come in nearly any order.
+
+    system and developer messages   anywhere; their text goes below the operator's prompt
+    tool messages                   behind the calls they answer, and not for the application's tools
+    everything else                 in any order
+
+Calls of tools that the request does not have become text of the user, because services refuse such
+calls where no tools are listed, and a model might repeat one. The run refuses results for the
+application's own tools, whose names only it knows.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from apps.agent.call_arguments import object_text
+from apps.agent.messages import Content, ModelMessage
+from apps.agent.tools import ToolSpec
+from apps.doors.bodies import bullet_lines, invalid, shorten_text
+from apps.doors.chat_messages import SYSTEM, ChatMessage, RequestedCall, to_message
+from apps.errors import BadRequest
+from apps.manifest.orchestrator import ClientPermissions
+from apps.runs.history import expand
+from apps.runs.turns import as_parts, in_turns
+
+ARGUMENTS_SHOWN = 2000
+
+
+class ParsedConversation(msgspec.Struct, frozen=True):
+    """A parsed conversation. `instructions` is the text of the system messages. `textual_results`
+    are the names of the tools whose results became text of the user.
+    """
+
+    messages: tuple[ModelMessage, ...]
+    instructions: str
+    textual_results: frozenset[str]
+
+
+NO_TEXTUAL_RESULTS: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class MessageGroup:
+    """A message and the tool results after it, by the ids of their calls."""
+
+    first: ChatMessage
+    results: Mapping[str | None, ChatMessage]
+
+    def foreign(self, external: Collection[str]) -> list[RequestedCall]:
+        """Return the calls of tools that the request does not define."""
+        calls = self.first.tool_calls if self.first.role == "assistant" else ()
+        return [call for call in calls or () if call.function.name not in external]
+
+
+def read_conversation(
+    written: Sequence[ChatMessage], external: dict[str, ToolSpec]
+) -> ParsedConversation:
+    """Parse the conversation. Raises `BadRequest`."""
+    if len(written) == 1 and is_plain(written[0]):  # This is the case for most requests.
+        return ParsedConversation((to_message(written[0], external),), "", NO_TEXTUAL_RESULTS)
+    for index, message in enumerate(written):
+        check_fields(f"messages.{index}", message)
+    problems = list(violations(written))
+    if problems:
+        text = f"Invalid messages array:\n{bullet_lines(problems)}"
+        raise BadRequest("Invalid messages array", text)
+    found = list(groups(message for message in written if message.role not in SYSTEM))
+    said = expand(value for group in found for value in values_of(group, external))
+    told = (call for group in found for call in group.foreign(external) if call.id in group.results)
+    return ParsedConversation(
+        tuple(in_turns(said)),
+        instructions_of(written),
+        frozenset(call.function.name for call in told),
+    )
+
+
+def is_plain(message: ChatMessage) -> bool:
+    """Return True if a question needs no checks and no repairs."""
+    rest = (message.tool_calls, message.name, message.refusal, message.function_call, message.audio)
+    return message.role == "user" and rest == (None,) * len(rest)
+
+
+# --- Checks -----------------------------------------------------------------------------------
+
+
+def check_fields(path: str, message: ChatMessage) -> None:
+    if message.role == "function":
+        raise invalid(f"{path}.role", "Legacy functions are not supported. Send 'tool' messages.")
+    if message.function_call is not None:
+        raise invalid(
+            f"{path}.function_call", "Legacy functions are not supported. Send 'tool_calls'."
+        )
+    if message.audio is not None:
+        raise invalid(f"{path}.audio", "Audio answers are not supported. Leave it out.")
+    for name in ("name", "refusal"):
+        if not isinstance(getattr(message, name), str | None):
+            raise invalid(f"{path}.{name}", "Expected `str | null`.")
+    if message.role in SYSTEM:
+        check_text_alone(path, message.content)
+
+
+def check_text_alone(path: str, content: Any) -> None:
+    for index, part in enumerate(content if isinstance(content, list) else ()):
+        if part.get("type") != "text":
+            raise invalid(f"{path}.content.{index}.type", "Only 'text' is allowed here.")
+
+
+def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
+    """Yield tool messages without a call, which OpenAI rejects as well."""
+    if not messages:
+        yield "Messages array must not be empty."
+    calls: Collection[str] = ()
+    for index, message in enumerate(messages):
+        if message.role != "tool":
+            called = message.tool_calls if message.role == "assistant" else ()
+            calls = {call.id for call in called or ()}
+            continue
+        place = f"Message at index {index}"
+        if not message.tool_call_id:
+            yield f"{place}: tool message must have a tool_call_id."
+        elif message.tool_call_id not in calls:
+            yield (
+                f"{place}: tool_call_id '{shorten_text(message.tool_call_id)}' does not match any "
+                "tool call in the preceding assistant message."
+            )
+
+
+# --- As values --------------------------------------------------------------------------------
+
+
+def check_instructions(permissions: ClientPermissions, path: str) -> None:
+    """Raise `BadRequest` if the manifest forbids a client's instructions, which are at `path`."""
+    if not permissions.system_messages:
+        raise invalid(
+            path,
+            "This application forbids instructions of its clients "
+            "(orchestrator.client.system_messages). Leave them out.",
+        )
+
+
+def instructions_of(messages: Sequence[ChatMessage]) -> str:
+    texts = (ModelMessage("system", content_of(m)).text for m in messages if m.role in SYSTEM)
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def content_of(message: ChatMessage) -> Content:
+    content = message.content
+    return tuple(content) if isinstance(content, list) else content or message.refusal or ""
+
+
+def groups(messages: Iterable[ChatMessage]) -> Iterator[MessageGroup]:
+    """Yield each message with the results that follow it."""
+    first: ChatMessage | None = None
+    results: dict[str | None, ChatMessage] = {}
+    for message in messages:
+        if message.role == "tool":
+            results[message.tool_call_id] = message
+            continue
+        if first is not None:
+            yield MessageGroup(first, results)
+        first, results = message, {}
+    if first is not None:
+        yield MessageGroup(first, results)
+
+
+def values_of(group: MessageGroup, external: dict[str, ToolSpec]) -> Iterator[ModelMessage]:
+    """Yield the message, the results of the client's tools, then the calls of other tools as text."""
+    said, foreign = to_value(group.first, external), group.foreign(external)
+    if not foreign or said.content or said.tool_calls or said.attachments or said.state:
+        yield said
+    told = {call.id for call in foreign}
+    for call_id, result in group.results.items():
+        if call_id not in told:
+            yield to_value(result, external)
+    for call in foreign:
+        yield as_text(call, group.results.get(call.id))
+
+
+def to_value(message: ChatMessage, external: dict[str, ToolSpec]) -> ModelMessage:
+    value = to_message(message, external)
+    if message.name or message.refusal:
+        value = replace(value, content=content_of(message), name=message.name or "")
+    if value.tool_calls and value.role != "assistant":
+        value = replace(value, tool_calls=())
+    return value
+
+
+def as_text(call: RequestedCall, result: ChatMessage | None) -> ModelMessage:
+    """Return a call and its result as a message of the user."""
+    arguments = call.function.arguments or ""
+    text = arguments if isinstance(arguments, str) else object_text(arguments)
+    made = f"{call.function.name}({text[:ARGUMENTS_SHOWN]})"
+    if result is None:
+        return ModelMessage("user", f"[The tool call {made} has no result.]")
+    told = to_message(result, {})
+    head = f"[Result of the tool call {made}]"
+    if isinstance(told.content, str):
+        return ModelMessage("user", f"{head}\n{told.content}", attachments=told.attachments)
+    return ModelMessage("user", (*as_parts(head), *told.content), attachments=told.attachments)

@@ -1,0 +1,61 @@
+"""The client's own tools, in every protocol: the offered ones, and tools that accept plain text.
+
+A model gets such a tool as a function with one text parameter, because only some services support
+tools without JSON. The answer contains a call with plain text again. A grammar is part of the
+description, so nothing enforces it.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from apps.agent.call_arguments import TEXT_INPUT
+from apps.agent.tools import ToolSpec
+
+TEXT_PARAMETERS = {
+    "type": "object",
+    "properties": {TEXT_INPUT: {"type": "string"}},
+    "required": [TEXT_INPUT],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTools:
+    """The client's tools, by their names for the model.
+
+    `namespaces` contains namespace and name of each tool in a namespace, by its name for the model.
+    `ignored` contains the types of tools that are not offered.
+    """
+
+    specs: Mapping[str, ToolSpec] = field(default_factory=dict)
+    namespaces: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    ignored: frozenset[str] = frozenset()
+
+
+NO_TOOLS = ClientTools()
+
+
+def text_description(description: str, grammar: str = "", syntax: str = "") -> str:
+    """Return the description of a tool that accepts plain text."""
+    rule = f"The input follows this {syntax} grammar:\n{grammar}" if grammar else ""
+    return "\n\n".join(filter(None, (description, rule)))
+
+
+def offered(
+    specs: Mapping[str, ToolSpec], allowed: Collection[str] | None
+) -> Mapping[str, ToolSpec]:
+    """Return the tools that the model is offered in this answer; `allowed` is None for all."""
+    if allowed is None:
+        return specs
+    return {name: spec for name, spec in specs.items() if name in allowed}
+
+
+def requires_client_tool(choice: str | Mapping[str, Any] | None, external: Collection[str]) -> bool:
+    """Return True if the model is required to call one of the client's tools.
+
+    `choice` is in the format of a `ModelRequest`.
+    """
+    if isinstance(choice, Mapping):
+        return choice["function"]["name"] in external
+    return choice == "required" and bool(external)

@@ -1,0 +1,100 @@
+"""The wire format of a door: parses requests and encodes answers."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from apps.agent.events import Event
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.doors.consumer import Header
+from apps.runs.failures import RunFailure
+from apps.runs.requests import RunRequest
+
+
+class PreparedRun(msgspec.Struct, frozen=True):
+    """A run request, and the names of the client's parameters that have no effect on it.
+
+    `narrative` describes the user's screen; the page shows it to them.
+    """
+
+    request: RunRequest
+    ignored: frozenset[str] = frozenset()
+    narrative: str = ""
+
+
+class Encoder(Protocol):
+    """Encodes the events of one run as a stream."""
+
+    @property
+    def headers(self) -> Sequence[Header]: ...
+
+    @property
+    def heartbeat(self) -> bytes:
+        """Return the bytes to send after the stream was silent for a while."""
+
+    @property
+    def ends_apart(self) -> bool:
+        """Return True if `end` is sent separately, not with the last event."""
+
+    def opening(self) -> bytes:
+        """Return the beginning of the stream, which is sent with the first event or the first
+        heartbeat.
+        """
+
+    def encode(self, events: Sequence[Event]) -> bytes:
+        """Return all frames of a batch; empty if there is nothing to show yet."""
+
+    def error(self, body: Any) -> bytes:
+        """Return the frames of an answer that ends with an error. The dialect wrote the error's
+        body.
+        """
+
+    def end(self) -> bytes:
+        """Return the bytes after the last event or the error."""
+
+
+class WholeEncoder(Protocol):
+    """Collects the events of one run into a whole answer."""
+
+    @property
+    def headers(self) -> Sequence[Header]: ...
+
+    def feed(self, events: Sequence[Event]) -> None: ...
+
+    def body(self) -> bytes: ...
+
+
+class ParsedRequest(msgspec.Struct, frozen=True):
+    """A parsed request whose application is not known yet.
+
+    `prepare` raises `BadRequest`. `encoder` and `whole` take the slug of the application.
+    `application` is the one in the body, for URLs without one. `end_user` is the user on whose
+    behalf the client sends the request.
+    """
+
+    prepare: Callable[[ResolvedApplication], PreparedRun]
+    encoder: Callable[[str], Encoder]
+    whole: Callable[[str], WholeEncoder]
+    application: str = ""
+    is_streamed: bool = True
+    end_user: str = ""
+
+
+class Dialect(Protocol):
+    """The requests and responses of a door. `door` is the name under which runs are counted.
+
+    `passed_on` contains the statuses of a model's service that the client gets unchanged. A dialect
+    that does not pass on 429 hides rate limits.
+    """
+
+    @property
+    def door(self) -> str: ...
+
+    @property
+    def passed_on(self) -> frozenset[int]: ...
+
+    def read(self, body: bytes) -> ParsedRequest:
+        """Parse a request. Raises `BadRequest`."""
+
+    def error_body(self, found: RunFailure) -> dict[str, Any]: ...

@@ -1,0 +1,121 @@
+"""The base of the consumers of all doors: sends an answer, or an error in the format of the door's
+clients.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import msgspec
+
+from apps.accounts.audit import AuditEvent
+from apps.accounts.client_address import address_of_scope
+from apps.aged_cache import AgedCache
+from apps.doors.answer_headers import failure_headers
+from apps.doors.consumer import Header, HttpConsumer
+from apps.errors import ApplicationNotFound, BudgetSpent, NotAuthenticated
+from apps.live.hub import HUB
+from apps.runs.failures import WITH_LIMITS, RunFailure, failure, fault
+from apps.workspace.local import read_only
+
+JSON: tuple[Header, ...] = (
+    (b"content-type", b"application/json"),
+    (b"cache-control", b"no-store"),
+)
+READING = frozenset({"GET", "HEAD"})
+ONCE_IN_SECONDS = 60.0
+"""The audit log gets at most one event per this many seconds for each address, door and
+application, so that a program that retries does not fill it.
+"""
+DENIALS = NotAuthenticated, ApplicationNotFound
+_noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
+
+
+class DoorConsumer(HttpConsumer):
+    """The base of a door's requests. Subclasses implement `answer` and `error_body`."""
+
+    methods: ClassVar[tuple[str, ...]] = ("GET", "HEAD")
+    finishes_answers: ClassVar[bool] = False
+    """True if requests belong to answers in progress, which finish while the site is read-only."""
+    spent_budget_status: ClassVar[int | None] = None
+    """Responses to an exhausted budget have this status code, for clients that would retry in vain
+    after a 429.
+    """
+    headers: tuple[Header, ...] = ()
+    """Responses and errors have these headers."""
+
+    async def handle(self) -> None:
+        try:
+            if self.scope["method"] not in self.methods:
+                await self.refuse_method()
+                return
+            if self.scope["method"] not in READING and not self.finishes_answers:
+                await read_only.check()
+            await self.answer()
+        except Exception as error:  # noqa: BLE001 - nothing is above this; `failure` logs it
+            if self.is_denial(error):
+                self.note_denial()
+            await self.send_error(error)
+
+    async def answer(self) -> None:
+        raise NotImplementedError
+
+    def error_body(self, found: RunFailure) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @property
+    def passed_on(self) -> frozenset[int]:
+        """Return the status codes of a model's service that the client gets unchanged."""
+        return WITH_LIMITS
+
+    @property
+    def slug(self) -> str:
+        """Return the application in the URL, or ""."""
+        return str(self.scope["url_route"]["kwargs"].get("slug", ""))
+
+    # --- Errors --------------------------------------------------------------------------------
+
+    def is_denial(self, error: Exception) -> bool:
+        """Return whether the audit records the error."""
+        return isinstance(error, DENIALS)
+
+    def note_denial(self) -> None:
+        note_denial(self.scope, type(self).__name__, self.slug)
+
+    async def send_error(self, error: Exception) -> None:
+        found = failure(error, self.passed_on)
+        if self.is_started:
+            await self.fail(error)
+            return
+        await self.send_failure(found, (*failure_headers(found, error), *self.headers))
+
+    async def send_failure(self, found: RunFailure, headers: Iterable[Header] = ()) -> None:
+        if self.spent_budget_status and found.code == BudgetSpent.code:
+            found = replace(found, status=self.spent_budget_status)
+        await self.send_json(found.status, self.error_body(found), headers)
+
+    async def refuse_method(self) -> None:
+        allowed = ", ".join(self.methods)
+        message = f"The method {self.scope['method']} is not allowed here; use {allowed}."
+        await self.send_failure(fault(405, message, "405"), [(b"allow", allowed.encode())])
+
+    # --- JSON ----------------------------------------------------------------------------------
+
+    async def send_json(self, status: int, body: Any, headers: Iterable[Header] = ()) -> None:
+        await self.respond(status, msgspec.json.encode(body), (*JSON, *headers))
+
+
+def note_denial(scope: Mapping[str, Any], door: str, application: str = "") -> None:
+    """Record a rejected program in the audit, once a minute for each address, door and application.
+
+    `door` is the name of the rejecting door, so that each one is in the audit.
+    """
+    address = address_of_scope(scope)
+    key = address, door, application
+    if _noted.get(key, ONCE_IN_SECONDS):
+        return
+    _noted.put(key, True)
+    denied = AuditEvent(
+        "access.denied", address=address, application=application, subject=scope["path"]
+    )
+    HUB.summaries.keep_audit(denied)

@@ -1,0 +1,76 @@
+"""Guides for clients to each door: URLs and snippets for the studio and the docs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+ORIGIN, SLUG, TITLE = "{origin}", "{slug}", "{title}"
+"""These placeholders in URLs and texts are replaced. All other braces are literal."""
+KEY = "QUICKAPPS_KEY"
+"""Snippets read the key from this environment variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A snippet. `language` selects the highlighting and shows what runs it: sh, python,
+    javascript, toml or json.
+    """
+
+    title: str
+    language: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A POST request that the studio sends with an operator's key.
+
+    The body is JSON, in which `MESSAGE` is replaced by the operator's message.
+    """
+
+    MESSAGE = "{message}"
+
+    address: str
+    body: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DoorGuide:
+    """The guide to a door. `docs` is the page of the docs; `trial` is None for a door that one
+    request cannot demonstrate.
+    """
+
+    id: str
+    title: str
+    summary: str
+    address: str
+    docs: str
+    snippets: tuple[Snippet, ...]
+    trial: Trial | None = None
+
+    def fill(self, origin: str, slug: str, title: str) -> "DoorGuide":
+        """Return the guide for one application."""
+
+        quoted = json.dumps(title, ensure_ascii=False)[1:-1]  # Titles occur only within JSON.
+
+        def filled(text: str) -> str:
+            return text.replace(ORIGIN, origin).replace(SLUG, slug).replace(TITLE, quoted)
+
+        return replace(
+            self,
+            summary=filled(self.summary),
+            address=filled(self.address),
+            snippets=tuple(replace(one, text=filled(one.text)) for one in self.snippets),
+            trial=self.trial
+            and replace(
+                self.trial, address=filled(self.trial.address), body=filled(self.trial.body)
+            ),
+        )
+
+
+def load_guides() -> Sequence[DoorGuide]:
+    return [import_string(path) for path in settings.DOOR_GUIDES]

@@ -1,0 +1,75 @@
+"""An HTTP request of a script or a program: identifies its caller, and sends errors as JSON."""
+
+from dataclasses import replace
+
+from django.utils.translation import gettext
+
+from apps.accounts.authentication import authenticate
+from apps.accounts.caller import Caller, ClientInfo, Credentials
+from apps.accounts.sender_headers import read_headers
+from apps.doors.consumer import RETRY_AFTER, Header
+from apps.doors.door_consumer import DoorConsumer
+from apps.doors.origins import check_csrf
+from apps.doors.sessions import caller_of_scope
+from apps.errors import Closing, Failed, MethodNotAllowed, QuickAppError, ReadOnly, Refused
+from apps.outages import outage_of
+from apps.runs.explanations import error_text
+
+
+class JsonConsumer(DoorConsumer):
+    """The base of requests with JSON responses. Subclasses implement `answer`, which may raise any
+    `QuickAppError`.
+    """
+
+    methods = ("GET",)
+
+    def is_denial(self, error: Exception) -> bool:
+        return False  # The code that searches the conversation or the application records it.
+
+    async def refuse_method(self) -> None:
+        allowed = ", ".join(self.methods)
+        raise MethodNotAllowed(gettext("Use {method}.").format(method=allowed))
+
+    async def caller(self) -> Caller:
+        """Return the holder of the API key, or the visitor of the session.
+
+        Raises `NotAuthenticated` for an invalid key, and `Refused`.
+        """
+        sent = read_headers(self.scope["headers"])
+        if not sent.api_key and not sent.bearer:
+            if self.scope["method"] != "GET":
+                check_csrf(self.scope)
+            return await caller_of_scope(self.scope)
+        holder = await authenticate(self.scope)
+        # Nothing else of the request is stored, because a process that resumes the answer would not
+        # have it.
+        return replace(holder, client=ClientInfo(holder.client.locale), credentials=Credentials())
+
+    async def send_error(self, error: Exception) -> None:
+        if not isinstance(error, QuickAppError):
+            raise error
+        await self.refuse(error)
+
+    async def refuse(self, error: QuickAppError) -> None:
+        status = error.http_status
+        body = {"error": {"message": error_text(error), "code": error.code}}
+        await self.send_json(status, body, (retry_after(error),) if status == 503 else ())
+
+    async def fail(self, error: Exception) -> None:
+        if self.is_started:
+            await super().fail(error)
+        else:
+            await self.refuse(as_refusal(error))
+
+
+def retry_after(error: QuickAppError) -> Header:
+    if isinstance(error, ReadOnly):
+        return (b"retry-after", b"%d" % error.retry_after)
+    return RETRY_AFTER
+
+
+def as_refusal(error: Exception) -> Refused:
+    """Convert an error that the client did not cause."""
+    if outage := outage_of(error):
+        return Closing(outage.code, outage.translated)
+    return Failed("internal_error", gettext("Something went wrong. Try again."))

@@ -1,0 +1,71 @@
+"""Allows WebSockets only from pages of this site, or of an origin in `CSRF_TRUSTED_ORIGINS`.
+
+Browsers let any page open a WebSocket, and send this site's cookies with it.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from io import BytesIO
+from typing import Any
+from urllib.parse import urlsplit
+
+from channels.security.websocket import WebsocketDenier
+from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpResponse
+from django.http.request import split_domain_port, validate_host
+from django.middleware.csrf import CsrfViewMiddleware
+from django.utils.http import is_same_domain
+
+from apps.errors import Forbidden
+
+Application = Callable[..., Awaitable[Any]]
+
+
+class SameOrigin:
+    """Denies handshakes whose `Origin` is not allowed; scheme and port count."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
+        headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        allowed = is_allowed(headers.get(b"origin", ""), headers)
+        await (self.application if allowed else WebsocketDenier())(scope, receive, send)
+
+
+def check_csrf(scope: Mapping[str, Any]) -> None:
+    """Raise `Refused` for a request from a page that is not ours, by the rules of Django's views."""
+    # Django would look for the token in a form, which is not read here.
+    headers = [header for header in scope["headers"] if header[0] != b"content-type"]
+    request = ASGIRequest({**scope, "headers": headers}, BytesIO())
+    check = CsrfViewMiddleware(lambda _: HttpResponse())
+    check.process_request(request)
+    if check.process_view(request, lambda _: HttpResponse(), (), {}) is not None:
+        raise Forbidden(
+            "csrf_failed", "Send the cookie csrftoken in the header X-CSRFToken as well."
+        )
+
+
+def is_allowed(origin: str, headers: Mapping[bytes, str]) -> bool:
+    host = headers.get(b"host", "")
+    if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
+        return False
+    scheme = "https" if settings.HTTPS else "http"
+    return origin.lower() == f"{scheme}://{host.lower()}" or is_trusted(origin)
+
+
+def is_trusted(origin: str) -> bool:
+    """Return True if the origin is in `CSRF_TRUSTED_ORIGINS`. `https://*.example.com` matches every
+    subdomain.
+    """
+    if origin in settings.CSRF_TRUSTED_ORIGINS:
+        return True
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return any(
+        parts.scheme == scheme and is_same_domain(parts.netloc, pattern.lstrip("*"))
+        for scheme, _, pattern in (one.partition("://") for one in settings.CSRF_TRUSTED_ORIGINS)
+        if pattern.startswith("*")
+    )

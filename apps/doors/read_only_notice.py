@@ -1,0 +1,10 @@
+"""The notice that pages show while the installation is read-only."""
+
+from apps.errors import ReadOnly
+from apps.runs.explanations import error_text
+from apps.workspace.local import read_only
+
+
+def read_only_notice() -> str:
+    """Return the notice in the user's language, or ""."""
+    return error_text(ReadOnly()) if read_only.is_on() else ""

@@ -1,0 +1,234 @@
+"""The consumer of every door that answers: it parses a request, finds its application, runs it and
+encodes the answer.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+from django.conf import settings
+from opentelemetry.trace import SpanKind
+
+from apps import tracing
+from apps.accounts.caller import Caller
+from apps.agent.events import Emit, Event, Finished, Noticed
+from apps.agent.streams import stream
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.doors.admission import visit
+from apps.doors.answer_headers import ignored_header, rate_headers, unsupported_parameters
+from apps.doors.bodies import invalid
+from apps.doors.dialect import Dialect, Encoder, ParsedRequest, WholeEncoder
+from apps.doors.door_consumer import DoorConsumer
+from apps.doors.run_slots import AdmittedRun, Recorded, answer_request, run_slot
+from apps.errors import ServerStopping
+from apps.live.hub import HUB
+from apps.live.limits.rates import Rate, admit_request, rates_of
+from apps.live.limits.run_slots import RunSlots
+from apps.runs.failures import TOO_MANY, RunFailure, failure
+from apps.runs.workspaces import open_workspace
+from apps.workspace.port import Workspace
+
+Events = AsyncGenerator[list[Event], None]
+OpenWorkspace = Callable[[Caller, ResolvedApplication], Workspace]
+logger = logging.getLogger(__name__)
+
+FAREWELL_SECONDS = 4.0
+"""Interrupted runs have this many seconds to release their tools, and clients to receive the error.
+"""
+
+
+class RunConsumer(DoorConsumer):
+    """An answer, streamed or whole, in the client's dialect. `route` is its name in traces."""
+
+    methods = ("POST",)
+    route: ClassVar[str]
+    dialect: Dialect
+
+    def __init__(
+        self,
+        open_workspace: OpenWorkspace = open_workspace,
+        recorded: Recorded = HUB.summaries.recorded,
+        places: RunSlots = HUB.places,
+    ) -> None:
+        super().__init__()
+        self.places = places
+        self.open_workspace = open_workspace
+        self.recorded = recorded
+        self.encoder: Encoder | None = None
+        self.rates: Sequence[Rate] = ()
+        self.narrative = ""
+
+    def dialect_for(self, caller: Caller) -> Dialect:
+        return self.dialect
+
+    async def answer(self) -> None:
+        parent = tracing.received_context(self.scope["headers"])
+        attributes = {"http.request.method": "POST", "http.route": self.route}
+        with tracing.span(f"POST {self.route}", attributes, SpanKind.SERVER, parent):
+            events, send = await self.read()
+            async with OPEN_ANSWERS.hold(), aclosing(events):
+                await send(events)
+
+    # --- In ------------------------------------------------------------------------------------
+
+    async def read(self) -> tuple[Events, Callable[[Events], Awaitable[None]]]:
+        """Return the events of the run, and the function that sends them to the client."""
+        # The body is freed with this function; otherwise a stream would hold it to its end.
+        visitor = await visit(self.scope, self.while_connected)
+        caller = visitor.caller
+        self.dialect = self.dialect_for(caller)
+        asked = self.dialect.read(await self.read_body(settings.GATEWAY_MAX_BODY_BYTES))
+        name = self.slug or asked.application
+        if not (name or visitor.named):
+            raise invalid("model", "Send the slug of an application.")
+        application = await visitor.find(name)
+        asked = await self.complete(asked, caller, application)
+        self.rates = rates_of(caller, application)
+        rests = await admit_request(self.rates) if self.rates else ()
+        self.headers = rate_headers(rests) if rests and TOO_MANY in self.passed_on else ()
+        prepared = asked.prepare(application)
+        if asked.end_user:
+            caller = replace(caller, end_user=asked.end_user)
+        workspace = self.open_workspace(caller, application)
+        parameters = prepared.request.parameters
+        ignored = prepared.ignored | await unsupported_parameters(
+            parameters, application, workspace
+        )
+        self.headers += ignored_header(ignored)
+        self.narrative = prepared.narrative
+        door, request = self.dialect.door, prepared.request
+        run = AdmittedRun(door, application, request, workspace, caller, self.rates)
+        return self.begin(asked, run)
+
+    async def complete(
+        self, asked: ParsedRequest, caller: Caller, application: ResolvedApplication
+    ) -> ParsedRequest:
+        """Return the request with the stored part of its conversation. Raises `BadRequest`."""
+        return asked
+
+    def begin(
+        self, asked: ParsedRequest, run: AdmittedRun
+    ) -> tuple[Events, Callable[[Events], Awaitable[None]]]:
+        """Return the events of the run, and the function that sends them to the client."""
+        events, slug = stream(partial(self.run, run)), run.application.slug
+        if asked.is_streamed:
+            return events, partial(self.send_stream, encoder=asked.encoder(slug))
+        return events, partial(self.send_whole, encoder=asked.whole(slug))
+
+    async def run(self, run: AdmittedRun, emit: Emit) -> None:
+        async with run_slot(run, self.places, self.recorded) as progress:
+            if self.narrative:
+                emit(Noticed("narrative", self.narrative))
+            await answer_request(run, emit, progress)
+
+    # --- Out -----------------------------------------------------------------------------------
+
+    async def send_whole(self, events: Events, encoder: WholeEncoder) -> None:
+        async for batch in events:
+            encoder.feed(batch)
+        await self.complete_answer(encoder)
+        await self.respond(200, encoder.body(), (*encoder.headers, *self.headers))
+
+    async def send_stream(self, events: Events, encoder: Encoder) -> None:
+        """Send the frames of the run. The head is sent with the first frame, because earlier errors
+        have a status.
+        """
+        self.encoder = encoder
+        self.keep_alive(settings.HEARTBEAT_SECONDS)
+        rest = b""
+        async for batch in events:
+            frames = encoder.encode(batch)
+            if not self.is_started:
+                if not frames:
+                    continue
+                frames = await self.open_stream(encoder) + frames
+            if not encoder.ends_apart and isinstance(batch[-1], Finished):
+                rest = frames  # It is sent in one write with the end.
+            elif frames:
+                await self.write(frames)
+        await self.complete_answer(encoder)
+        await self.end(rest + encoder.end())
+
+    async def complete_answer(self, encoder: Encoder | WholeEncoder) -> None:
+        """Do what must be done before the client reads the end of the answer."""
+
+    async def open_stream(self, encoder: Encoder) -> bytes:
+        await self.start(200, (*encoder.headers, *self.headers))
+        return encoder.opening()
+
+    async def on_silence(self) -> None:
+        # Proxies drop a silent server. So a slow start opens the stream, and later errors lose
+        # their status.
+        if self.encoder is None:
+            await super().on_silence()
+        elif self.is_started:
+            await self.write(self.encoder.heartbeat)
+        else:
+            await self.write(await self.open_stream(self.encoder))
+
+    # --- Errors --------------------------------------------------------------------------------
+
+    @property
+    def passed_on(self) -> frozenset[int]:
+        return self.dialect.passed_on
+
+    def error_body(self, found: RunFailure) -> dict[str, Any]:
+        return self.dialect.error_body(found)
+
+    async def send_error(self, error: Exception) -> None:
+        if self.encoder is None or not self.is_started:
+            await super().send_error(error)
+            return
+        body = self.error_body(failure(error, self.passed_on))
+        await self.write(self.encoder.error(body))
+        await self.end(self.encoder.end())
+
+
+class OpenAnswers:
+    """The deadlines of open answers. An answer without a deadline has not been interrupted."""
+
+    def __init__(self) -> None:
+        self.deadlines: set[asyncio.Timeout] = set()
+        self.left = asyncio.Event()
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncIterator[None]:
+        """Register an answer. Raises `ServerStopping` within the block when the process stops."""
+        deadline = asyncio.timeout(None)
+        self.deadlines.add(deadline)
+        try:
+            async with deadline:
+                yield
+        except TimeoutError as error:
+            if not deadline.expired():
+                raise
+            raise ServerStopping from error
+        finally:
+            self.deadlines.discard(deadline)
+            self.left.set()
+
+    async def end(self, seconds: float) -> None:
+        """Wait for the answers, interrupt the ones that take longer, and return when all have
+        ended."""
+        await self.wait_for_end(seconds)
+        if self.deadlines:
+            logger.warning("The server stops and interrupts %d answers", len(self.deadlines))
+        now = asyncio.get_running_loop().time()
+        for deadline in list(self.deadlines):
+            deadline.reschedule(now)
+        await self.wait_for_end(FAREWELL_SECONDS)
+
+    async def wait_for_end(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.deadlines:
+                    self.left = asyncio.Event()
+                    await self.left.wait()
+
+
+OPEN_ANSWERS = OpenAnswers()
+"""This collects the open answers of this process."""

@@ -1,0 +1,137 @@
+"""Runs a request of a door, with its slot, its row, its key and its spending."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
+
+import msgspec
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.db import DatabaseError
+
+from apps.accounts.caller import Caller
+from apps.accounts.keys.holders import find_holder_of
+from apps.agent.events import Emit
+from apps.agent.ledger import Ledger
+from apps.agent.progress import Progress
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.errors import NotAuthenticated
+from apps.live.history.run_rows import RunFigures
+from apps.live.interactions import claim_answer
+from apps.live.limits.rates import Rate, spend
+from apps.live.limits.run_slots import RunSlots
+from apps.runs.asking_ledger import take_answer
+from apps.runs.requests import RunRequest
+from apps.runs.run import run_application
+from apps.workspace.port import Workspace
+
+Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
+"""This context manager surrounds a run. It stores the run's row, and yields the progress that
+counts it.
+"""
+
+
+@asynccontextmanager
+async def held_place(places: RunSlots, caller: Caller, name: str) -> AsyncIterator[None]:
+    """Hold a slot for an answer of the application or deployment. Raises `TooManyRuns` if no slot
+    is free.
+    """
+    with places.taken(caller.bucket, name):
+        async with places.among_processes(caller.bucket, name):
+            yield
+
+
+class AdmittedRun(msgspec.Struct, frozen=True):
+    """A request that its door admitted. Its tokens count towards `rates`."""
+
+    door: str
+    application: ResolvedApplication
+    request: RunRequest
+    workspace: Workspace
+    caller: Caller
+    rates: Sequence[Rate] = ()
+
+
+@asynccontextmanager
+async def run_slot(
+    run: AdmittedRun, places: RunSlots, recorded: Recorded
+) -> AsyncIterator[Progress]:
+    """Hold a slot and a row for the run in the block, which ends when the caller's key ends.
+
+    Raises `TooManyRuns` if no slot is free, and `NotAuthenticated` if the key ends.
+    """
+    caller, name = run.caller, run.application.slug
+    figures = RunFigures(run.door, name, caller.bucket, caller.team)
+    # Like `held_place`, without the cost of one more generator in each request.
+    with places.taken(caller.bucket, name):
+        async with places.among_processes(caller.bucket, name):
+            with recorded(figures) as progress:
+                try:
+                    async with while_valid(caller):
+                        yield progress
+                finally:
+                    if run.rates:
+                        spend(run.rates, progress.usage)
+
+
+async def answer_request(run: AdmittedRun, emit: Emit, progress: Progress) -> Ledger:
+    """Run the request, whose message may answer the question of the last answer. Raises
+    `QuickAppError` if the run fails.
+    """
+    application, caller = run.application, run.caller
+    asked, ledger = await take_answer(run.request, application, caller, claim_answer)
+    await run_application(application, asked, run.workspace, caller, emit, ledger, progress)
+    return ledger
+
+
+logger = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def while_valid(caller: Caller) -> AsyncIterator[None]:
+    """Cancel the block when the caller's key is revoked or expires. Callers without a key are not
+    watched.
+
+    A key is checked every `HEARTBEAT_SECONDS`, so short answers are not affected. Raises
+    `NotAuthenticated`.
+    """
+    if caller.kind != "key":
+        yield
+        return
+    loop, limit = asyncio.get_running_loop(), asyncio.timeout(None)
+    tasks: list[asyncio.Task[None]] = []
+    try:
+        async with limit:
+            # A timer costs a request next to nothing, a task about ten times as much.
+            timer = loop.call_later(
+                settings.HEARTBEAT_SECONDS,
+                lambda: tasks.append(loop.create_task(end_with_key(caller, limit))),
+            )
+            try:
+                yield
+            finally:
+                timer.cancel()
+                for task in tasks:
+                    task.cancel()
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise NotAuthenticated from None
+
+
+async def end_with_key(caller: Caller, limit: asyncio.Timeout) -> None:
+    prefix = caller.bucket.removeprefix("key-")
+    while True:
+        if not await is_valid(prefix):
+            limit.reschedule(asyncio.get_running_loop().time())
+            return
+        await asyncio.sleep(settings.HEARTBEAT_SECONDS)
+
+
+async def is_valid(prefix: str) -> bool:
+    try:
+        return await database_sync_to_async(find_holder_of)(prefix) is not None
+    except DatabaseError:
+        logger.exception("The key %s could not be checked; its answer continues", prefix)
+        return True

@@ -1,0 +1,48 @@
+"""Encrypts the state of an answer into a text that only this installation can read.
+
+Clients of protocols without a state send it back in the field for the vendor's own reasoning.
+"""
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from cryptography.fernet import InvalidToken
+
+from apps.accounts.encryption import cipher
+
+MOST_BYTES = 16 * 1024 * 1024
+"""An unpacked state can have at most this many bytes."""
+
+
+def sealed(state: Mapping[str, Any]) -> str:
+    return packed(msgspec.json.encode(state))
+
+
+def unsealed(content: str) -> dict[str, Any]:
+    """Return the state, or {} for text from a different service."""
+    try:
+        written = unpacked(content)
+    except (InvalidToken, ValueError):  # Fernet raises the second one for characters beyond ASCII.
+        return {}
+    return msgspec.json.decode(written, type=dict[str, Any])
+
+
+class StateTooLarge(ValueError):
+    """Raised if a sealed state exceeds `MOST_BYTES` when it is unpacked."""
+
+
+def packed(written: bytes) -> str:
+    return cipher().encrypt(zlib.compress(written)).decode()
+
+
+def unpacked(content: str) -> bytes:
+    """Decrypt and unpack. Raises `InvalidToken` for text that is not ours, and `StateTooLarge` for
+    a state that is too large.
+    """
+    unpacking = zlib.decompressobj()
+    written = unpacking.decompress(cipher().decrypt(content), MOST_BYTES)
+    if unpacking.unconsumed_tail:
+        raise StateTooLarge
+    return written

@@ -1,0 +1,129 @@
+"""Browser sessions: their callers, and connections that end with the session."""
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.contrib.sessions.backends.base import SessionBase
+from django.utils import translation
+from django.utils.translation import gettext
+
+from apps.accounts.buckets import bucket_of, caller_in
+from apps.accounts.caller import Caller, ClientInfo
+from apps.accounts.client_address import address_of_scope
+from apps.accounts.keys.holders import find_holder_of
+from apps.accounts.languages import accepted_language, chosen_for_scope
+from apps.accounts.sender_headers import locale_of
+from apps.accounts.sign_in.sessions import is_session_open
+from apps.accounts.teams import team_now, team_of, teams_of
+from apps.conversations.access import person_stream
+from apps.conversations.listing import keep_looking
+from apps.errors import NotAdmitted, NotAuthenticated, Refused
+from apps.live.hub import HUB, Hub
+from apps.live.journal.notifications import wake_viewers
+
+VISITOR = "visitor"
+"""The session stores the visitor's bucket under this key until the owner signs in."""
+
+
+def session_bucket(session_key: str) -> str:
+    """Return the bucket of a session without an account."""
+    # The session key is a credential, so only its hash is stored.
+    return f"session-{hashlib.sha256(session_key.encode()).hexdigest()[:32]}"
+
+
+def stranger(locale: str) -> Caller:
+    """Return a caller without an account and without a session, who owns nothing."""
+    return Caller(session_bucket(secrets.token_hex()), client=ClientInfo(locale=locale))
+
+
+def session_caller(user: Any, session: SessionBase, locale: str) -> Caller:
+    """Return the caller. Raises `Refused` for a browser without a session, which has not loaded a
+    page yet.
+    """
+    if user is not None and user.is_authenticated:
+        return caller_in(user.pk, team_of(user, session), locale=locale)
+    if not session.session_key:
+        raise NotAdmitted(
+            "no_session", gettext("Your session has ended. Reload the page to continue.")
+        )
+    return Caller(session_bucket(session.session_key), client=ClientInfo(locale=locale))
+
+
+async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
+    """Return the caller of a connection that bypasses Django's middleware. Raises `Refused`.
+
+    From now on, texts in the connection's task are in the caller's language.
+    """
+    name = settings.PROXY_LANGUAGE_HEADER.encode()
+    accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")
+    languages = accepted.decode("latin-1")
+
+    def find() -> tuple[str, Caller]:
+        chosen = chosen_for_scope(scope)
+        return chosen, session_caller(
+            scope["user"], scope["session"], chosen or locale_of(languages)
+        )
+
+    # Load the choices and the team with one query.
+    found: tuple[str, Caller] = await database_sync_to_async(find)()
+    chosen, caller = found
+    translation.activate(chosen or accepted_language(languages))
+    return caller.at(address=address_of_scope(scope))
+
+
+def has_moved(caller: Caller, session_key: str) -> bool:
+    """Return True if the user of an open connection has switched or left the team."""
+    if caller.kind == "key":
+        prefix = caller.bucket.removeprefix("key-")
+        return caller.team is not None and find_holder_of(prefix) is None
+    if caller.user_id is None:
+        return False
+    return team_now(caller.user_id, session_key) != caller.team
+
+
+async def look_whether_moved(caller: Caller, session_key: str) -> bool:
+    found: bool = await database_sync_to_async(has_moved)(caller, session_key)
+    return found
+
+
+async def check_session(scope: Mapping[str, Any]) -> None:
+    """Raise `Refused` if the session of an account has ended. Visitors' sessions are not checked."""
+    user, session = scope["user"], scope["session"]
+    if not user.is_authenticated:
+        return
+    if not await database_sync_to_async(is_session_open)(session.session_key, user.pk):
+        raise NotAdmitted(
+            "no_session", gettext("Your session has ended. Reload the page to continue.")
+        )
+
+
+async def while_open(
+    hub: Hub,
+    caller: Caller,
+    check: Callable[[asyncio.Event], Awaitable[None]],
+    work: Awaitable[None],
+) -> None:
+    """Work until the work is finished, or until the check finds that the caller no longer has
+    access.
+    """
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            guard = tasks.create_task(keep_looking(hub, person_stream(caller.bucket), check))
+            await work
+            guard.cancel()
+    except* (Refused, NotAuthenticated):
+        pass
+
+
+def announce_end(user: Any) -> None:
+    """Make all connections of an account, in all processes, check at once whether they may stay
+    open.
+    """
+    for team in [None, *teams_of(user).values_list("pk", flat=True)]:
+        async_to_sync(wake_viewers)(HUB.streams, person_stream(bucket_of(user.pk, team)))

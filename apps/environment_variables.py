@@ -1,0 +1,63 @@
+"""An environment variable, or the file that `NAME_FILE` names instead.
+
+Orchestrators mount secrets as files, which other processes and dumps of the environment do not
+show.
+"""
+
+import logging
+import os
+from pathlib import Path
+
+from django.conf import settings
+
+logger = logging.getLogger(__name__)
+
+
+class WrongVariable(ValueError):
+    """Raised if a variable cannot be read. The message names it and contains nothing of its value."""
+
+
+def read_variable(name: str) -> str | None:
+    """Return the value without surrounding white space, or None if neither variable is set.
+
+    Each call reads the file. Raises `WrongVariable` if both variables are set, or if the file is
+    missing, empty or not UTF-8.
+    """
+    value = os.environ.get(name)
+    file = os.environ.get(f"{name}_FILE", "").strip()
+    if not file:
+        return None if value is None else value.strip()
+    if value and value.strip():
+        raise WrongVariable(f"{name} and {name}_FILE are both set; set only one of them.")
+    try:
+        content = Path(file).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise WrongVariable(f"{name}_FILE: {file} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise WrongVariable(f"{name}_FILE: {file} is not text in UTF-8.") from None
+    if not content:
+        raise WrongVariable(f"{name}_FILE: {file} is empty; write the value into it.")
+    return content
+
+
+def is_in_file(name: str) -> bool:
+    return bool(os.environ.get(f"{name}_FILE", "").strip())
+
+
+def current_setting(name: str) -> str:
+    """Return the setting `name`. If it comes from a file, the file is read again.
+
+    If the file cannot be read any more, this is logged, and the setting keeps its value.
+    """
+    return latest(name, str(getattr(settings, name)))
+
+
+def latest(name: str, known: str) -> str:
+    """Return the current value of the variable's file, or `known` if it has no file."""
+    if not is_in_file(name):
+        return known
+    try:
+        return read_variable(name) or ""
+    except WrongVariable as error:
+        logger.warning("%s The value read at the start is used.", error)
+        return known

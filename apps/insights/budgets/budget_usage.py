@@ -1,0 +1,156 @@
+"""Shows users the current use of budgets. Reading it reserves nothing."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db.models import Q, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import Caller
+from apps.insights.budgets.models import Budget, BudgetWindow, of_parts
+from apps.insights.budgets.rules import (
+    BudgetRules,
+    Holder,
+    Rule,
+    holders_of,
+    person_holder,
+    read_rules,
+    team_holder,
+)
+from apps.insights.budgets.sentences import format_amount, percent, sentence, spent_error
+from apps.insights.meter import RunMeter
+
+ALMOST = 99
+"""The meter of a budget shows a usage above this percentage as spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetStatus:
+    """A window of a holder that is open, or would be opened by the next call. Amounts are in
+    smallest parts of the unit.
+
+    `reserved` excludes the reservations of calls whose process has ended.
+    """
+
+    rule: Rule
+    holder: str
+    spent: int = 0
+    reserved: int = 0
+    raised: int = 0
+    unpriced: int = 0
+
+    @property
+    def limit(self) -> int:
+        return self.rule.limit + self.raised
+
+    @property
+    def used(self) -> int:
+        return self.spent + self.reserved
+
+    @property
+    def percent(self) -> int:
+        return percent(self.used, self.limit)
+
+    @property
+    def soft_percent(self) -> int:
+        """Return the percentage above which the meter warns: the soft limit, at most `ALMOST`."""
+        soft = self.rule.soft
+        return ALMOST if soft is None else min(percent(soft, self.limit), ALMOST)
+
+    @property
+    def amounts(self) -> dict[str, str]:
+        """Return the spent, reserved, raised and remaining amounts with their limit, for users."""
+        left = max(0, self.limit - self.used)
+        sums = {"spent": self.spent, "reserved": self.reserved, "raised": self.raised}
+        sums |= {"left": left, "limit": self.limit}
+        return {
+            name: format_amount(self.decimal(parts), self.rule.unit) for name, parts in sums.items()
+        }
+
+    def decimal(self, parts: int) -> Decimal:
+        return of_parts(parts, self.rule.unit)
+
+
+def open_windows(
+    rules: Iterable[Rule], now: datetime, holders: Iterable[str] | None = None
+) -> dict[int, list[BudgetStatus]]:
+    """Return the current windows by budget, the most used first.
+
+    `holders` contains the names of the wanted holders; None: all.
+    """
+    by_id = {rule.id: rule for rule in rules}
+    held = Sum("reservations__amount", filter=Q(reservations__expires_at__gt=now))
+    rows = BudgetWindow.objects.filter(budget__in=by_id, starts_at__lte=now, ends_at__gt=now)
+    if holders is not None:
+        rows = rows.filter(holder__in=set(holders))
+    found: dict[int, list[BudgetStatus]] = defaultdict(list)
+    for row in rows.annotate(held=Coalesce(held, 0)):
+        sums = (row.spent, row.held, row.raised, row.unpriced)
+        rule = by_id[row.budget_id]
+        found[rule.id].append(BudgetStatus(rule, row.holder, *sums))
+    for standings in found.values():
+        standings.sort(key=lambda one: one.used, reverse=True)
+    return found
+
+
+def standings_of(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
+    """Return the usage by budget id, the most used first. A budget of one subject has one entry.
+
+    A budget of runs has no entry, because each run has the whole budget for itself.
+    """
+    now = timezone.now()
+    rules = [Rule.of(budget) for budget in budgets]
+    found = open_windows(rules, now)
+    for rule in rules:
+        if not found[rule.id] and rule.subject and rule.window:
+            found[rule.id] = [BudgetStatus(rule, "")]
+    return found
+
+
+def check_start(caller: Caller, door: str, application: str, time_zone: str) -> None:
+    """Raise `BudgetSpent` if a run could not call its model now.
+
+    Reservations may be released, so only spent amounts count here.
+    """
+    rules = read_rules()
+    if not rules.by_subject:
+        return
+    meter = RunMeter(
+        lambda entry: None, door, caller.bucket, chain=(application,), team=caller.team
+    )
+    now = timezone.now()
+    for one in standings_for(rules, holders_of(meter), now):
+        if one.spent >= one.limit:
+            raise spent_error(one.rule, one.spent, one.limit, now, time_zone)
+
+
+def standings_for(
+    rules: BudgetRules, holders: Iterable[Holder], now: datetime
+) -> list[BudgetStatus]:
+    """Return the status of all budgets in which a call of these holders counts."""
+    claims = rules.claims(holders)
+    if not claims:
+        return []
+    rules_of_claims, names = zip(*((claim.rule, claim.holder) for claim in claims), strict=True)
+    found = open_windows(rules_of_claims, now, names)
+    return [
+        next(
+            (one for one in found.get(claim.rule.id, ()) if one.holder == claim.holder),
+            BudgetStatus(claim.rule, claim.holder),
+        )
+        for claim in claims
+    ]
+
+
+def own_sentences(user_id: int, team: int | None = None) -> list[str]:
+    """Return the sentences about the budgets of a user and the current team."""
+    now, holders = timezone.now(), [person_holder(bucket_of(user_id))]
+    if team is not None:
+        holders.append(team_holder(team))
+    found = standings_for(read_rules(), holders, now)
+    return [sentence(one.rule, one.used, one.limit, now) for one in found]

@@ -1,0 +1,201 @@
+"""Sums up spans of usage, and deletes old rows. It is synchronous, and several processes may run it."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import models, transaction
+from django.utils import timezone
+
+from apps import old_rows
+from apps.insights.budgets.models import BudgetWindow
+from apps.insights.models import ModelCall, SummedSpan, ToolUse, UsageSum
+from apps.insights.periods import DAY, HOUR, LENGTHS, START_OF, ends_of_sums
+from apps.insights.sums import (
+    COUNTS,
+    HISTOGRAM_TEXTS,
+    SMALLEST_COST,
+    SUMMED,
+    RunCounter,
+    SumKey,
+    Sums,
+    calls_between,
+    sum_up_rows,
+    uses_between,
+)
+
+LATE = {
+    UsageSum.Span.FIVE_MINUTES: timedelta(minutes=5),
+    UsageSum.Span.HOUR: timedelta(minutes=30),
+    UsageSum.Span.DAY: 6 * HOUR,
+}
+"""A span is summed up this long after its end. A call's row has the time of the call's beginning,
+and may wait for the database. Rows that arrive even later are counted when the next longer span is
+summed up.
+"""
+HOURS_KEPT = 8 * DAY
+KEPT = {UsageSum.Span.FIVE_MINUTES: DAY, UsageSum.Span.HOUR: HOURS_KEPT}
+"""Short sums are retained for this long. Pages read sums of hours for a week, and of five minutes
+only until their hour is summed up.
+"""
+CALLS = (ModelCall, ToolUse)
+
+
+def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
+    """Yield the beginnings of the spans that have ended and are not summed up, the oldest first."""
+    length, start, until = LENGTHS[span], first_unsummed(span), known_until(span)
+    while start is not None and until is not None and start + length <= until:
+        yield start
+        start += length
+
+
+def known_until(span: UsageSum.Span) -> datetime | None:
+    """Return until when the data of a span are complete; None if there are none."""
+    if span == UsageSum.Span.WEEK:
+        return ends_of_sums().get(UsageSum.Span.DAY)
+    return timezone.now() - LATE[span]
+
+
+def first_unsummed(span: UsageSum.Span) -> datetime | None:
+    """Return the beginning of the first span without sums; None before the first call."""
+    ends = ends_of_sums()
+    if span == UsageSum.Span.FIVE_MINUTES:
+        hours_until = ends.get(UsageSum.Span.HOUR)
+        return hours_until and max(hours_until, ends.get(span, hours_until))
+    if end := ends.get(span):
+        start: datetime | None = end
+    else:
+        start = first_week_of_sums() if span == UsageSum.Span.WEEK else first_call(span)
+    if start is None or span != UsageSum.Span.HOUR:
+        return start
+    return max(start, START_OF[span](timezone.now() - HOURS_KEPT))
+
+
+def first_week_of_sums() -> datetime | None:
+    """Return the Monday before or on the first day that is summed up."""
+    days = SummedSpan.objects.filter(span=UsageSum.Span.DAY)
+    first = days.aggregate(at=models.Min("start"))["at"]
+    return None if first is None else START_OF[UsageSum.Span.WEEK](first)
+
+
+def first_call(span: UsageSum.Span) -> datetime | None:
+    starts = [
+        found
+        for calls in CALLS
+        if (found := calls.objects.aggregate(at=models.Min("started_at"))["at"]) is not None
+    ]
+    return START_OF[span](min(starts)) if starts else None
+
+
+def sum_up_all(count_runs: RunCounter) -> int:
+    """Sum up all ended spans, one after the other; return how many were summed up here."""
+    # Days first: until they exist, the page reads the hours after the last day. Weeks are computed
+    # from days. Five minutes are summed up only after the last hour.
+    spans = (
+        UsageSum.Span.DAY,
+        UsageSum.Span.HOUR,
+        UsageSum.Span.FIVE_MINUTES,
+        UsageSum.Span.WEEK,
+    )
+    return sum(sum_up(span, start, count_runs) for span in spans for start in due_spans(span))
+
+
+def sum_up(span: UsageSum.Span, start: datetime, count_runs: RunCounter) -> bool:
+    """Write the sums of a span; False if another process has written them."""
+    end = start + LENGTHS[span]
+    # Read before the transaction, which would block other writers on SQLite.
+    if span == UsageSum.Span.WEEK:
+        found = sum_up_days(start, end)
+    else:
+        calls, uses = calls_between(start, end), uses_between(start, end)
+        found = sum_up_rows(calls, uses, count_runs(start, end))
+    rows = [
+        stored_row(span, start, dimension, name, currency, sums)
+        for (dimension, name, currency), sums in found.items()
+    ]
+    with transaction.atomic():
+        if is_ours := mark_as_summed(span, start):
+            UsageSum.objects.bulk_create(rows, batch_size=old_rows.AT_ONCE)
+    return is_ours
+
+
+def mark_as_summed(span: UsageSum.Span, start: datetime) -> bool:
+    """Mark a span as summed up. Return True if it was not marked before."""
+    if span == UsageSum.Span.FIVE_MINUTES:
+        return UsageSum.objects.get_or_create(
+            dimension=SUMMED, span=span, start=start, name="", currency=""
+        )[1]
+    return SummedSpan.objects.get_or_create(span=span, start=start)[1]
+
+
+def sum_up_days(start: datetime, end: datetime) -> dict[SumKey, Sums]:
+    """Return the sums of the days in a time range, from stored sums, because the rows may already
+    be deleted.
+    """
+    found: dict[SumKey, Sums] = defaultdict(Sums)
+    days = UsageSum.objects.filter(span=UsageSum.Span.DAY, start__gte=start, start__lt=end)
+    columns = ("dimension", "name", "currency", "cost", *COUNTS)
+    for row in days.order_by().values(*columns, **HISTOGRAM_TEXTS):
+        found[row["dimension"], row["name"], row["currency"]].add(row)
+    return found
+
+
+def stored_row(
+    span: UsageSum.Span, start: datetime, dimension: str, name: str, currency: str, sums: Sums
+) -> UsageSum:
+    return UsageSum(
+        dimension=dimension,
+        span=span,
+        start=start,
+        name=name,
+        currency=currency,
+        cost=sums.costs.get(currency, Decimal()).quantize(SMALLEST_COST),
+        seconds=stored_bins(sums.seconds),
+        first_text_seconds=stored_bins(sums.first_text_seconds),
+        **{count: getattr(sums, count) for count in COUNTS},
+    )
+
+
+def stored_bins(histogram: Mapping[int, int]) -> dict[str, int]:
+    return {str(place): count for place, count in histogram.items()}
+
+
+def delete_old() -> int:
+    """Delete the summed-up rows of calls that are older than `USAGE_DAYS`; return their number."""
+    for span in KEPT:
+        delete_sums(span)
+    first = first_unsummed(UsageSum.Span.DAY)
+    if not settings.USAGE_DAYS or first is None:
+        return 0
+    before = min(timezone.now() - timedelta(days=settings.USAGE_DAYS), first)
+    return sum(
+        old_rows.delete(calls.objects.filter(started_at__lt=before).order_by("started_at"))
+        for calls in CALLS
+    )
+
+
+def delete_sums(span: UsageSum.Span) -> None:
+    old = {"span": span, "start__lt": timezone.now() - KEPT[span]}
+    old_rows.delete(UsageSum.objects.filter(**old))
+    # The last row remains, because it shows until when the spans are summed up.
+    marks = SummedSpan.objects.filter(**old).order_by("-start").values_list("pk", flat=True)
+    SummedSpan.objects.filter(pk__in=list(marks[1:])).delete()
+
+
+LONGEST_WINDOW_DAYS = 62
+"""Budget windows are stored for at least this many days: a month, and the same time again for a run
+that waits for a user.
+"""
+
+
+def delete_old_windows() -> int:
+    """Delete the budget windows that ended more than `USAGE_DAYS` ago, with their overrides; return
+    their number.
+    """
+    if not settings.USAGE_DAYS:
+        return 0
+    return old_rows.delete_older(
+        BudgetWindow, "made_at", max(settings.USAGE_DAYS, LONGEST_WINDOW_DAYS)
+    )

@@ -1,0 +1,53 @@
+"""Functions that one app registers with another, which calls them when something happens.
+
+The called app has a `Listeners` object for each kind of event. Apps that depend on it connect their
+functions in `ready`.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Generic, ParamSpec, TypeVar
+
+from django.db import InterfaceError, OperationalError
+
+logger = logging.getLogger(__name__)
+
+Said = ParamSpec("Said")
+Answer = TypeVar("Answer")
+
+
+class Listeners(Generic[Said, Answer]):
+    """The functions for one kind of event, such as "the end of runs". Each function is called once
+    per event.
+    """
+
+    def __init__(self, news: str) -> None:
+        self.news = news
+        self.connected: dict[str, Callable[Said, Answer]] = {}
+
+    def connect(self, listener: Callable[Said, Answer]) -> None:
+        """Register the function. Registering it again changes nothing."""
+        self.connected[f"{listener.__module__}.{listener.__qualname__}"] = listener
+
+    def disconnect(self, listener: Callable[Said, Answer]) -> None:
+        self.connected.pop(f"{listener.__module__}.{listener.__qualname__}", None)
+
+    def call(self, *args: Said.args, **kwargs: Said.kwargs) -> list[Answer]:
+        """Call all functions and return their results. An error of one function is raised, and the
+        others are not called.
+        """
+        return [listener(*args, **kwargs) for listener in self.connected.values()]
+
+    def tell(self, *args: Said.args, **kwargs: Said.kwargs) -> None:
+        """Call all functions, and log their errors.
+
+        Errors of the database connection are raised, because the transaction is repeated after
+        them.
+        """
+        for name, listener in self.connected.items():
+            try:
+                listener(*args, **kwargs)
+            except (OperationalError, InterfaceError):
+                raise
+            except Exception:
+                logger.exception("%s failed at %s", name, self.news)

@@ -1,0 +1,220 @@
+"""Shows a model request to operators by its layers and messages.
+
+The view is built from a request's bytes, for any supported API.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from apps.agent.context.token_estimates import CHARACTERS_PER_TOKEN, text_tokens
+from apps.agent.records import describe_size
+from apps.live.history.sent_requests import KeptPart
+from apps.live.sent_request_rows import SentRequestRow
+
+SEPARATOR = "\n\n"
+"""This separates two layers of the system prompt."""
+CALLS = ("arguments", "input")
+"""The APIs use these keys for the arguments of a call."""
+RESULTS = ("content", "output")
+"""The APIs use these keys for the result of a call."""
+IDS = ("tool_call_id", "tool_use_id", "call_id")
+"""A result refers to its call with one of these keys."""
+
+Span = tuple[str, str, int]
+"""A span consists of a layer, a source and a length in characters, as in `PromptSpan`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a request. `tokens` is an estimate for the whole text; `is_cut`: only the beginning
+    is stored.
+    """
+
+    layer: str
+    source: str
+    text: str
+    tokens: int
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RequestView:
+    """A request. `prompt` contains the layers of the system prompt; `parameters` is JSON."""
+
+    application: str
+    model: str
+    at: datetime | None
+    prompt: tuple[Piece, ...]
+    messages: tuple[Piece, ...]
+    tools: tuple[Piece, ...]
+    parameters: str
+
+    @property
+    def tokens(self) -> int:
+        return sum(piece.tokens for piece in (*self.prompt, *self.messages, *self.tools))
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMessage:
+    """A message or a tool as it was sent: its JSON (None if it is cut), and its text."""
+
+    value: Any
+    text: str
+    size: int
+
+
+def view_of(
+    row: SentRequestRow, parts: Mapping[str, KeptPart], *, withholds_private: bool = False
+) -> RequestView:
+    """Return the view. `withholds_private`: show only the length of private calls."""
+    lists = {
+        key: [*written_messages(value, parts)]
+        for key, form, value in row.members
+        if form != "value"
+    }
+    instructions = lists.pop("instructions", [])
+    tools = lists.pop("tools", [])
+    first = [*instructions, *lists.pop("system", [])]
+    messages = [one for found in lists.values() for one in found]
+    while messages and is_system(messages[0].value):
+        first.append(messages.pop(0))
+    private = frozenset(row.private) if withholds_private else frozenset[str]()
+    values = {key: value for key, form, value in row.members if form == "value"}
+    return RequestView(
+        row.application,
+        row.model,
+        row.at,
+        tuple(prompt_pieces(first, row.prompt)),
+        tuple(map(message_piece, without_private(messages, private))),
+        tuple(map(tool_piece, tools)),
+        json.dumps(values, indent=2, ensure_ascii=False),
+    )
+
+
+def written_messages(
+    digests: str | Sequence[str], parts: Mapping[str, KeptPart]
+) -> Iterator[WrittenMessage]:
+    for digest in [digests] if isinstance(digests, str) else digests:
+        part = parts.get(digest)
+        if part is None:
+            yield WrittenMessage(None, "", 0)
+        elif part.size > len(part.text.encode()):
+            yield WrittenMessage(None, part.text, part.size)
+        else:
+            yield WrittenMessage(json.loads(part.text), part.text, part.size)
+
+
+# --- The system prompt ----------------------------------------------------------------------------
+
+
+def is_system(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("role") == "system"
+
+
+def prompt_pieces(
+    first: Iterable[WrittenMessage], spans: Iterable[Sequence[Any]]
+) -> Iterator[Piece]:
+    """Yield the layers of the system prompt; one piece if it was changed after it was composed."""
+    text = SEPARATOR.join(message_text(one) for one in first)
+    layers: list[Span] = [(layer, source, length) for layer, source, length in spans]
+    whole = sum(length for *_, length in layers) + len(SEPARATOR) * (len(layers) - 1)
+    if not text:
+        return
+    if whole != len(text):
+        layers = [("system", "system prompt", len(text))]
+    start = 0
+    for layer, source, length in layers:
+        part = text[start : start + length]
+        yield Piece(layer, source, part, text_tokens(part))
+        start += length + len(SEPARATOR)
+
+
+# --- Messages and tools ---------------------------------------------------------------------------
+
+
+def message_text(one: WrittenMessage) -> str:
+    """Return the text of a message that contains nothing else, otherwise its JSON."""
+    value = one.value
+    if value is None:
+        return one.text
+    if isinstance(value, dict) and value.keys() <= {"role", "content", "custom_fields"}:
+        value = value["content"]
+    if isinstance(value, list) and all(map(is_text, value)):
+        return "\n".join(part["text"] for part in value)
+    if is_text(value):
+        return str(value["text"])
+    return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def is_text(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.get("type") in ("text", "input_text", "output_text")
+        and isinstance(value.get("text"), str)
+    )
+
+
+def message_piece(one: WrittenMessage) -> Piece:
+    value = one.value if isinstance(one.value, dict) else {}
+    source = str(value.get("role") or value.get("type") or "message")
+    return piece_of("conversation", source, one)
+
+
+def tool_piece(one: WrittenMessage) -> Piece:
+    value = one.value if isinstance(one.value, dict) else {}
+    function = value.get("function")
+    named = function if isinstance(function, dict) else value
+    return piece_of("tools", str(named.get("name") or value.get("type") or "tool"), one)
+
+
+def piece_of(layer: str, source: str, one: WrittenMessage) -> Piece:
+    text = message_text(one)
+    is_cut = one.value is None and one.size > 0
+    # The part that was cut counts too.
+    tokens = one.size // CHARACTERS_PER_TOKEN if is_cut else text_tokens(text)
+    return Piece(layer, source, text, tokens, is_cut)
+
+
+# --- Private calls --------------------------------------------------------------------------------
+
+
+def without_private(
+    messages: Sequence[WrittenMessage], names: frozenset[str]
+) -> Sequence[WrittenMessage]:
+    """Return the messages with only the sizes of these tools' calls and results."""
+    if not names:
+        return messages
+    ids = {found for one in messages for found in private_ids(one.value, names)}
+    return [replace(one, value=withheld(one.value, names, ids)) for one in messages]
+
+
+def private_ids(value: Any, names: frozenset[str]) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from private_ids(item, names)
+    elif isinstance(value, dict):
+        function = value.get("function")
+        called = function if isinstance(function, dict) else value
+        if called.get("name") in names:
+            yield str(value.get("call_id") or value.get("id") or "")
+        for member in value.values():
+            yield from private_ids(member, names)
+
+
+def withheld(value: Any, names: frozenset[str], ids: set[str]) -> Any:
+    if isinstance(value, list):
+        return [withheld(item, names, ids) for item in value]
+    if not isinstance(value, dict):
+        return value
+    hidden: tuple[str, ...] = CALLS if value.get("name") in names else ()
+    if any(value.get(key) in ids for key in IDS):
+        hidden += RESULTS
+    return {
+        key: describe_size(member if isinstance(member, str) else json.dumps(member))
+        if key in hidden
+        else withheld(member, names, ids)
+        for key, member in value.items()
+    }

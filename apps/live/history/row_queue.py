@@ -1,0 +1,99 @@
+"""A queue of rows that wait for the database, so that appending a row does not wait."""
+
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from typing import Generic, TypeVar
+
+from django.db import InterfaceError, OperationalError
+
+from apps.live.database import Execute
+
+logger = logging.getLogger(__name__)
+
+Row = TypeVar("Row")
+
+
+class RowWriter(Generic[Row]):
+    """Writes rows together. If the database rejects one of them, they are written one by one.
+
+    `store` stores rows on a database thread, all or none of them. `refused` counts the rejected
+    rows by the kind of error; the first of each kind is logged.
+    """
+
+    def __init__(self, name: str, store: Callable[[Sequence[Row]], object]) -> None:
+        self.name = name
+        self.store = store
+        self.refused: Counter[str] = Counter()
+
+    async def write(self, rows: Sequence[Row], execute: Execute) -> AsyncIterator[int]:
+        """Write the rows in order, and yield after each step how many are done.
+
+        Raises `OperationalError` or `InterfaceError` if the database is down; then the other rows
+        are not written yet.
+        """
+        try:
+            await execute(partial(self.store, rows))
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception as error:  # noqa: BLE001 - logged by kind
+            if len(rows) > 1:
+                for row in rows:
+                    async for done in self.write([row], execute):
+                        yield done
+                return
+            self.refuse(error)
+        yield len(rows)
+
+    def refuse(self, error: Exception) -> None:
+        kind = type(error).__name__
+        self.refused[kind] += 1
+        count = self.refused[kind]
+        if count == 1:
+            logger.error("A row of %s was rejected and is lost", self.name, exc_info=error)
+        elif count & (count - 1) == 0:  # Log each time the number has doubled.
+            logger.error("%d rows of %s were rejected and are lost: %s", count, self.name, kind)
+
+
+class RowQueue(Generic[Row]):
+    """A queue of up to `most` rows and `most_bytes`. Further rows are dropped and counted.
+
+    `store` stores up to `at_once` rows on a database thread, all or none of them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        store: Callable[[Sequence[Row]], object],
+        *,
+        most: int,
+        at_once: int,
+        size_of: Callable[[Row], int] = lambda row: 0,
+        most_bytes: int = 0,
+    ) -> None:
+        self.writer = RowWriter(name, store)
+        self.most, self.at_once = most, at_once
+        self.size_of, self.most_bytes = size_of, most_bytes
+        self.rows: list[Row] = []
+        self.bytes = 0
+        self.dropped = 0
+
+    def add(self, row: Row) -> bool:
+        """Append a row; return False if it is dropped."""
+        size = self.size_of(row)
+        if len(self.rows) >= self.most or self.bytes + size > self.most_bytes > 0:
+            self.dropped += 1
+            return False
+        self.rows.append(row)
+        self.bytes += size
+        return True
+
+    async def flush(self, execute: Execute) -> None:
+        """Write the rows. Raises `OperationalError` or `InterfaceError` if the database is down;
+        then the rows stay in the queue.
+        """
+        while some := self.rows[: self.at_once]:
+            async for done in self.writer.write(some, execute):
+                self.bytes -= sum(map(self.size_of, self.rows[:done]))
+                del self.rows[:done]

@@ -1,0 +1,218 @@
+"""Rows of runs in the database: written when runs end, marked as failed if their process ended, and
+deleted by age.
+
+These functions are synchronous and short; they run on a database thread.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from django.conf import settings
+from django.db import connection, models, transaction
+from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models.functions import TruncHour
+from django.utils import timezone
+
+from apps import request_ids
+from apps.accounts.legal_holds import holds
+from apps.agent.events import ModelUsage
+from apps.agent.ledger import Step
+from apps.agent.progress import Progress
+from apps.agent.steps.results import read_outcome, read_reply
+from apps.insights import rollups
+from apps.insights.sums import RunCount
+from apps.live.events import storable_value
+from apps.live.listeners import RunNews, notify_listeners
+from apps.live.models import Run
+from apps.live.run_summary import LONGEST_BUCKET, LONGEST_NAME, RunSummary
+from apps.live.step_ledger import read_steps
+from apps.old_rows import delete_older
+
+SILENT_SECONDS = 300.0
+"""A process that has not reported its runs for this many seconds has ended. Processes report them
+every minute.
+"""
+MOST = models.BigIntegerField.MAX_BIGINT
+CHANGED = (
+    "status",
+    "seen_at",
+    "seconds",
+    "model_calls",
+    "tool_calls",
+    "prompt_tokens",
+    "completion_tokens",
+    "error_reference",
+)
+COLUMNS = ("id", "door", "application", "bucket", "request_id", "started_at", *CHANGED)
+
+
+@dataclass(slots=True)
+class RunFigures:
+    """The values of a `RunSummary`. Creating an instance of the model takes ten times as long.
+
+    `is_stored`: a row exists, which at least records that the run has begun.
+    """
+
+    door: str
+    application: str
+    bucket: str
+    team: int | None = None
+    status: str = RunSummary.Status.RUNNING
+    error_reference: str = ""
+    request_id: str = field(default_factory=request_ids.current)
+    id: UUID = field(default_factory=lambda: UUID(int=random.getrandbits(128), version=4))
+    """The id identifies rows and is not a secret, so it does not need the system's randomness."""
+    started_at: datetime = field(default_factory=partial(datetime.now, UTC))
+    ended_at: datetime | None = None
+    model_calls: int = 0
+    tool_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    is_stored: bool = False
+
+    def end(self, status: str, progress: Progress, reference: str = "") -> None:
+        self.status, self.error_reference = status, reference
+        self.ended_at = datetime.now(UTC)
+        # The progress itself is not stored here, because it contains the conversation, and rows may
+        # wait for the database.
+        self.model_calls, self.tool_calls = progress.counts.iterations, progress.counts.tool_calls
+        for one in progress.usage:
+            self.prompt_tokens += one.input
+            self.completion_tokens += one.output
+
+
+def write(rows: Sequence[RunFigures]) -> None:
+    """Insert the rows, or update existing ones. Notify listeners of runs that have ended."""
+    names, places = ", ".join(COLUMNS), ", ".join(["%s"] * len(COLUMNS))
+    changes = ", ".join(f"{name} = excluded.{name}" for name in CHANGED)
+    statement = (
+        f"INSERT INTO {RunSummary._meta.db_table} ({names}) VALUES ({places}) "  # noqa: S608 - no values
+        f"ON CONFLICT (id) DO UPDATE SET {changes}"
+    )
+    now = timezone.now()
+    # `bulk_create` takes ten times as long, and there is one row for each request.
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        cursor.executemany(statement, [values_of(row, now) for row in rows])
+        notify_listeners(
+            RunNews(row.id, row.door, row.application, row.bucket, row.status)
+            for row in rows
+            if row.ended_at is not None
+        )
+
+
+def values_of(row: RunFigures, now: datetime) -> tuple[Any, ...]:
+    """Return the values of `COLUMNS`. Names that do not fit are cut."""
+    adapted, end = connection.ops.adapt_datetimefield_value, row.ended_at
+    seconds = None if end is None else max((end - row.started_at).total_seconds(), 0.0)
+    return (
+        row.id.hex,
+        row.door,
+        storable_value(row.application)[:LONGEST_NAME],
+        storable_value(row.bucket)[:LONGEST_BUCKET],
+        row.request_id,
+        adapted(row.started_at),
+        row.status,
+        adapted(end or now),
+        seconds,
+        row.model_calls,
+        row.tool_calls,
+        within_limits(row.prompt_tokens),
+        within_limits(row.completion_tokens),
+        row.error_reference,
+    )
+
+
+def within_limits(count: int) -> int:
+    """Return a count that fits the database. Services may report any number."""
+    return min(max(count, 0), MOST)
+
+
+def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -> RunFigures:
+    """Return the row of an ended run on the chat page."""
+    row = RunFigures(
+        run.door,
+        run.application,
+        run.bucket,
+        request_id=run.request_id,
+        id=run.pk,
+        started_at=run.started_at,
+    )
+    row.end(status, progress, reference)
+    return row
+
+
+def recorded_progress(run: Run) -> Progress:
+    """Return the counts of a run from its recorded steps, if no process works on the run."""
+    return progress_of_steps(read_steps(run))
+
+
+def usage_of_steps(steps: Iterable[Step]) -> list[ModelUsage]:
+    return progress_of_steps(steps).usage
+
+
+def progress_of_steps(steps: Iterable[Step]) -> Progress:
+    progress = Progress()
+    for step in steps:
+        if (
+            step.status == "done" and "/" not in step.key
+        ):  # The result of a step includes those inside it.
+            with suppress(msgspec.ValidationError):  # Code of another version may have written it.
+                add_step(progress, step)
+    return progress
+
+
+def add_step(progress: Progress, step: Step) -> None:
+    if step.kind == "model":
+        progress.counts.iterations += 1
+        progress.usage += read_reply(step.result).reply.usage
+    elif step.kind == "tool":
+        outcome = read_outcome(step.result)
+        progress.counts.tool_calls += 1
+        progress.usage += (*outcome.result.usage, *outcome.spent)
+
+
+def stop(stream: UUID) -> None:
+    """Write the rows of runs that end because their stream is deleted."""
+    rows = [
+        figures_of(run, RunSummary.Status.STOPPED, recorded_progress(run))
+        for run in Run.objects.filter(stream=stream, status__in=Run.OPEN)
+    ]
+    if rows:
+        write(rows)
+
+
+def end_abandoned() -> int:
+    """Mark the runs whose process ended as failed; return their number."""
+    before = timezone.now() - timedelta(seconds=SILENT_SECONDS)
+    running = RunSummary.objects.filter(status=RunSummary.Status.RUNNING)
+    return running.filter(seen_at__lt=before).update(status=RunSummary.Status.FAILED)
+
+
+def delete_old() -> int:
+    """Delete the rows that are older than `RUN_ROWS_DAYS`, except held ones; return their number."""
+    in_held = Run.objects.filter(holds(conversation="stream"), pk=OuterRef("pk"))
+    held = holds("bucket") | Q(Exists(in_held))
+    return delete_older(RunSummary, "started_at", settings.RUN_ROWS_DAYS, but=held)
+
+
+def count_runs(since: datetime, until: datetime) -> Iterator[RunCount]:
+    """Yield the counts of runs that began in a time range, with one query."""
+    began = RunSummary.objects.filter(started_at__gte=since, started_at__lt=until).order_by()
+    grouped = began.annotate(hour=TruncHour("started_at")).values_list(
+        "hour", "application", "bucket", "door"
+    )
+    failed = Count("pk", filter=Q(status=RunSummary.Status.FAILED))
+    for row in grouped.annotate(runs=Count("pk"), failed=failed):
+        yield RunCount(*row)
+
+
+def sum_up_usage() -> int:
+    """Sum up all periods of usage that have ended; return how many were summed up."""
+    return rollups.sum_up_all(count_runs)

@@ -1,0 +1,227 @@
+"""Splits requests to models into parts, stores them, and puts them together again.
+
+These functions are synchronous. They run on a database thread and do not delay the answer.
+"""
+
+import hashlib
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import msgspec
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Exists, Model, OuterRef, Q
+from django.utils import timezone
+
+from apps.accounts.legal_holds import holds
+from apps.aged_cache import AgedCache
+from apps.catalog.credentials.masking import seal_of
+from apps.insights.meter import KeptRequest
+from apps.live.events import storable_value
+from apps.live.history.packing import unpack_text
+from apps.live.models import Run
+from apps.live.run_summary import LONGEST_NAME, RunSummary
+from apps.live.sent_request_rows import DIGEST_CHARACTERS, SentPart, SentRequestRow
+from apps.manifest.secrets import HIDDEN, reads_as_credential
+from apps.old_rows import AT_ONCE
+
+Values = tuple[Any, ...]
+Members = list[list[Any]]
+HEADERS = "headers"
+
+
+class KeptPart(msgspec.Struct, frozen=True, gc=False):
+    """A stored `SentPart`. Creating a model instance takes ten times as long."""
+
+    text: str
+    size: int
+
+
+Parts = dict[tuple[UUID, str], KeptPart]
+"""This maps streams and digests to parts."""
+COLUMNS = ("id", "stream", "run", "at", "application", "model", "members", "prompt", "private")
+PART_COLUMNS = ("stream", "digest", "text", "size")
+IF_NEW = "ON CONFLICT DO NOTHING"
+LARGEST_PART = 256 * 1024
+"""A message or tool is cut to this many bytes before it is stored; images are larger."""
+LISTS = frozenset({"messages", "input", "system", "tools"})
+"""The items in these members of a body are parts, in chat completions, the Responses API and
+Anthropic's API.
+"""
+INSTRUCTIONS = frozenset({"instructions", "system"})
+"""These members contain the system prompt as text."""
+KNOWN_SECONDS = 3600.0
+"""A process remembers for this many seconds that a part is stored. Every row is stored for longer.
+"""
+MOST_KNOWN = 20_000
+
+_decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_known: AgedCache[tuple[UUID, str], bool] = AgedCache(MOST_KNOWN)
+
+
+def write(requests: Sequence[KeptRequest]) -> None:
+    """Store requests, except those of conversations that were deleted in the meantime."""
+    rows: list[Values] = []
+    parts: Parts = {}
+    for kept in still_there(requests):
+        members, found = taken_apart(kept.stream, kept.request.body)
+        rows.append(values_of(kept, members))
+        parts |= {key: part for key, part in found.items() if not is_known(key)}
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        # `bulk_create` takes several times as long, and a request has many parts.
+        insert(cursor, SentPart, PART_COLUMNS, map(part_values, parts.items()), IF_NEW)
+        insert(cursor, SentRequestRow, COLUMNS, rows)
+    now = time.monotonic()
+    for key in parts:
+        _known.put(key, True, now)
+
+
+def insert(
+    cursor: Any, model: type[Model], columns: Sequence[str], rows: Iterable[Values], end: str = ""
+) -> None:
+    names, places = ", ".join(columns), ", ".join(["%s"] * len(columns))
+    table = model._meta.db_table
+    statement = f"INSERT INTO {table} ({names}) VALUES ({places}) {end}"  # noqa: S608 - no values
+    cursor.executemany(statement, list(rows))
+
+
+def is_known(key: tuple[UUID, str]) -> bool:
+    return _known.get(key, KNOWN_SECONDS) is True
+
+
+def still_there(requests: Sequence[KeptRequest]) -> Iterator[KeptRequest]:
+    ours = {kept.run for kept in requests if kept.is_of_page}
+    there = set(Run.objects.filter(pk__in=ours).values_list("pk", flat=True)) if ours else ours
+    for kept in requests:
+        if not kept.is_of_page or kept.run in there:
+            yield kept
+
+
+def values_of(kept: KeptRequest, members: Members) -> Values:
+    """Return the values of `COLUMNS`."""
+    prompt = [[span.layer, span.source, span.length] for span in kept.request.prompt]
+    written = (members, prompt, sorted(kept.request.private))
+    return (
+        uuid4().hex,
+        kept.stream.hex,
+        kept.run.hex,
+        connection.ops.adapt_datetimefield_value(datetime.fromtimestamp(kept.at, UTC)),
+        kept.application[:LONGEST_NAME],
+        kept.request.model[:LONGEST_NAME],
+        *(msgspec.json.encode(storable_value(one)).decode() for one in written),
+    )
+
+
+def part_values(found: tuple[tuple[UUID, str], KeptPart]) -> Values:
+    """Return the values of `PART_COLUMNS`."""
+    (stream, digest), part = found
+    return (stream.hex, digest, part.text, part.size)
+
+
+def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
+    """Return the members of a body, and the parts that they refer to by their digests.
+
+    A member is `[key, "parts", digests]`, `[key, "part", digest]` or `[key, "value", value]`. The
+    members are a list, because PostgreSQL does not preserve the order of an object's keys.
+    """
+    members: Members = []
+    parts: Parts = {}
+
+    def digest_of(raw: bytes) -> str:
+        digest = hashlib.blake2b(raw, digest_size=DIGEST_CHARACTERS // 2).hexdigest()
+        text = raw[:LARGEST_PART].decode(errors="ignore")
+        parts[stream, digest] = KeptPart(text, len(raw))
+        return digest
+
+    for key, raw in _decode(body).items():
+        written = bytes(raw)
+        if key in LISTS and written.startswith(b"["):
+            items = map(bytes, _decode_list(written))
+            items = map(masked_tool, items) if key == "tools" else items
+            members.append([key, "parts", [*map(digest_of, items)]])
+        elif key in INSTRUCTIONS:
+            members.append([key, "part", digest_of(written)])
+        else:
+            members.append([key, "value", masked_member(key, msgspec.json.decode(written))])
+    return members, parts
+
+
+def requests_of(run: UUID) -> list[tuple[SentRequestRow, Mapping[str, KeptPart]]]:
+    """Return the requests of a run in their order, each with its parts by digest, with two queries."""
+    rows = list(SentRequestRow.objects.filter(run=run).order_by("at", "pk"))
+    digests = {digest for row in rows for digest in digests_in(row.members)}
+    stored = SentPart.objects.filter(stream__in={row.stream for row in rows}, digest__in=digests)
+    parts = {part.digest: KeptPart(unpack_text(part.text), part.size) for part in stored}
+    return [(row, parts) for row in rows]
+
+
+def digests_in(members: Iterable[Sequence[Any]]) -> Iterator[str]:
+    for _, form, value in members:
+        if form == "parts":
+            yield from value
+        elif form == "part":
+            yield value
+
+
+def delete_old() -> int:
+    """Delete the requests of runs that are older than `RUN_ROWS_DAYS`, except held ones; return
+    their number.
+    """
+    if not settings.RUN_ROWS_DAYS:
+        return 0
+    before = timezone.now() - timedelta(days=settings.RUN_ROWS_DAYS)
+    of_held_user = RunSummary.objects.filter(holds("bucket"), pk=OuterRef("run"))
+    held = holds(conversation="stream") | Q(Exists(of_held_user))
+    old = SentRequestRow.objects.filter(at__lt=before).exclude(held).order_by("at")
+    deleted = 0
+    while some := list(old.values_list("pk", "stream")[:AT_ONCE]):
+        deleted += SentRequestRow.objects.filter(pk__in=[pk for pk, _ in some]).delete()[0]
+        delete_unused({stream for _, stream in some})
+    return deleted
+
+
+def delete_unused(streams: Collection[UUID]) -> None:
+    """Delete the parts of streams that have no request left."""
+    used = SentRequestRow.objects.filter(stream__in=streams).values_list("stream", flat=True)
+    SentPart.objects.filter(stream__in=set(streams) - set(used)).delete()
+
+
+def masked_tool(raw: bytes) -> bytes:
+    """Return an encoded tool with its credentials masked. The schema of our own functions contains
+    none.
+    """
+    tool = msgspec.json.decode(raw)
+    if not isinstance(tool, dict) or "input_schema" in tool or tool.get("type") == "function":
+        return raw
+    safe = mask_secrets(tool)
+    return raw if safe == tool else msgspec.json.encode(safe)
+
+
+def masked_member(key: str, value: Any) -> Any:
+    """Return the value of a parameter, with credentials in it masked."""
+    return (
+        hide_value(value)
+        if isinstance(value, str) and reads_as_credential(key)
+        else mask_secrets(value)
+    )
+
+
+def mask_secrets(value: Any, *, in_headers: bool = False) -> Any:
+    if isinstance(value, list):
+        return [mask_secrets(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: hide_value(member)
+        if isinstance(member, str) and (in_headers or reads_as_credential(key))
+        else mask_secrets(member, in_headers=key == HEADERS)
+        for key, member in value.items()
+    }
+
+
+def hide_value(value: str) -> dict[str, str]:
+    return {HIDDEN: seal_of(value, settings.SECRET_KEY)}

@@ -1,0 +1,240 @@
+"""Writes the rows of unstored runs and of all calls, once a second for the whole process.
+
+A run only appends to a list. Nothing waits for the database, and a rejected row does not fail a
+run.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
+from django.utils import timezone
+
+from apps.accounts import audit
+from apps.accounts.audit import AuditEvent
+from apps.agent.meter import ToolCallReport
+from apps.agent.progress import Progress
+from apps.insights import call_rows as calls
+from apps.insights.meter import UNLIMITED, Budgets, CallEntry, KeptRequest, RunMeter
+from apps.live.database import Execute
+from apps.live.history import run_rows, sent_requests
+from apps.live.history.row_queue import RowQueue, RowWriter
+from apps.live.history.run_rows import RunFigures
+from apps.live.run_summary import RunSummary
+from apps.runs.failures import reference_of
+
+logger = logging.getLogger(__name__)
+
+TICK_SECONDS = 1.0
+BEAT_SECONDS = 60.0
+PAUSE_SECONDS = 5.0
+"""While the database is down, the writer waits this many seconds before the next attempt."""
+MOST_WAITING = 10_000
+"""At most this many rows wait to be written: of ended runs, and of calls, some 10 MB each. Further
+rows are dropped.
+"""
+AT_ONCE = 500
+"""One statement writes at most this many rows, so that other writers do not wait for long."""
+REQUESTS_AT_ONCE = 50
+"""One transaction writes at most this many requests, because each request has many parts."""
+MOST_REQUEST_BYTES = 64 * 1024 * 1024
+"""Waiting model requests can have at most this many bytes together. Further ones are dropped."""
+
+Status = RunSummary.Status
+
+
+class RunSummaryWriter:
+    """Writes rows in a task that lives as long as there are runs.
+
+    A run that is still active at the next tick is written as begun, so that it is marked as failed
+    if its process dies. Most runs have ended by then, and are written once.
+    """
+
+    def __init__(self, execute: Execute, budgets: Budgets = UNLIMITED) -> None:
+        self.execute = execute
+        self.budgets = budgets
+        self.going: dict[UUID, RunFigures] = {}
+        self.over: list[RunFigures] = []
+        self.dropped = 0
+        self.runs = RowWriter[RunFigures]("runs", run_rows.write)
+        self.calls = RowQueue[CallEntry]("calls", calls.write, most=MOST_WAITING, at_once=AT_ONCE)
+        self.audit = RowQueue[AuditEvent](
+            "audit events", audit.write, most=MOST_WAITING, at_once=AT_ONCE
+        )
+        self.requests = RowQueue[KeptRequest](
+            "requests to models",
+            sent_requests.write,
+            most=MOST_WAITING,
+            at_once=REQUESTS_AT_ONCE,
+            size_of=lambda kept: len(kept.request.body),
+            most_bytes=MOST_REQUEST_BYTES,
+        )
+        self.beat_at = 0.0
+        # asyncio itself holds only weak references to tasks.
+        self.task: asyncio.Task[None] | None = None
+        self.flushing: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def recorded(self, row: RunFigures) -> Iterator[Progress]:
+        """Record the block as a run, and yield the `Progress` that counts it."""
+        self.going[row.id] = row
+        self.begin()
+        meter = RunMeter(
+            self.keep,
+            row.door,
+            row.bucket,
+            row.id,
+            budgets=self.budgets,
+            team=row.team,
+            keep_request=self.keep_request if settings.MODEL_REQUESTS == "all" else None,
+        )
+        progress = Progress(meter=meter)
+        try:
+            yield progress
+            row.end(Status.DONE, progress)
+        except Exception as error:
+            reference = reference_of(error)
+            # Errors of the request itself have no reference.
+            row.end(Status.FAILED if reference else Status.REFUSED, progress, reference)
+            raise
+        except BaseException:
+            row.end(Status.STOPPED, progress)
+            raise
+        finally:
+            self.take(row)
+
+    def forget(self) -> None:
+        """Drop the rows that wait to be written."""
+        self.going.clear()
+        self.over.clear()
+        for queue in self.queues:
+            queue.rows.clear()
+        self.task = self.flushing = None
+
+    def begin(self) -> None:
+        if self.task is None or self.task.done():
+            self.task = asyncio.create_task(self.work())
+
+    def keep(self, entry: CallEntry) -> None:
+        """Add the report of a call."""
+        if self.calls.add(entry):
+            self.begin()
+        for event in audit_events_of(entry):
+            self.keep_audit(event)
+
+    def keep_request(self, kept: KeptRequest) -> None:
+        if self.requests.add(kept):
+            self.begin()
+
+    def keep_audit(self, *events: AuditEvent) -> None:
+        if settings.AUDIT:
+            for event in events:
+                if self.audit.add(event):
+                    self.begin()
+
+    @property
+    def queues(self) -> Sequence[RowQueue[Any]]:
+        return (self.calls, self.requests, self.audit)
+
+    def take(self, row: RunFigures) -> None:
+        """Add the row of an ended run."""
+        del self.going[row.id]
+        if len(self.over) < MOST_WAITING:
+            self.over.append(row)
+        else:
+            self.dropped += 1
+
+    async def work(self) -> None:
+        while self.going or self.over or any(queue.rows for queue in self.queues):
+            await asyncio.sleep(TICK_SECONDS)
+            self.flushing = asyncio.create_task(self.flush())
+            try:
+                # If it were cancelled here, it would not know what is written, and would write rows
+                # of calls twice.
+                await asyncio.shield(self.flushing)
+            except (OperationalError, InterfaceError) as error:
+                logger.warning("Rows of runs cannot be written; trying again: %s", error)
+                await asyncio.sleep(PAUSE_SECONDS)
+
+    async def close(self) -> None:
+        """Write the waiting rows before the process ends."""
+        if self.task is not None:
+            self.task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self.task
+        if self.flushing is not None:
+            with suppress(OperationalError, InterfaceError):
+                await self.flushing
+        try:
+            await self.flush()
+        except (OperationalError, InterfaceError) as error:
+            logger.warning(
+                "The rows of %d runs and of %d calls are lost: %s",
+                len(self.over),
+                len(self.calls.rows),
+                error,
+            )
+
+    async def flush(self) -> None:
+        """Write the rows of the runs that have ended or begun. Raises `OperationalError` or
+        `InterfaceError` if the database is down; then the rows are still waiting.
+        """
+        self.log_dropped()
+        for queue in self.queues:
+            await queue.flush(self.execute)
+        await self.write_runs()
+        if time.monotonic() - self.beat_at >= BEAT_SECONDS:
+            await self.beat()
+
+    def log_dropped(self) -> None:
+        if dropped := self.dropped + sum(queue.dropped for queue in self.queues):
+            logger.warning("%d rows of runs and calls were dropped: the queue is full", dropped)
+            self.dropped = 0
+            for queue in self.queues:
+                queue.dropped = 0
+
+    async def write_runs(self) -> None:
+        while some := self.over[:AT_ONCE]:
+            async for done in self.runs.write(some, self.execute):
+                del self.over[:done]
+        for some in in_portions([row for row in self.going.values() if not row.is_stored]):
+            async for _ in self.runs.write(some, self.execute):
+                pass
+            for row in some:
+                row.is_stored = True
+
+    async def beat(self) -> None:
+        """Report that the process and its runs are alive."""
+        self.beat_at = time.monotonic()
+        for some in in_portions(list(self.going)):
+            rows = RunSummary.objects.filter(pk__in=some, status=Status.RUNNING)
+            await self.execute(partial(rows.update, seen_at=timezone.now()))
+
+
+def in_portions(items: list[Any]) -> Iterator[list[Any]]:
+    for start in range(0, len(items), AT_ONCE):
+        yield items[start : start + AT_ONCE]
+
+
+def audit_events_of(entry: CallEntry) -> Iterator[AuditEvent]:
+    """Yield the audit event of a tool call in a conversation. Calls of programs are in the rows of
+    tool calls.
+    """
+    of, report = entry.of, entry.report
+    if of.conversation is not None and isinstance(report, ToolCallReport):
+        yield AuditEvent(
+            "tool.executed",
+            of.bucket,
+            application=of.application,
+            conversation=of.conversation,
+            run=of.run,
+            subject=report.tool,
+            at=entry.ended_at,
+        )

@@ -1,0 +1,1 @@
+"""The journal of runs: commits in batches, followed by notifications."""

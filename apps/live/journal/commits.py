@@ -1,0 +1,135 @@
+"""Writes what all runs of a process have to store in one transaction.
+
+Each write is fenced: it has an effect only while this process holds the run.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.live import subagents
+from apps.live.events import StreamEvent
+from apps.live.journal.journal import has_entry
+from apps.live.listeners import tell_waiting
+from apps.live.models import JournalEntry, Run, RunStep
+from apps.live.subagents import SubagentEvent
+
+OVER = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The last events of a run in this process, which then releases the run.
+
+    `store` saves related data in the same transaction.
+    """
+
+    status: str
+    events: tuple[StreamEvent, ...] = ()
+    store: Callable[[], None] = lambda: None
+
+
+@dataclass(slots=True)
+class Portion:
+    """The part of one run that a transaction writes. It does not change until it is written.
+
+    `is_repeated`: an earlier attempt may have written it, because its response was lost.
+    """
+
+    run: UUID
+    entry: JournalEntry | None = None
+    steps: Sequence[RunStep] = ()
+    subagents: Sequence[SubagentEvent] = ()
+    ending: Ending | None = None
+    beats: bool = False
+    is_repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunSignals:
+    """The runs that this process no longer holds, and the runs that a user wants to stop."""
+
+    lost: frozenset[UUID] = frozenset()
+    stopped: frozenset[UUID] = field(default=frozenset())
+    subagents: Mapping[UUID, Collection[str]] = field(default_factory=dict)
+    """This maps runs to the keys of the sub-agents that a user wants to stop."""
+
+
+def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> RunSignals:
+    """Read the signals for the runs. `helped` are the runs that have sub-agents."""
+    held = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
+    wishes = dict(held.values_list("pk", "is_stop_requested"))
+    return RunSignals(
+        frozenset(runs) - wishes.keys(),
+        frozenset(run for run, wish in wishes.items() if wish),
+        subagents.wishes(helped) if helped else {},
+    )
+
+
+@transaction.atomic
+def write(holder: str, portions: Sequence[Portion]) -> frozenset[UUID]:
+    """Write the portions of runs that this process holds; return the runs that it does not hold."""
+    runs = [portion.run for portion in portions]
+    rows = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
+    # Locked, so that no other process takes a run over between this check and the end of the
+    # transaction.
+    held = set(rows.select_for_update().order_by("pk").values_list("pk", flat=True))
+    ours = [portion for portion in portions if portion.run in held]
+    write_entries(ours)
+    write_steps(ours)
+    for portion in ours:
+        subagents.write(portion.run, portion.subagents)
+    beat([portion.run for portion in ours if portion.beats])
+    for portion in ours:
+        if portion.ending is not None:
+            let_go(portion.run, portion.ending)
+    return frozenset(runs) - held - {p.run for p in portions if p.run not in held and is_there(p)}
+
+
+def write_entries(portions: Iterable[Portion]) -> None:
+    for repeated in (False, True):
+        entries = [p.entry for p in portions if p.entry is not None and p.is_repeated == repeated]
+        if entries:
+            JournalEntry.objects.bulk_create(entries, ignore_conflicts=repeated)
+
+
+def write_steps(portions: Iterable[Portion]) -> None:
+    steps = [step for portion in portions for step in portion.steps]
+    if not steps:
+        return
+    RunStep.objects.bulk_create(
+        steps,
+        update_conflicts=True,
+        unique_fields=["run", "key"],
+        update_fields=["status", "policy", "result", "done_at"],
+    )
+    done = {step.run_id for step in steps if step.done_at is not None}
+    Run.objects.filter(pk__in=done, attempts__gt=0).update(attempts=0)
+
+
+def beat(runs: Collection[UUID]) -> None:
+    if runs:
+        Run.objects.filter(pk__in=runs).update(beat_at=timezone.now())
+
+
+def let_go(run: UUID, ending: Ending) -> None:
+    now = timezone.now()
+    Run.objects.filter(pk=run).update(
+        status=ending.status,
+        holder="",
+        beat_at=now,
+        finished_at=now if ending.status in OVER else None,
+    )
+    ending.store()
+    if ending.status == Run.Status.WAITING:
+        tell_waiting(run)
+
+
+def is_there(portion: Portion) -> bool:
+    """Return True if an earlier attempt has written the portion and released its run."""
+    if not portion.is_repeated or portion.ending is None or portion.entry is None:
+        return False
+    return has_entry(portion.entry)

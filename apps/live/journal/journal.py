@@ -1,0 +1,104 @@
+"""The journal: the events of runs, numbered within their stream.
+
+These functions are synchronous and short. They run on a database thread, and no transaction stays
+open during the call of a model or a tool.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from apps.live import events
+from apps.live.consents import forget_stream
+from apps.live.events import NumberedEvent, StreamEvent
+from apps.live.models import JournalEntry, Run, SentPart, SentRequestRow
+
+READ_ENTRIES = 50
+"""One query reads this many entries. This limits the memory for a viewer that lags far behind."""
+GAP = 1_000_000
+"""After a process has died, this many numbers are skipped, because its viewers may have seen events
+that were not stored.
+"""
+
+
+def last_number(stream: UUID) -> int:
+    """Return the number of the newest event; 0 if there is none."""
+    entries = JournalEntry.objects.filter(stream=stream).order_by("-last")
+    return entries.values_list("last", flat=True).first() or 0
+
+
+def read(stream: UUID, after: int) -> list[NumberedEvent]:
+    """Return the oldest events after `after`, in order; not necessarily all of them."""
+    entries = JournalEntry.objects.filter(stream=stream, last__gt=after).order_by("last")
+    return [said for entry in entries[:READ_ENTRIES] for said in following(entry, after)]
+
+
+def following(entry: JournalEntry, after: int) -> Iterator[NumberedEvent]:
+    number = entry.first - 1
+    for event in read_entry(entry):
+        size = events.length(event)
+        number += size
+        if number - size < after < number:
+            event = events.after(event, after - (number - size))
+        if number > after:
+            yield number, entry.run, event
+
+
+def read_entry(entry: JournalEntry) -> Iterator[StreamEvent]:
+    return map(events.read, entry.events)
+
+
+def read_run(run: UUID, until: int | None = None) -> list[StreamEvent]:
+    """Return the events of a run, up to the number `until` if it is given."""
+    # Do not filter by the stream: SQLite would search all entries of the stream for the run.
+    entries = JournalEntry.objects.filter(run=run).order_by("first")
+    if until is not None:
+        entries = entries.filter(last__lte=until)
+    return [event for entry in entries for event in read_entry(entry)]
+
+
+def first_number(run: UUID) -> int | None:
+    """Return the number of its first event; None if nothing of it is stored."""
+    entries = JournalEntry.objects.filter(run=run).order_by("first")
+    return entries.values_list("first", flat=True).first()
+
+
+def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -> JournalEntry:
+    """Return a row with these events, the first of which has the number `first`."""
+    numbered: list[NumberedEvent] = []
+    number = first - 1
+    for event in said:
+        number += events.length(event)
+        numbered.append((number, run, event))
+    written = [events.write(event) for _, _, event in events.join_texts(numbered)]
+    return JournalEntry(stream=stream, run=run, first=first, last=number, events=written)
+
+
+def add(stream: UUID, run: UUID, said: Sequence[StreamEvent], *, gap: int = 0) -> int:
+    """Write events after the last one of the stream. Return the number before the first of them."""
+    before = last_number(stream) + gap
+    entry_of(stream, run, before + 1, said).save(force_insert=True)
+    return before
+
+
+def has_entry(entry: JournalEntry) -> bool:
+    rows: QuerySet[Any] = JournalEntry.objects.filter(stream=entry.stream, first=entry.first)
+    return rows.filter(run=entry.run, last=entry.last).exists()
+
+
+def delete_run(stream: UUID, run: UUID) -> None:
+    """Delete the events of one run that has ended. Later events do not reuse its numbers."""
+    JournalEntry.objects.filter(stream=stream, run=run).delete()
+    SentRequestRow.objects.filter(run=run).delete()
+    Run.objects.filter(pk=run).delete()
+
+
+def delete(stream: UUID) -> None:
+    """Delete a stream. A process that still works in it loses the lease and stops."""
+    JournalEntry.objects.filter(stream=stream).delete()
+    Run.objects.filter(stream=stream).delete()
+    forget_stream(stream)
+    SentRequestRow.objects.filter(stream=stream).delete()
+    SentPart.objects.filter(stream=stream).delete()

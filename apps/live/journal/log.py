@@ -1,0 +1,66 @@
+"""The newest events of a run in memory, from which viewers read."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from apps.live.events import NumberedEvent, StreamEvent, after, length
+
+KEPT_EVENTS = 2_000
+"""This many written events stay in memory for viewers that lag slightly behind."""
+
+
+class RunLog:
+    """The events of one run. `first` is the number of the oldest one in memory.
+
+    The journal has the events up to `written`; other processes were notified of the events up to
+    `announced`.
+    """
+
+    def __init__(
+        self, stream: UUID, run: UUID, first: int, written: Sequence[StreamEvent] = ()
+    ) -> None:
+        self.stream = stream
+        self.run = run
+        self.first = first
+        self.events: list[StreamEvent] = []
+        self.numbers: list[int] = []
+        """This contains the last sequence number of each event."""
+        self.is_over = False
+        self.kept = KEPT_EVENTS
+        self.wake: Callable[[], None] = lambda: None
+        for event in written:
+            self.append(event)
+        self.written = self.announced = self.last
+
+    @property
+    def last(self) -> int:
+        return self.numbers[-1] if self.numbers else self.first - 1
+
+    def append(self, event: StreamEvent) -> None:
+        if size := length(event):
+            self.numbers.append(self.last + size)
+            self.events.append(event)
+            self.wake()
+
+    def after(self, number: int, limit: int | None = None) -> list[NumberedEvent]:
+        """Return the events after `number`, which must be at least `first - 1`."""
+        start = bisect_right(self.numbers, number)
+        end = None if limit is None else start + limit
+        found = [
+            (last, self.run, event)
+            for last, event in zip(self.numbers[start:end], self.events[start:end], strict=True)
+        ]
+        if found and (rest := found[0][0] - number) < length(found[0][2]):
+            last, run, event = found[0]
+            found[0] = last, run, after(event, length(event) - rest)
+        return found
+
+    def mark_written(self, number: int) -> None:
+        """Mark everything up to `number` as written, and drop all but the newest written events."""
+        self.written = number
+        surplus = bisect_right(self.numbers, number) - self.kept
+        if surplus > 0:
+            self.first = self.numbers[surplus - 1] + 1
+            del self.events[:surplus]
+            del self.numbers[:surplus]

@@ -1,0 +1,160 @@
+"""Messages between processes: text that is not in the journal yet, and notifications that the
+journal grew.
+
+The channel layer may lose a message, so viewers also read the journal at intervals.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from channels.layers import get_channel_layer
+
+from apps.live import events
+from apps.live.events import TEXTS
+from apps.live.journal.log import RunLog
+from apps.live.streams import LiveStreams
+
+logger = logging.getLogger(__name__)
+
+RETRY_SECONDS = 5.0
+ANNOUNCE_SECONDS = 1.0
+WAITING = "waiting-runs"
+"""Processes that resume runs of other processes belong to this group of the channel layer."""
+EVERYBODY = UUID("0d1c2f0e-64f5-4c0e-8f5c-4d5a0c1f7e55")
+"""Announcements to all callers use this stream."""
+
+Hear = Callable[[Mapping[str, Any]], object]
+"""This function receives the messages of a group, and {} if an earlier message was lost."""
+
+
+def group(stream: UUID) -> str:
+    """Return the channel layer's group of the stream's viewers."""
+    return f"stream-{stream}"
+
+
+async def announce_events(log: RunLog) -> None:
+    """Send the new events to the viewers of a stream in all processes."""
+    said = log.after(log.announced)
+    is_text = all(isinstance(event, TEXTS) for _, _, event in said)
+    if not said or (log.written < log.last and not is_text):
+        return  # The next commit writes everything except text to the journal.
+    told: dict[str, Any] = {"type": "stream.grew"}
+    if log.written < log.last:
+        told["run"] = str(log.run)
+        told["first"] = log.announced + 1
+        told["events"] = [events.write(event) for _, _, event in events.join_texts(said)]
+    log.announced = log.last
+    try:
+        await layer().group_send(group(log.stream), told)
+    except Exception:
+        logger.exception("News of %s could not be announced to other processes", log.stream)
+
+
+async def wake_viewers(streams: LiveStreams, stream: UUID) -> None:
+    """Notify the viewers of a stream, at once in this process and in other processes, that its
+    journal grew.
+    """
+    streams.wake(stream)
+    await announce_growth(stream)
+
+
+async def announce_growth(stream: UUID) -> None:
+    """Wake the viewers of a stream in all processes."""
+    await tell(group(stream), "stream.grew")
+
+
+def listening(streams: LiveStreams, stream: UUID) -> AbstractAsyncContextManager[None]:
+    """During the block, wake the viewers when another process announces new events."""
+    return hearing(group(stream), partial(take, streams, stream))
+
+
+def take(streams: LiveStreams, stream: UUID, told: Mapping[str, Any]) -> None:
+    if "events" not in told or stream in streams.logs:
+        streams.wake(stream)
+        return
+    heard = RunLog(stream, UUID(told["run"]), told["first"], list(map(events.read, told["events"])))
+    streams.hear(heard)
+
+
+def asked_group(run: UUID) -> str:
+    """Return the channel layer's group of the process whose run waits for an answer while it is
+    running.
+    """
+    return f"asked-{run}"
+
+
+async def announce_answer(run: UUID) -> None:
+    await tell(asked_group(run), "run.answered")
+
+
+@asynccontextmanager
+async def hearing_of_answers(run: UUID) -> AsyncIterator[asyncio.Event]:
+    """Yield an event that is set whenever a process announces an answer to the run."""
+    heard = asyncio.Event()
+    async with hearing(asked_group(run), lambda _: heard.set()):
+        yield heard
+
+
+async def announce_waiting() -> None:
+    """Notify all processes that a run waits for a process."""
+    await tell(WAITING, "run.waits")
+
+
+def hearing_of_waiting(awaited: asyncio.Event) -> AbstractAsyncContextManager[None]:
+    """During the block, set the event whenever a process announces a waiting run."""
+    return hearing(WAITING, lambda _: awaited.set())
+
+
+async def tell(name: str, news: str) -> None:
+    """Send a message to a group of the channel layer. Log a failure."""
+    try:
+        async with asyncio.timeout(ANNOUNCE_SECONDS):
+            await layer().group_send(name, {"type": news})
+    except Exception:
+        logger.exception("%s could not be announced to %s; it is found a little later", news, name)
+
+
+@asynccontextmanager
+async def hearing(name: str, hear: Hear) -> AsyncIterator[None]:
+    """During the block, receive the messages of a channel layer group."""
+    listener = asyncio.create_task(listen(name, hear))
+    try:
+        yield
+    finally:
+        listener.cancel()
+        # A channel layer that no longer responds must not block a reader that leaves.
+        _, stuck = await asyncio.wait([listener], timeout=ANNOUNCE_SECONDS)
+        if stuck:
+            logger.warning("The channel layer does not unsubscribe from %s", name)
+            listener.cancel()
+
+
+async def listen(name: str, hear: Hear) -> None:
+    while True:
+        try:
+            await hear_group(name, hear)
+        except Exception:
+            logger.exception("Messages of other processes cannot be received; trying again")
+            await asyncio.sleep(RETRY_SECONDS)
+
+
+async def hear_group(name: str, hear: Hear) -> None:
+    channel = await layer().new_channel()
+    await layer().group_add(name, channel)
+    hear({})  # Earlier announcements may have been missed.
+    try:
+        while True:
+            hear(await layer().receive(channel))
+    finally:
+        with suppress(Exception):
+            async with asyncio.timeout(ANNOUNCE_SECONDS / 2):
+                await layer().group_discard(name, channel)
+
+
+def layer() -> Any:
+    return get_channel_layer()

@@ -1,0 +1,158 @@
+"""The events and steps of a run in this process, and how much of them is stored."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from apps.agent.ledger import Step
+from apps.errors import LeaseLost
+from apps.live.events import TEXTS, StreamEvent, is_kept, storable_value
+from apps.live.journal.commits import Ending, Portion
+from apps.live.journal.journal import entry_of
+from apps.live.journal.log import RunLog
+from apps.live.models import RunStep
+from apps.live.subagents import SubagentEvent
+
+TEXT_SECONDS = 1.2
+"""The text of a run is written every this many seconds, unless other data are written earlier."""
+BEATS_IN_LEASE = 3
+"""A silent run renews its lease this many times per lease. Writes renew the lease as well."""
+
+
+class RunRecord:
+    """The output of a run. `stop` is called when another process requested that the run stops.
+
+    `failure` is `LeaseLost` or `NotStored` if no more can be written.
+    """
+
+    def __init__(self, log: RunLog, stop: Callable[[], None]) -> None:
+        self.log = log
+        self.stop = stop
+        self.hurry: Callable[[], None] = lambda: None
+        self.failure: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.ending: Ending | None = None
+        self.portion: Portion | None = None
+        self.steps: dict[str, Step] = {}
+        self.waiting: list[asyncio.Future[None]] = []
+        self.served: list[asyncio.Future[None]] = []
+        """These futures wait for the portion that is being written."""
+        self.has_news = False
+        self.has_subagents = False
+        self.stop_subagent: Callable[[str], object] = lambda key: None
+        """This is called with the key of a sub-agent that a user asked to stop."""
+        self.text_since: float | None = None
+        self.beat_at = time.monotonic()
+
+    @property
+    def is_over(self) -> bool:
+        return self.failure.done()
+
+    def say(self, event: StreamEvent) -> None:
+        if self.ending is not None or not is_kept(event):
+            return  # Work that did not stop in time may still send events; the ending follows.
+        self.log.append(event)
+        if not isinstance(event, TEXTS):
+            self.has_news = True
+        elif self.text_since is None:
+            self.text_since = time.monotonic()
+
+    def note(self, step: Step) -> None:
+        self.steps[step.key] = step
+
+    async def flush(self) -> None:
+        """Return when everything so far is stored. Raises `LeaseLost` if another process has taken
+        the run over, and `NotStored` if it cannot be stored.
+        """
+        if self.is_over:
+            self.failure.result()
+            raise LeaseLost  # The run has ended.
+        served = asyncio.get_running_loop().create_future()
+        self.waiting.append(served)
+        self.hurry()
+        await served
+
+    async def end(self, ending: Ending) -> None:
+        """Write the rest and the ending, then show the ending. Raises `LeaseLost` if another
+        process has taken the run over, and `NotStored` if it cannot be stored.
+        """
+        # In this order, because a viewer that reads the end may ask again at once.
+        self.ending = ending
+        await self.flush()
+
+    def is_due(self, now: float) -> bool:
+        if self.is_over:
+            return False
+        if self.portion is not None or self.waiting or self.steps or self.has_news:
+            return True
+        if self.text_since is not None and now - self.text_since >= TEXT_SECONDS:
+            return True
+        return self.is_older(now, BEATS_IN_LEASE)
+
+    def is_older(self, now: float, beats: int) -> bool:
+        return now - self.beat_at > settings.RUN_LEASE_SECONDS / beats
+
+    def take(self, now: float) -> Portion:
+        """Return the portion to write: everything so far, or what could not be written before."""
+        if self.portion is not None:
+            self.portion.is_repeated = True
+            return self.portion
+        log = self.log
+        ending = self.ending
+        said = [event for _, _, event in log.after(log.written)]
+        said += ending.events if ending is not None else ()
+        self.portion = Portion(
+            log.run,
+            entry_of(log.stream, log.run, log.written + 1, said) if said else None,
+            [row_of(log.run, step) for step in self.steps.values()],
+            [event for event in said if isinstance(event, SubagentEvent)],
+            ending,
+            beats=self.is_older(now, 2 * BEATS_IN_LEASE),
+        )
+        self.has_subagents |= bool(self.portion.subagents)
+        self.steps, self.has_news, self.text_since = {}, False, None
+        self.served, self.waiting = self.waiting, []
+        return self.portion
+
+    def settle(self) -> None:
+        """Mark the portion as written."""
+        portion, self.portion = self.portion, None
+        if portion is None:
+            return
+        if portion.beats:
+            self.beat_at = time.monotonic()
+        if portion.ending is not None:
+            self.failure.set_result(None)
+            for event in portion.ending.events:
+                self.log.append(event)
+        if portion.entry is not None:
+            self.log.mark_written(portion.entry.last)
+        for served in self.served:
+            if not served.done():
+                served.set_result(None)
+
+    def fail(self, error: Exception) -> None:
+        if self.is_over:
+            return
+        self.failure.set_exception(error)
+        self.failure.exception()  # This marks the exception as retrieved; a waiter still gets it.
+        for served in (*self.served, *self.waiting):
+            if not served.done():
+                served.set_exception(error)
+
+
+def row_of(run: Any, step: Step) -> RunStep:
+    step = replace(step, result=storable_value(step.result))
+    return RunStep(
+        run_id=run,
+        key=step.key,
+        kind=step.kind,
+        policy=step.policy,
+        status=step.status,
+        result=step.result,
+        done_at=None if step.status == "begun" else timezone.now(),
+    )

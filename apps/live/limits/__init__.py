@@ -1,0 +1,1 @@
+"""Rate limits and run slots, and the queue for a slot."""

@@ -1,0 +1,148 @@
+"""Limits the concurrent stored runs of all processes, with a fair queue.
+
+A run counts towards the limit of its user, its key, or the address of a visitor. Users take turns:
+each further run of a user with open runs is queued as if it had been asked an hour later. A run
+that waits for a user does not count.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from operator import attrgetter
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Count, Max, Q, QuerySet, Value
+from django.db.models.functions import Coalesce, NullIf
+from django.utils.translation import gettext
+
+from apps.errors import TooOften
+from apps.live import leases
+from apps.live.limits.run_slots import is_full
+from apps.live.models import FORMAT, Run
+
+TURN = timedelta(hours=1)
+"""The turn of a user's next queued run comes this long after the turn of the previous one, which is
+longer than a user waits. With a shorter time, several old questions of one user would run before
+the first question of another user.
+"""
+MOST_QUEUED = 100
+"""A user can have at most this many queued runs. Further ones are rejected."""
+MOST_READ = 1_000
+COUNTED = Coalesce(NullIf("counted_as", Value("")), "bucket")
+"""This is `Run.counted` as a database expression."""
+LOCK = 0x71756575
+"""PostgreSQL's lock for admitting runs has this number."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveRunCounts:
+    """The numbers of active runs, by the name that they count for, and by application."""
+
+    callers: Counter[str]
+    applications: Counter[str]
+
+    def has_room(self, run: Run) -> bool:
+        return not (
+            is_full(self.callers[run.counted], most_of(run.counted))
+            or is_full(self.applications[run.application], settings.RUNS_PER_APPLICATION)
+        )
+
+
+def most_of(counted: str) -> int:
+    """Return the limit of a program's key, or of a user."""
+    return int(settings.RUNS_PER_KEY if counted.startswith("key-") else settings.RUNS_PER_PERSON)
+
+
+def next_up(line: Iterable[Run], going: ActiveRunCounts, room: int) -> list[Run]:
+    """Return the queued runs that start now, given the free slots in `room`."""
+    going = ActiveRunCounts(Counter(going.callers), Counter(going.applications))
+    chosen: list[Run] = []
+    for run in line:
+        if len(chosen) < room and going.has_room(run):
+            going.callers[run.counted] += 1
+            going.applications[run.application] += 1
+            chosen.append(run)
+    return chosen
+
+
+def startable(room: int) -> list[Run]:
+    """Return the queued runs that could start now."""
+    if not leases.queued_runs().exists():
+        return []
+    going = read_going()
+    return next_up(read_line(going), going, room)
+
+
+@transaction.atomic
+def claim(holder: str, room: int) -> list[Run]:
+    """Take the queued runs whose turn it is."""
+    lock()
+    return [run for run in startable(room) if leases.take_over(run, holder)]
+
+
+def admit(run: Run, holder: str) -> None:
+    """Give a new run to the holder if it is its turn, otherwise queue it. Without a holder, always
+    queue it.
+
+    Call it in the transaction that saves the run. Raises `Refused` if too many runs of the caller
+    are queued.
+    """
+    lock()
+    rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED)
+    found = rows.filter(caller_name=run.counted).aggregate(
+        last=Max("turn_at"), queued=Count("pk", filter=Q(status="queued"))
+    )
+    if found["queued"] >= MOST_QUEUED:
+        raise TooOften(
+            "too_many_runs",
+            gettext(
+                "Too many of your questions are queued. Wait until some are answered, or stop them."
+            ),
+        )
+    if found["last"] is not None:
+        run.turn_at = max(run.turn_at, found["last"] + TURN)
+    going = read_going()
+    line = sorted([*read_line(going), run], key=attrgetter("turn_at"))
+    if holder and run in next_up(line, going, 1):
+        run.status, run.holder = Run.Status.RUNNING, holder
+    else:
+        run.status, run.holder = Run.Status.QUEUED, ""
+
+
+def last_turns(names: Iterable[str]) -> dict[str, datetime]:
+    """Return the turn of the last active or queued run of each user who has one."""
+    rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED).order_by()
+    mine = rows.filter(caller_name__in=names)
+    return dict(mine.values_list("caller_name").annotate(Max("turn_at")))
+
+
+def read_going() -> ActiveRunCounts:
+    """Return the counts. Runs whose process has ended count, because another process resumes them."""
+    going = ActiveRunCounts(Counter(), Counter())
+    running = Run.objects.filter(status=Run.Status.RUNNING).order_by()
+    for name, application, count in running.values_list(COUNTED, "application").annotate(
+        Count("pk")
+    ):
+        going.callers[name] += count
+        going.applications[application] += count
+    return going
+
+
+def read_line(going: ActiveRunCounts) -> QuerySet[Run]:
+    """Return the first queued runs of callers and applications below their limits."""
+    callers = [one for one, count in going.callers.items() if is_full(count, most_of(one))]
+    most = settings.RUNS_PER_APPLICATION
+    applications = [one for one, count in going.applications.items() if is_full(count, most)]
+    rows = leases.queued_runs().filter(format__lte=FORMAT, is_stop_requested=False)
+    rows = rows.annotate(caller_name=COUNTED).exclude(caller_name__in=callers)
+    rows = rows.exclude(application__in=applications)
+    return rows.order_by("turn_at", "pk")[:MOST_READ]
+
+
+def lock() -> None:
+    """Prevent other processes from admitting runs until the transaction ends."""
+    if connection.vendor == "postgresql":  # SQLite has only one writer at a time.
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])

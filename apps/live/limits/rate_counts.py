@@ -1,0 +1,119 @@
+"""Counts requests and tokens for rate limits, in Redis or in the process, with the library
+`limits`.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from django.conf import settings
+from limits import RateLimitItemPerMinute
+from limits.aio.storage import MemoryStorage, RedisStorage, Storage
+from limits.aio.strategies import SlidingWindowCounterRateLimiter
+
+from apps import redis_clients
+from apps.live.limits.rates import Rate, RemainingRate
+
+logger = logging.getLogger(__name__)
+
+PREFIX = "quickapps-rates"
+AWAY_SECONDS = 5.0
+"""If Redis did not respond, it is not called for this many seconds. In that time, each process
+counts for itself.
+"""
+T = TypeVar("T")
+
+
+class RateCounts:
+    """The counts of this event loop: those in Redis, or its own while Redis is down."""
+
+    def __init__(self) -> None:
+        self.own: Storage = MemoryStorage()
+        self.common = SharedStorage() if settings.REDIS_URL else None
+        self.asked_again_at = 0.0
+        self.tasks: set[asyncio.Task[None]] = set()
+
+    async def admit(self, rates: Sequence[Rate]) -> Sequence[RemainingRate]:
+        """Count a request. Raises `RateLimitReached`; then nothing is counted."""
+        rests = await asyncio.gather(*map(self.rest, rates))
+        for rest in rests:
+            if not rest.left:
+                raise rest.refusal()
+        counted = []
+        for rest in rests:
+            if rest.rate.kind == "requests" and not await self.add(rest.rate, 1):
+                # Another request was faster. This request may have counted for a rate before this
+                # one.
+                raise RemainingRate(rest.rate, 0, max(1.0, rest.seconds)).refusal()
+            taken = 1 if rest.rate.kind == "requests" else 0
+            counted.append(RemainingRate(rest.rate, rest.left - taken, rest.seconds))
+        return counted
+
+    async def rest(self, rate: Rate) -> RemainingRate:
+        reset, left = await self.ask(partial(window_of, rate))
+        return RemainingRate(rate, left, max(0.0, reset - time.time()))
+
+    async def add(self, rate: Rate, count: int) -> bool:
+        """Count, and return True if there was room; otherwise count nothing."""
+        return await self.ask(partial(hit, rate, count))
+
+    def spend_later(self, rates: Sequence[Rate], tokens: int) -> None:
+        task = asyncio.create_task(self.spend(rates, tokens))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def spend(self, rates: Sequence[Rate], tokens: int) -> None:
+        for rate in rates:
+            if not await self.add(rate, min(tokens, rate.most)):
+                # The answer took more than was left, and the library counts all or nothing.
+                await self.add(rate, (await self.rest(rate)).left)
+
+    async def ask(self, question: Callable[[Storage], Awaitable[T]]) -> T:
+        if self.common is not None and time.monotonic() >= self.asked_again_at:
+            try:
+                return await question(self.common)
+            except redis_clients.FAILURES as error:
+                self.asked_again_at = time.monotonic() + AWAY_SECONDS
+                logger.warning(
+                    "Redis is unavailable, so each process counts its own rates: %s", error
+                )
+        return await question(self.own)
+
+    async def aclose(self) -> None:
+        if self.tasks:
+            await asyncio.wait(self.tasks)
+        if self.common is not None:
+            await self.common.client.aclose()
+
+
+class SharedStorage(RedisStorage):
+    """The library's commands, sent with our client. The keys of a limit are in one slot of a Redis
+    cluster.
+    """
+
+    def __init__(self) -> None:
+        self.client = redis_clients.open_client()
+        super().__init__("async+redis://", implementation="redispy", key_prefix=PREFIX)
+
+    def configure_bridge(self) -> None:
+        self.bridge.connection_getter = lambda _: self.client  # type: ignore[attr-defined]
+
+
+async def window_of(rate: Rate, storage: Storage) -> tuple[float, int]:
+    """Return when more becomes available, in seconds since 1970, and how much is left now."""
+    stats = await SlidingWindowCounterRateLimiter(storage).get_window_stats(*item_of(rate))
+    return stats.reset_time, stats.remaining
+
+
+async def hit(rate: Rate, count: int, storage: Storage) -> bool:
+    if not count:
+        return True
+    item, *names = item_of(rate)
+    return await SlidingWindowCounterRateLimiter(storage).hit(item, *names, cost=count)
+
+
+def item_of(rate: Rate) -> tuple[RateLimitItemPerMinute, str, str, str]:
+    return RateLimitItemPerMinute(rate.most), rate.kind, rate.subject, rate.name

@@ -1,0 +1,136 @@
+"""Rate limits for requests and tokens per minute: of one caller, and of an application for all its
+callers.
+
+With Redis, the counts cover all processes; otherwise each process counts alone. The minute is a
+sliding window. A request counts before it is answered, its tokens after that, so one more answer
+may begin while any tokens are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from django.conf import settings
+from django.utils.formats import number_format
+from django.utils.translation import gettext
+
+from apps.accounts.buckets import personal
+from apps.accounts.caller import Caller
+from apps.accounts.client_address import network_of
+from apps.agent.events import ModelUsage
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.errors import RateLimitReached
+from apps.workspace.egress.per_loop import loop_object
+
+if TYPE_CHECKING:
+    from apps.live.limits.rate_counts import RateCounts
+
+Kind = Literal["requests", "tokens"]
+KINDS: Sequence[Kind] = ("requests", "tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A limit per minute, for a caller's bucket or an application's slug."""
+
+    kind: Kind
+    subject: Literal["caller", "application"]
+    name: str
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingRate:
+    """The rest of a rate limit, and the seconds until more is available."""
+
+    rate: Rate
+    left: int
+    seconds: float
+
+    def refusal(self) -> RateLimitReached:
+        whose = "this application" if self.rate.subject == "application" else "you"
+        kind, most = self.rate.kind, self.rate.most
+        unit = kind.removesuffix("s") if most == 1 else kind
+        text = gettext("Rate limit reached for {whose}: {most} {unit} a minute.").format(
+            whose=whose, most=number_format(most, force_grouping=True), unit=unit
+        )
+        return RateLimitReached(text, kind, most, self.seconds)
+
+
+def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Rate]:
+    """Return the configured rate limits; none for clients without a key, which cannot be
+    distinguished. `application` is None for requests without one.
+    """
+    found = []
+    if name := counted_name(caller):
+        found += [
+            Rate(kind, "caller", name, most) for kind in KINDS if (most := most_of(caller, kind))
+        ]
+    if application is not None:
+        found += [
+            Rate(kind, "application", application.slug, most)
+            for kind in KINDS
+            if (most := most_of_application(application, kind))
+        ]
+    return found
+
+
+def counted_name(caller: Caller) -> str:
+    """Return the name under which requests and runs are counted: one for a user in all teams, and
+    one for all visitors of an address.
+    """
+    if caller.kind == "visitor" and caller.client.address:
+        # A browser that drops its cookies is a different visitor with each request.
+        return f"address-{network_of(caller.client.address)}"
+    return personal(caller.bucket)
+
+
+def most_of(caller: Caller, kind: Kind) -> int:
+    """Return the caller's limit; 0 for no limit."""
+    limits = caller.limits
+    own = limits.requests_per_minute if kind == "requests" else limits.tokens_per_minute
+    if own is not None:
+        return own
+    by_kind = RATES_OF_PROGRAMS if caller.kind in ("key", "dial") else RATES_OF_PEOPLE
+    return int(getattr(settings, by_kind[kind]))
+
+
+RATES_OF_PROGRAMS = {"requests": "KEY_REQUESTS_PER_MINUTE", "tokens": "KEY_TOKENS_PER_MINUTE"}
+RATES_OF_PEOPLE = {"requests": "PERSON_REQUESTS_PER_MINUTE", "tokens": "PERSON_TOKENS_PER_MINUTE"}
+
+
+def most_of_application(application: ResolvedApplication, kind: Kind) -> int:
+    """Return the application's limit; 0 for no limit."""
+    features = application.manifest.features
+    own = features.rate_limits if features is not None else None
+    if kind == "requests":
+        most = own.requests_per_minute if own is not None else None
+        return settings.APPLICATION_REQUESTS_PER_MINUTE if most is None else most
+    most = own.tokens_per_minute if own is not None else None
+    return settings.APPLICATION_TOKENS_PER_MINUTE if most is None else most
+
+
+async def admit_request(rates: Sequence[Rate]) -> Sequence[RemainingRate]:
+    """Count a request, and return the rest of each rate. Raises `RateLimitReached` if a limit is
+    reached.
+    """
+    return await rate_counts().admit(rates) if rates else ()
+
+
+def spend(rates: Sequence[Rate], usage: Iterable[ModelUsage]) -> None:
+    """Count the tokens of an answer in the background."""
+    limited = [rate for rate in rates if rate.kind == "tokens"]
+    tokens = sum(one.input + one.output for one in usage) if limited else 0
+    if tokens:
+        rate_counts().spend_later(limited, tokens)
+
+
+def rate_counts() -> RateCounts:
+    """Return the counts of this event loop."""
+    # Imported only if a rate is set, because the library takes a tenth of a second to import.
+    from apps.live.limits.rate_counts import RateCounts
+
+    found: RateCounts = loop_object(RateCounts, RateCounts)
+    return found

@@ -1,0 +1,114 @@
+"""Slots for runs of all doors, in this process and across processes."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sized
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.utils.translation import gettext, gettext_noop
+
+from apps.errors import TooManyRuns
+
+OF_APPLICATION = gettext_noop("Too many requests to this application are in progress.")
+OF_CALLER = gettext_noop("Too many of your requests are in progress.")
+NOTHING = nullcontext()
+UNCOUNTED = 64
+"""A process uses up to the limit divided by this number without asking Redis, so that a low load
+causes no calls to Redis.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Up to `most` concurrent runs over all processes under a name. `refusal` is the message for a
+    further run.
+    """
+
+    name: str
+    most: int
+    refusal: str
+
+
+class RunSlots:
+    """The slots of this process, counted in memory.
+
+    `kept` counts the runs that the process continues by itself; other runs end when their client
+    leaves.
+    """
+
+    def __init__(self, kept: Sized) -> None:
+        self.kept = kept
+        self.others = 0
+        self.callers: Counter[str] = Counter()
+        self.applications: Counter[str] = Counter()
+
+    @property
+    def free(self) -> int:
+        most = settings.RUNS_PER_PROCESS or sys.maxsize
+        return max(0, most - len(self.kept) - self.others)
+
+    @contextmanager
+    def reserved(self, wanted: int) -> Iterator[int]:
+        """Hold slots for up to `wanted` runs that are about to be stored; yield how many."""
+        count = min(wanted, self.free)
+        self.others += count
+        try:
+            yield count
+        finally:
+            self.others -= count
+
+    @contextmanager
+    def taken(self, caller: str, application: str) -> Iterator[None]:
+        """Hold a slot for a run of the gateway; `caller` is "" for visitors. Raises `TooManyRuns`
+        if no slot is free.
+        """
+        if not self.free:
+            raise TooManyRuns(gettext("Too many requests are in progress on this server."))
+        if is_full(self.applications[application], settings.RUNS_PER_APPLICATION):
+            raise TooManyRuns(OF_APPLICATION)
+        if caller and is_full(self.callers[caller], settings.RUNS_PER_KEY):
+            raise TooManyRuns(OF_CALLER)
+        counts = (self.applications, application), (self.callers, caller)
+        self.others += 1
+        for count, name in counts:
+            count[name] += 1
+        try:
+            yield
+        finally:
+            self.others -= 1
+            for count, name in counts:
+                count[name] -= 1
+                if not count[name]:
+                    del count[name]
+
+    def among_processes(self, caller: str, application: str) -> AbstractAsyncContextManager[None]:
+        """Also hold a slot across all processes, if Redis counts them. Call it after `taken`.
+
+        Raises `TooManyRuns` if no slot is free.
+        """
+        if not settings.REDIS_URL:
+            return NOTHING
+        here = (
+            ("application", self.applications, application, OF_APPLICATION),
+            ("caller", self.callers, caller, OF_CALLER),
+        )
+        mosts = (settings.RUNS_PER_APPLICATION, settings.RUNS_PER_KEY if caller else 0)
+        limits = [
+            Limit(f"{kind}:{name}", most, refusal)
+            for (kind, counts, name, refusal), most in zip(here, mosts, strict=True)
+            if most and counts[name] > most // UNCOUNTED
+        ]
+        if not limits:
+            return NOTHING
+        from apps.live.limits.shared_slots import (
+            hold_slot,  # Importing Redis's client takes half a second.
+        )
+
+        return hold_slot(limits)
+
+
+def is_full(count: int, most: int) -> bool:
+    """Return True if the limit is reached; `most` is 0 for no limit."""
+    return 0 < most <= count

@@ -1,0 +1,159 @@
+"""Slots for runs of the gateway that all processes share, counted in Redis.
+
+A slot is a member of a sorted set, whose score is its expiry. The process that holds the slot
+renews it. When the process dies, its slots expire soon after.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+from apps import redis_clients
+from apps.errors import TooManyRuns
+from apps.live.limits.run_slots import Limit
+from apps.workspace.egress.per_loop import loop_object
+
+logger = logging.getLogger(__name__)
+
+LEASE_SECONDS = 30.0
+AWAY_SECONDS = 5.0
+"""If Redis did not respond, it is not called for this many seconds, so that not every request waits
+for it.
+"""
+KEY = "{quickapps-places}:"
+"""The keys of slots have this prefix. The braces keep the keys on one node of a cluster, which the
+script requires.
+"""
+
+NOW = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+"""
+# The arguments are the id, the milliseconds of a lease, and the limits. The script returns the
+# number of the first reached limit, or 0.
+TAKE = f"""{NOW}
+for number, key in ipairs(KEYS) do
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  if redis.call('ZCARD', key) >= tonumber(ARGV[number + 2]) then return number end
+end
+for _, key in ipairs(KEYS) do
+  redis.call('ZADD', key, now + ARGV[2], ARGV[1])
+  redis.call('PEXPIRE', key, ARGV[2])
+end
+return 0
+"""
+# The arguments are the milliseconds and the ids. XX: a slot that was released in this moment is not
+# added again.
+RENEW = f"""{NOW}
+for number = 2, #ARGV do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[1], ARGV[number]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+"""
+
+
+@asynccontextmanager
+async def hold_slot(limits: Sequence[Limit]) -> AsyncIterator[None]:
+    """Hold a slot under each limit. Raises `TooManyRuns` if no slot is free."""
+    places = loop_object(SharedPlaces, SharedPlaces)
+    id = uuid4().hex
+    try:
+        await places.take(id, limits)
+        yield
+    finally:
+        places.leave(id, limits)
+
+
+class SharedPlaces:
+    """The slots of this process. While Redis is down, no run is rejected here."""
+
+    def __init__(self) -> None:
+        self.redis = redis_clients.open_client()
+        self.script = self.redis.register_script(TAKE)
+        self.renewal = self.redis.register_script(RENEW)
+        self.held: dict[str, set[str]] = {}
+        """This maps keys to the ids of their held slots."""
+        self.asked_again_at = 0.0
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.keeper: asyncio.Task[None] | None = None
+
+    async def take(self, id: str, limits: Sequence[Limit]) -> None:
+        """Take a slot. Raises `TooManyRuns` if no slot is free."""
+        if time.monotonic() < self.asked_again_at:
+            return
+        keys, most = keys_of(limits), [limit.most for limit in limits]
+        for key in keys:  # Registered first, so that a cancelled caller finds and removes it.
+            self.held.setdefault(key, set()).add(id)
+        try:
+            reached = await self.script(keys=keys, args=[id, int(LEASE_SECONDS * 1000), *most])
+        except redis_clients.FAILURES as error:
+            self.note_absence(error)
+            return
+        if reached:
+            self.forget(id, limits)
+            raise TooManyRuns(limits[reached - 1].refusal)
+        if self.keeper is None:
+            self.keeper = self.start(self.keep())
+
+    def leave(self, id: str, limits: Sequence[Limit]) -> None:
+        """Release the slots in the background."""
+        keys = self.forget(id, limits)
+        if keys and time.monotonic() >= self.asked_again_at:
+            self.start(self.remove(id, keys))
+
+    def forget(self, id: str, limits: Sequence[Limit]) -> list[str]:
+        """Forget the id, and return the keys under which it was held."""
+        keys = [key for key in keys_of(limits) if id in self.held.get(key, ())]
+        for key in keys:
+            self.held[key].discard(id)
+            if not self.held[key]:
+                del self.held[key]
+        return keys
+
+    async def remove(self, id: str, keys: Sequence[str]) -> None:
+        try:
+            for key in keys:
+                await self.redis.zrem(key, id)
+        except redis_clients.FAILURES as error:
+            self.note_absence(error)
+
+    async def keep(self) -> None:
+        """Renew all slots, as long as there are any."""
+        try:
+            while self.held:
+                await asyncio.sleep(LEASE_SECONDS / 3)
+                await self.renew()
+        finally:
+            self.keeper = None
+
+    async def renew(self) -> None:
+        try:
+            for key, ids in [*self.held.items()]:
+                await self.renewal(keys=[key], args=[int(LEASE_SECONDS * 1000), *ids])
+        except redis_clients.FAILURES as error:
+            self.note_absence(error)
+
+    def note_absence(self, error: Exception) -> None:
+        self.asked_again_at = time.monotonic() + AWAY_SECONDS
+        logger.warning("Redis is unavailable, so each process counts its own requests: %s", error)
+
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return task
+
+    async def aclose(self) -> None:
+        if self.keeper is not None:
+            self.keeper.cancel()
+        if self.tasks:
+            await asyncio.wait(self.tasks)
+        await self.redis.aclose()
+
+
+def keys_of(limits: Sequence[Limit]) -> list[str]:
+    return [KEY + limit.name for limit in limits]

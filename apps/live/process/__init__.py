@@ -1,0 +1,1 @@
+"""The process that executes runs: its health, gauges, sweeper and shutdown."""

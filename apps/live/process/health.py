@@ -1,0 +1,138 @@
+"""Readiness: checks the database, its migrations, shared files and keys, and the channel layer."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+
+from channels.db import database_sync_to_async
+from channels.layers import get_channel_layer
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from apps.migration_history import upgrade_problem
+from apps.process_state import on_reset
+from apps.workspace.local import installation
+from apps.workspace.local.files.file_threads import on_file_thread
+
+logger = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 3.0
+DISPENSABLE = frozenset({"channel_layer"})
+"""Processes can work without the services of these checks. All processes lack such a service at the
+same time, and a load balancer that removed them all would turn its outage into an outage of the
+site.
+"""
+LOOK_SECONDS = 10.0
+"""Stored files are checked at most once in this many seconds, regardless of the number of probes.
+"""
+
+_applied = False
+_shared = False
+_look: tuple[float, asyncio.Future[str]] | None = None
+_is_ending = False
+
+
+def announce_end() -> None:
+    """Report the process as not ready from now on, because it stops."""
+    global _is_ending
+    _is_ending = True
+
+
+class ServiceUnusable(Exception):
+    """Raised if a service responds but cannot be used. The message contains what to do."""
+
+
+async def troubles() -> dict[str, str]:
+    """Return the failed checks with one sentence each; empty if all checks succeed."""
+    if _is_ending:
+        return {"process": "The server is stopping."}
+    checks: dict[str, Callable[[], Awaitable[None]]] = {
+        "database": database_sync_to_async(database_answers),
+        "migrations": database_sync_to_async(migrations_are_applied),
+        "channel_layer": channel_layer_delivers,
+    }
+    names = list(checks)
+    outcomes = await asyncio.gather(*(trouble(name, checks[name]) for name in names))
+    found = {name: text for name, text in zip(names, outcomes, strict=True) if text}
+    can_look = not found.keys() & {"database", "migrations"}
+    if can_look and (text := await trouble("installation", installation_is_shared)):
+        found["installation"] = text
+    return found
+
+
+async def trouble(name: str, check: Callable[[], Awaitable[None]]) -> str:
+    # Details such as addresses and accounts appear only in the log.
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            await check()
+    except ServiceUnusable as error:
+        return str(error)
+    except TimeoutError:
+        return f"No response within {ANSWER_SECONDS:g} seconds."
+    except Exception as error:
+        logger.exception("Readiness: %s failed", name)
+        return f"Failed with {type(error).__name__}; see the server's log."
+    return ""
+
+
+def database_answers() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        cursor.fetchone()
+
+
+def migrations_are_applied() -> None:
+    global _applied  # Reading all migrations takes long, and applied ones stay applied.
+    if _applied:
+        return
+    if problem := upgrade_problem(connection):
+        raise ServiceUnusable(problem)
+    executor = MigrationExecutor(connection)
+    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if missing:
+        raise ServiceUnusable(f"{len(missing)} migrations are not applied; run manage.py migrate.")
+    _applied = True
+
+
+async def installation_is_shared() -> None:
+    """Reuse the last check if it is recent and found no problem. Raises `ServiceUnusable`.
+
+    All probes wait for the same check, so a slow storage occupies one thread.
+    """
+    global _look
+    if _look is None or is_over(*_look):
+        _look = time.monotonic(), asyncio.ensure_future(on_file_thread(shared_problem))
+    if problem := await asyncio.shield(_look[1]):
+        raise ServiceUnusable(problem)
+
+
+def is_over(begun_at: float, look: asyncio.Future[str]) -> bool:
+    is_bad = look.done() and (look.cancelled() or look.exception() is not None or look.result())
+    return bool(is_bad) or (look.done() and time.monotonic() - begun_at > LOOK_SECONDS)
+
+
+def shared_problem() -> str:
+    global _shared  # Hashing takes long, and the keys do not change while the process runs.
+    if _shared:
+        return installation.files_problem()
+    found = " ".join(installation.register_process())
+    _shared = not found
+    return found
+
+
+@on_reset
+def forget_installation() -> None:
+    global _shared, _look
+    _shared, _look = False, None
+
+
+async def channel_layer_delivers() -> None:
+    layer = get_channel_layer()
+    if layer is None:
+        raise ServiceUnusable(
+            "There is no channel layer; configure CHANNEL_LAYERS in the settings."
+        )
+    channel = await layer.new_channel()
+    await layer.send(channel, {"type": "readiness"})
+    await layer.receive(channel)

@@ -1,0 +1,31 @@
+"""The chore that indexes the attached files of applications, and reports the costs."""
+
+from functools import partial
+
+from django.db import models, transaction
+
+from apps.catalog.corpora.indexer import Indexer
+from apps.catalog.models import Application
+from apps.insights.meter import server_meter
+from apps.live.hub import HUB
+from apps.process_state import on_reset
+from apps.tasks.chore_task import enqueue_chore
+
+INDEX = "apps.live.process.indexing.index"
+
+INDEXER = Indexer(meter_of=partial(server_meter, HUB.summaries.keep))
+on_reset(INDEXER.applications.kept.clear)
+
+
+async def index() -> None:
+    await INDEXER.look()
+
+
+def index_soon() -> None:
+    """Index after the current transaction, without waiting for the next chore."""
+    transaction.on_commit(partial(enqueue_chore, INDEX))
+
+
+def note_change(model: type[models.Model]) -> None:
+    if model is Application:
+        index_soon()

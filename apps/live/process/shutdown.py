@@ -1,0 +1,45 @@
+"""The orderly end of a process: it hands its runs over, and notifies their viewers."""
+
+import asyncio
+import logging
+import time
+
+from apps.live.hub import Hub
+
+logger = logging.getLogger(__name__)
+
+CLEAN_UP_SECONDS = 4.0
+"""Interrupted runs have this many seconds to release their tools and to be stored."""
+FAREWELL_SECONDS = 2.0
+"""Viewers have this many seconds to receive the remaining events."""
+
+
+async def close_hub(hub: Hub, seconds: float) -> None:
+    """Accept no more questions, hand every run over and let its viewers leave.
+
+    Runs get `seconds` to end, or to finish the tools that they are running. The others are
+    interrupted; another process resumes them.
+    """
+    hub.is_closing = True
+    hub.awaited.set()
+    await finish(hub, seconds)
+    if hub.supervisors:
+        logger.warning("%d answers are interrupted because the server stops", len(hub.supervisors))
+    await finish(hub, CLEAN_UP_SECONDS, interrupting=True)
+    hub.is_closed = True
+    hub.streams.wake_all()
+    end = time.monotonic() + FAREWELL_SECONDS
+    while hub.streams.viewers and (left := end - time.monotonic()) > 0:
+        await hub.streams.wait_for_viewers(left)
+
+
+async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> None:
+    """Return when no task is left, or when the time is over."""
+    end = time.monotonic() + seconds
+    while hub.tasks and (left := end - time.monotonic()) > 0:
+        for supervisor in list(hub.supervisors.values()):
+            if interrupting:
+                supervisor.hand_over(left / 2)
+            else:
+                supervisor.begin_no_step()  # This includes a task that began at the last moment.
+        await asyncio.wait(hub.tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)

@@ -1,0 +1,152 @@
+"""Finds runs without a process, and resumes them in this one."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from django.db import DatabaseError
+from django.db.models import QuerySet
+
+from apps.live import interactions, leases
+from apps.live.hub import Hub
+from apps.live.journal.notifications import hearing_of_waiting, wake_viewers
+from apps.live.limits import queue
+from apps.live.models import Run
+from apps.outages import Pauses
+
+logger = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 4.0
+"""A sweep runs every this many seconds, and finds unannounced work such as expired leases. Each
+sweep is one query.
+"""
+AT_ONCE = 50
+"""One sweep takes over at most this many runs. That takes about a second, well within a lease."""
+
+GoOn = Callable[[Hub, Run], Awaitable[None]]
+"""This function resumes a run that this process holds now, or ends it."""
+EndLost = Callable[[Run], object]
+"""This function ends a run that no process resumes, unless another process did. It is called on a
+database thread.
+"""
+GoFurther = Callable[[Hub], Awaitable[None]]
+"""This function starts the follow-up work of ended runs."""
+Following = Callable[[], QuerySet[Any]]
+"""This function selects the rows of follow-up work."""
+
+
+async def nothing_follows(hub: Hub) -> None:
+    """Do nothing, for streams without follow-up work."""
+
+
+class Sweeper:
+    """Sweeps at intervals and on announcements. Without `following`, `go_further` is called only
+    with the rest of a sweep.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        go_on: GoOn,
+        end_lost: EndLost,
+        go_further: GoFurther = nothing_follows,
+        following: Following = Run.objects.none,
+    ) -> None:
+        self.hub = hub
+        self.go_on = go_on
+        self.end_lost = end_lost
+        self.go_further = go_further
+        self.following = following
+
+    async def keep_sweeping(self) -> None:
+        """Sweep until the process is about to end."""
+        pauses = Pauses(SWEEP_SECONDS)
+        async with hearing_of_waiting(self.hub.awaited):
+            while not self.hub.is_closing:
+                try:
+                    await self.sweep()
+                    pauses.note(None)
+                except DatabaseError as error:
+                    pauses.note(error)
+                    logger.warning("Runs without a process cannot be searched: %s", error)
+                except Exception as error:
+                    pauses.note(error)
+                    logger.exception("Runs without a process could not be searched")
+                # Spread, so that processes that were started together do not sweep at the same
+                # time.
+                spread = random.uniform(0.75, 1.25)  # noqa: S311 - no secret
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pauses.seconds * spread):
+                        await self.hub.awaited.wait()
+                self.hub.awaited.clear()
+
+    async def sweep(self, stream: UUID | None = None) -> None:
+        """Take over as many runs as there are slots for. With a stream, sweep only if that one
+        needs a process.
+        """
+        if stream is None:
+            if not await database_sync_to_async(self.has_work)():
+                self.hub.has_queue = False
+                return
+            for answered in await database_sync_to_async(interactions.answer_due)():
+                await wake_viewers(self.hub.streams, answered)
+        ended, wanted = await database_sync_to_async(self.look)(stream)
+        for run in ended:
+            await wake_viewers(self.hub.streams, run.stream)
+        await self.take_up(wanted)
+        if stream is None:
+            await self.go_further(self.hub)
+
+    def has_work(self) -> bool:
+        """Return whether there is work for a sweep, with one query."""
+        rows = (leases.free(), interactions.due(), self.following())
+        runs, timers, messages = (one.order_by().values_list("pk") for one in rows)
+        return runs.union(timers, messages, all=True).exists()
+
+    async def take_up(self, wanted: int) -> None:
+        """Resume that many runs, or as many as there are slots for."""
+        with self.hub.places.reserved(0 if self.hub.is_closing else wanted) as room:
+            if not room:
+                return
+            for run in await database_sync_to_async(self.take)(room):
+                try:
+                    await self.go_on(self.hub, run)
+                except Exception:
+                    logger.exception("Run %s cannot be resumed, and could not be ended", run.pk)
+        if wanted == AT_ONCE:
+            self.hub.awaited.set()
+
+    def look(self, stream: UUID | None) -> tuple[list[Run], int]:
+        """End the runs that no process will resume. Return the ended runs, and how many others can be resumed."""
+        free = leases.free() if stream is None else leases.free().filter(stream=stream)
+        if not free.exists():
+            self.hub.has_queue &= stream is not None
+            return [], 0
+        ended = [run for run in leases.free().filter(leases.LOST) if self.end(run)]
+        self.hub.has_queue = leases.queued_runs().exists()
+        count = leases.expired_runs().count() + len(queue.startable(AT_ONCE))
+        return ended, min(AT_ONCE, count)
+
+    def take(self, room: int) -> list[Run]:
+        """Take the runs that this process resumes now, first the runs of other processes."""
+        lost = leases.expired_runs().order_by("beat_at")[:room]
+        mine = [run for run in lost if leases.take_over(run, self.hub.name)]
+        if len(mine) < room:
+            mine += queue.claim(self.hub.name, room - len(mine))
+        for run in mine:
+            run.refresh_from_db()
+        return mine
+
+    def end(self, run: Run) -> bool:
+        """End a run; return False if that failed."""
+        try:
+            self.end_lost(run)
+        except Exception:
+            logger.exception("Run %s, which no process resumes, could not be ended", run.pk)
+            return False
+        return True

@@ -1,0 +1,85 @@
+"""The newest events of runs, and the viewers of this process.
+
+Nothing here waits: a run appends to its log, and the viewers of its stream are woken. Viewers have
+no queue of their own. Each reads from the log, or from the journal when it lags behind the log.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from apps.live.journal.log import RunLog
+
+LOST_LOG_SECONDS = 60.0
+"""The log of a run that could not be stored remains available to the viewers of this process for
+this many seconds.
+"""
+
+
+@dataclass(slots=True)
+class LiveStreams:
+    """Logs and viewers by stream: `logs` of runs of this process, events `heard` from other
+    processes for viewers here, and `viewers`. `left` is set when a viewer has left.
+    """
+
+    logs: dict[UUID, RunLog] = field(default_factory=dict)
+    heard: dict[UUID, RunLog] = field(default_factory=dict)
+    viewers: dict[UUID, set[asyncio.Event]] = field(default_factory=dict)
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def add(self, log: RunLog) -> None:
+        log.wake = lambda: self.wake(log.stream)
+        self.logs[log.stream] = log
+
+    def remove(self, log: RunLog) -> None:
+        """Remove a log whose events are all in the journal."""
+        if self.logs.get(log.stream) is log:
+            del self.logs[log.stream]
+        self.wake(log.stream)
+
+    def remove_later(self, log: RunLog) -> None:
+        asyncio.get_running_loop().call_later(LOST_LOG_SECONDS, self.remove, log)
+
+    def hear(self, log: RunLog) -> None:
+        """Add the events that another process announced. They continue its last log, or begin a new
+        one.
+        """
+        before = self.heard.get(log.stream)
+        if before is None or before.run != log.run or log.first > before.last + 1:
+            self.heard[log.stream] = log
+        elif log.first == before.last + 1:
+            for event in log.events:
+                before.append(event)
+            before.mark_written(before.last)
+        self.wake(log.stream)
+
+    def wake_all(self) -> None:
+        for stream in self.viewers:
+            self.wake(stream)
+
+    async def wait_for_viewers(self, seconds: float) -> None:
+        """Return when a viewer has left, or when the time is over."""
+        self.left.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.left.wait()
+
+    def wake(self, stream: UUID) -> None:
+        for news in self.viewers.get(stream, ()):
+            news.set()
+
+    @contextmanager
+    def watch(self, stream: UUID) -> Iterator[asyncio.Event]:
+        """Yield an event that is set whenever the stream may have something new."""
+        news = asyncio.Event()
+        self.viewers.setdefault(stream, set()).add(news)
+        try:
+            yield news
+        finally:
+            self.viewers[stream].discard(news)
+            if not self.viewers[stream]:
+                del self.viewers[stream]
+                self.heard.pop(stream, None)
+            self.left.set()

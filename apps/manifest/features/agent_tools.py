@@ -1,0 +1,46 @@
+"""Features for work in several steps: sub-agents, a to-do list, and a summary as the end of an
+answer.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from apps.manifest.nodes import Node
+
+
+class SpawnAgent(Node):
+    """Sub-agents of predefined kinds. The model starts them; the user can open and stop them."""
+
+    enabled: bool = False
+    """Give the model the tool `spawn-agent`, which delegates a task to a sub-agent."""
+    agents: tuple[str, ...] | None = None
+    """Names of the predefined agents that the model may choose, such as `["researcher"]`. Null: all
+    of them. `[]`: none, so that a sub-agent is a copy of the application itself.
+    """
+    timeout_seconds: Annotated[float, Field(gt=0)] = 120
+    """The time limit of one task in seconds, unless its agent sets one. It cannot exceed
+    `SUBAGENT_TIMEOUT_SECONDS` of the installation.
+    """
+    max_iterations: Annotated[int, Field(gt=0)] | None = None
+    """The limit of model calls for one task, unless its agent sets one. Each call also counts
+    towards the limit of the answer. Null: the calls that the answer has left.
+    """
+
+
+class Todo(Node):
+    """A to-do list that the model maintains. The user sees which entries are done."""
+
+    enabled: bool = False
+    """Give the model the tool `manage-todo`, which reads and writes the conversation's to-do list.
+    Every request to the model contains the list.
+    """
+
+
+class Summary(Node):
+    """A tool whose text ends the answer."""
+
+    enabled: bool = False
+    """Give the model the tool `summary`. Its text becomes the end of the answer, without another
+    call of the model.
+    """

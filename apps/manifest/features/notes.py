@@ -1,0 +1,17 @@
+"""Notes that users and agents share."""
+
+from apps.manifest.nodes import Node
+from apps.manifest.toolsets.approvals import Approval
+
+
+class Notes(Node):
+    """Tools that read and write the notes of the user, or of their team."""
+
+    enabled: bool = False
+    """Give the model the tools for notes. Only signed-in users and their keys have notes."""
+    approval: Approval | None = None
+    """The approval of changes to notes. Null: `features.approval`; if that has no mode, each change
+    waits for the user.
+    """
+    embedding_deployment_id: str | None = None
+    """Id of the embedding deployment. Null: that of the installation."""

@@ -1,0 +1,83 @@
+"""Sub-agents that the orchestrator may delegate a task to: declared types, and a general-purpose
+one.
+"""
+
+from collections import Counter
+from typing import Annotated
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from apps.manifest.nodes import Node
+
+GENERAL_PURPOSE = "general-purpose"
+"""The model uses this name to choose the sub-agent whose toolsets it selects with each call."""
+
+Iterations = Annotated[int, Field(gt=0)]
+
+
+class GeneralPurpose(Node):
+    """The sub-agent for any task. The model selects its toolsets with each call."""
+
+    system_prompt: str | None = None
+    """Its prompt instead of the application's. Null: a built-in one."""
+    deployment_id: str | None = None
+    """Id of its model. Null: the model of the orchestrator."""
+    max_iterations: Iterations | None = None
+    """The limit of model calls for one task. Null: the limit of the application."""
+
+
+class Subagent(Node):
+    """A type of sub-agent with a prompt and toolsets of its own."""
+
+    name: str
+    """The model chooses the sub-agent by this name. Names must differ, and `general-purpose` is
+    reserved unless `general_purpose` is null.
+    """
+    description: str
+    """The purpose of the sub-agent. The model reads it to choose one."""
+    system_prompt: str
+    """Its prompt, which replaces the application's."""
+    tool_sets: tuple[str, ...] | None = None
+    """Names of the application's toolsets that the sub-agent may use. `[]`: none; null: all."""
+    deployment_id: str | None = None
+    """Id of its model. Null: the model of the orchestrator."""
+    max_iterations: Iterations | None = None
+    """The limit of model calls for one task. Null: the limit of the application."""
+
+
+class Subagents(Node):
+    """Sub-agents that the model delegates tasks to."""
+
+    enabled: bool = False
+    """Give the model the tool `internal_task`, which delegates a task to a sub-agent."""
+    general_purpose: GeneralPurpose | None = Field(default_factory=GeneralPurpose)
+    """The sub-agent `general-purpose`, for which the model selects the toolsets. Null: it does not
+    exist.
+    """
+    types: tuple[Subagent, ...] = Field(default_factory=tuple)
+    """Sub-agents of your own. Their names must differ."""
+    timeout_seconds: Annotated[float, Field(gt=0)] | None = None
+    """The time limit of one task in seconds. It cannot exceed `SUBAGENT_TIMEOUT_SECONDS` of the
+    installation, which is 600 by default. Null: that limit.
+    """
+
+    @field_validator("types")
+    @classmethod
+    def _have_different_names(
+        cls, types: tuple[Subagent, ...], info: ValidationInfo
+    ) -> tuple[Subagent, ...]:
+        counts = Counter(subagent.name for subagent in types)
+        twice = [repr(name) for name, count in counts.items() if count > 1]
+        if twice:
+            names = ", ".join(twice)
+            raise PydanticCustomError(
+                "subagent_names", f"several sub-agents are named {names}; rename all but one"
+            )
+        if GENERAL_PURPOSE in counts and info.data.get("general_purpose") is not None:
+            raise PydanticCustomError(
+                "subagent_names",
+                f"{GENERAL_PURPOSE!r} is reserved; rename this sub-agent, or set "
+                "`general_purpose` to null",
+            )
+        return types

@@ -1,0 +1,27 @@
+"""Places in a JSON document, each given as the keys and indexes that lead to it from the root."""
+
+from collections.abc import Mapping
+from typing import Any
+
+Keys = tuple[str | int, ...]
+
+
+def value_at(document: Any, keys: Keys) -> Any:
+    for key in keys:
+        document = document[key]
+    return document
+
+
+def replace_values(document: Any, values: Mapping[Keys, Any]) -> Any:
+    """Return a copy with other values at some places. The copy shares the rest with the document."""
+    if not values:
+        return document
+    if () in values:
+        return values[()]
+    inner: dict[str | int, dict[Keys, Any]] = {}
+    for keys, value in values.items():
+        inner.setdefault(keys[0], {})[keys[1:]] = value
+    copy: Any = list(document) if isinstance(document, list) else dict(document)
+    for key, changes in inner.items():
+        copy[key] = replace_values(document[key], changes)
+    return copy

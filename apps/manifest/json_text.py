@@ -1,0 +1,151 @@
+"""Parses hand-written JSON strictly, and reports the line and column of each error.
+
+`json.loads` accepts more than JSON (NaN), silently keeps the last of two equal keys, and raises
+RecursionError for deep nesting. A database rejects some of the values that it accepts.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import count
+from math import isfinite
+from typing import Any, NamedTuple, NoReturn
+
+from apps.manifest.problems import ROOT, join_path
+
+DEEPEST = 100
+"""JSON can be nested up to this many levels. The deepest useful manifest has about 20; the
+interpreter's own limit is near 1000.
+"""
+
+
+class JSONTextInvalid(ValueError):
+    """Raised if text is not valid JSON. `line` and `column` count from 1; they are 0 if the
+    position is unknown.
+    """
+
+    def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
+        place = f"Line {line}, column {column}: " if line else ""
+        super().__init__(f"{place}{message}")
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON text. Raises `JSONTextInvalid` if it is not valid JSON."""
+    try:
+        value = json.loads(
+            text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_equal_keys
+        )
+    except json.JSONDecodeError as error:
+        raise JSONTextInvalid(f"not valid JSON: {error.msg}.", error.lineno, error.colno) from error
+    except RecursionError as error:
+        raise JSONTextInvalid(f"nested too deeply; the limit is {DEEPEST} levels.") from error
+    except JSONTextInvalid:
+        raise
+    except ValueError as error:  # The number has more digits than the interpreter reads.
+        raise JSONTextInvalid(f"{error}.") from error
+    for path, message in unstorable(value):
+        raise JSONTextInvalid(f"{path}: {message}", *locate(text, path))
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise JSONTextInvalid(f"{name} is not a JSON value; use a number or null.")
+
+
+def _refuse_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    keys = [key for key, _ in pairs]
+    key = next(key for key in found if keys.count(key) > 1)
+    raise JSONTextInvalid(f"the key {key!r} occurs twice in one object; remove one.")
+
+
+def unstorable(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield path and reason for each value that a database column cannot store."""
+    waiting: list[tuple[str, Any, int]] = [("", value, 0)]
+    while waiting:
+        path, item, depth = waiting.pop()
+        if depth > DEEPEST:
+            yield path, f"nested too deeply; the limit is {DEEPEST} levels."
+        elif isinstance(item, dict | list):
+            waiting += [(inner, member, depth + 1) for inner, member in members(path, item)]
+            waiting += [(path, key, depth) for key in item] if isinstance(item, dict) else ()
+        elif isinstance(item, float) and not isfinite(item):
+            yield path or ROOT, "is a number too large to be stored."
+        elif isinstance(item, str) and _unstorable_character(item):
+            yield (
+                path or ROOT,
+                "contains a NUL character or half of a surrogate pair, which cannot be stored.",
+            )
+
+
+_unstorable_character = re.compile("[\x00\ud800-\udfff]").search
+
+
+def objects_in(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield path and value of every JSON object in a document."""
+    waiting = [("", document)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, dict | list):
+            waiting += members(path, value)
+        if isinstance(value, dict):
+            yield path, value
+
+
+def members(path: str, value: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the members of an object or list, with their paths."""
+    if isinstance(value, list):
+        return ((join_path(path, index), member) for index, member in enumerate(value))
+    return ((join_path(path, str(key)), member) for key, member in value.items())
+
+
+class Position(NamedTuple):
+    """A position in a text; both numbers count from 1."""
+
+    line: int
+    column: int
+
+
+_token = re.compile(
+    r"""("(?:[^"\\]|\\.)*")[ \t\r\n]*:  # a key
+      | "(?:[^"\\]|\\.)*"
+      | [{}\[\]]
+      | [^\s{}\[\]:,"]+""",
+    re.VERBOSE,
+)
+
+
+def positions(text: str) -> dict[str, Position]:
+    """Return the position of each key and list item of a valid JSON text, by path."""
+    found: dict[str, Position] = {}
+    # The path of each open object or list, and for a list the number of its next item.
+    holders: list[tuple[str, Iterator[int] | None]] = []
+    path, line, line_start = "", 1, 0
+    for match in _token.finditer(text):
+        mark, start = match[0], match.start()
+        if mark in "}]":
+            holders.pop()
+            continue
+        parent, numbers = holders[-1] if holders else ("", None)
+        if match[1]:
+            path = join_path(parent, json.loads(match[1]))
+        elif numbers is not None:
+            path = join_path(parent, next(numbers))
+        line += text.count("\n", line_start, start)
+        line_start = text.rfind("\n", 0, start) + 1
+        found.setdefault(path, Position(line, start - line_start + 1))
+        if mark in "{[":
+            holders.append((path, count() if mark == "[" else None))
+    return found
+
+
+def locate(text: str, path: str) -> Position:
+    """Return the position of the path in a valid JSON text, or of its nearest existing ancestor."""
+    known = positions(text)
+    above = (one for one in known if path == one or path.startswith((f"{one}.", f"{one}[")))
+    return known.get(max(above, key=len, default=""), Position(1, 1))

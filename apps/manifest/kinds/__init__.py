@@ -1,0 +1,1 @@
+"""The kinds of toolset. Each module is one kind; a new module adds a kind."""

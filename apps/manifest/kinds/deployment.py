@@ -1,0 +1,33 @@
+"""Toolsets of the kind `dial-deployment`."""
+
+from typing import Literal
+
+from apps.manifest.kind import Kind
+from apps.manifest.toolsets.shared_fields import WrittenToolSet
+from apps.manifest.toolsets.tools import AnyDeploymentTool
+
+
+class DeploymentToolSet(WrittenToolSet):
+    """Models and applications that the model can call as tools."""
+
+    kind = Kind(
+        title="Models and applications",
+        tools="models and applications",
+        order=2,
+        is_deferrable=False,  # It has few tools, and each tool is an agent of its own.
+    )
+
+    type: Literal["dial-deployment"] = "dial-deployment"
+    """The tools are deployments."""
+    is_repeatable: bool | None = None
+    """True if a tool can be called twice with the effect of one call; for tools that do not set it
+    themselves. Null: decided for each tool.
+    """
+    is_untrusted: bool | None = None
+    """True if third parties control the results; for tools that do not set it themselves. Null:
+    false.
+    """
+    tools: tuple[AnyDeploymentTool, ...]
+    """The deployments as tools: with a function of your own, with a generated function, or
+    predefined.
+    """

@@ -1,0 +1,77 @@
+"""Toolsets of the kind `dial-mcp`."""
+
+from typing import Literal, Self
+from urllib.parse import unquote
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from apps.manifest.kind import Kind
+from apps.manifest.nodes import Marks
+from apps.manifest.toolsets.mcp import McpTools
+from apps.manifest.toolsets.shared_fields import Described
+
+UNNAMED = "untitled-mcp-toolset"
+
+
+class DialMcpToolSet(Described, McpTools):
+    """A toolset that is stored in DIAL Core."""
+
+    kind = Kind(
+        title="DIAL toolset",
+        tools="tools of a toolset in DIAL Core",
+        order=6,
+        is_prefixed=True,
+    )
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": ["deployment_id"]}, {"required": ["dial_id"]}]}
+    )
+
+    type: Literal["dial-mcp"] = "dial-mcp"
+    """The toolset is stored in DIAL Core."""
+    name: str = UNNAMED
+    """A prefix of the names of its tools, if DIAL Core has no name for the toolset. Hooks and
+    sub-agents refer to the toolset by it. Left out: the server's own name.
+    """
+    deployment_id: str = Field(default_factory=str, json_schema_extra=Marks(resource=True))
+    """Id of the toolset, such as `toolsets/public/calendar`. DIAL Core stores the address of its
+    server and how users sign in.
+    """
+    dial_id: str = Field(
+        default_factory=str,
+        json_schema_extra=Marks(deprecated=True, resource=True, advice="Write `deployment_id`."),
+    )
+    """An older name of `deployment_id`. If both are set, `deployment_id` wins."""
+    transport: Literal["HTTP", "SSE"] = Field(
+        default="HTTP",
+        json_schema_extra=Marks(advice="Leave it out; DIAL knows how the toolset is reached."),
+    )
+    """Has no effect."""
+
+    @property
+    def id(self) -> str:
+        """Return the toolset's id from either field; `deployment_id` wins."""
+        return self.deployment_id or self.dial_id
+
+    @property
+    def label(self) -> str:
+        if self.name == UNNAMED:
+            return unquote(self.id.rstrip("/").rpartition("/")[2])
+        return self.name
+
+    @property
+    def origin(self) -> str:
+        return f"the toolset {self.id}"
+
+    @property
+    def server(self) -> str:
+        return self.id
+
+    @model_validator(mode="after")
+    def _names_a_toolset(self) -> Self:
+        if not self.id:
+            raise PydanticCustomError(
+                "deployment_missing", "has no toolset; add its id as `deployment_id`"
+            )
+        return self

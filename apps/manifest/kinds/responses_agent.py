@@ -1,0 +1,44 @@
+"""Toolsets of the kind `responses-agent`."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from apps.manifest.kind import CardField, Kind
+from apps.manifest.names import localize_text, sanitize
+from apps.manifest.servers import host_and_port
+from apps.manifest.toolsets.agents import AgentToolSet
+
+
+class ResponsesAgentToolSet(AgentToolSet):
+    """An agent behind a Responses API, as one tool."""
+
+    kind = Kind(
+        title="Responses agent",
+        tools="one tool that asks an agent of OpenAI's Responses API",
+        order=61,
+        is_deferrable=False,  # It has one tool, which is an agent of its own.
+        card=(
+            CardField("text", "base_url", "Address of the API", "https://agents.example.com/v1"),
+            CardField("text", "model", "Model or agent", "travel"),
+            CardField("authorization", "authorization"),
+        ),
+    )
+
+    type: Literal["responses-agent"] = "responses-agent"
+    """The tool is an agent, or a model, of OpenAI's Responses API. It is named after `name`, or after
+    `model` if that is empty."""
+    base_url: str
+    """Address of the API with its version, such as `https://agents.example.com/v1`; requests are sent
+    to `/responses` below it."""
+    model: str
+    """The `model` of the requests: the name of the agent at its server."""
+
+    @property
+    def origin(self) -> str:
+        return f"{self.model} on {host_and_port(self.base_url)}"
+
+    def visible_tools(self) -> Iterator[tuple[str, str]]:
+        if localize_text(self.name):
+            yield from super().visible_tools()
+        else:
+            yield sanitize(self.model), "model"

@@ -1,0 +1,1 @@
+"""Markdown documents with front matter: skills, agents and chat places."""

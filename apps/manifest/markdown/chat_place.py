@@ -1,0 +1,62 @@
+"""A place to chat from: a part of the host's product, with a prompt and tools of its own.
+
+---
+title: Orders
+tools: [orders, get_weather]
+---
+The user works through the list of orders …
+"""
+
+from dataclasses import dataclass
+
+from apps.manifest.markdown.front_matter import FrontMatterInvalid, read_front_matter
+from apps.manifest.markdown.skill_fields import SkillFields
+from apps.manifest.problems import DocumentInvalid, Problem, cut_problems, join_path
+
+LONGEST_TITLE = 100
+KEYS = frozenset({"title", "tools"})
+
+
+class ChatPlaceInvalid(DocumentInvalid): ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPlace:
+    """A place to chat from. `tools` are the names of the toolsets and tools that the chat may use
+    there; None: all.
+
+    A place never adds a tool to those of the manifest, because any client may name any place.
+    """
+
+    slug: str
+    title: str
+    prompt: str = ""
+    tools: tuple[str, ...] | None = None
+
+
+def read_chat_place(slug: str, text: str) -> ChatPlace:
+    """Parse the document of a place. Raises `ChatPlaceInvalid` with all problems."""
+    try:
+        front = read_front_matter(text)
+    except FrontMatterInvalid as error:
+        raise ChatPlaceInvalid(error.problems) from None
+    fields = SkillFields(front.values)
+    place = ChatPlace(
+        slug=slug,
+        title=fields.text("title", title_problem) or "",
+        prompt=front.body.strip(),
+        tools=(fields.words("tools") or ()) if "tools" in front.values else None,
+    )
+    unknown = (
+        Problem(join_path("", key), "is not a key of a place; use title or tools")
+        for key in sorted(front.values.keys() - KEYS)
+    )
+    if problems := [*fields.problems, *unknown]:
+        raise ChatPlaceInvalid(cut_problems(problems))
+    return place
+
+
+def title_problem(text: str) -> str:
+    if len(text) <= LONGEST_TITLE:
+        return ""
+    return f"has {len(text):,} characters; the limit is {LONGEST_TITLE}"

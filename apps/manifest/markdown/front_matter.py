@@ -1,0 +1,159 @@
+"""Front matter: the YAML block at the beginning of a Markdown document.
+
+Authors often do not know YAML, so a text with an unquoted colon is accepted as it was meant, with a
+warning. The document may come from strangers. Therefore it is parsed into texts, lists and objects
+only, its size is limited, and references are rejected, because they could make it grow.
+"""
+
+import re
+from dataclasses import dataclass
+
+import yaml
+
+from apps.manifest.problems import DocumentInvalid, Problem
+
+LONGEST = 32_768
+"""The front matter can have at most this many characters. The longest possible keys of a skill have
+some 2,000.
+"""
+
+PLACE = "front matter"
+"""Problems of the whole front matter have this path."""
+
+Value = str | None | list["Value"] | dict[str, "Value"]
+"""A value is a scalar, a list or a mapping. A scalar is the text as it was written, or None for
+null.
+"""
+
+_fence = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
+_plain_line = re.compile(
+    r"^([A-Za-z][\w-]*):[ \t]+([^\s\"'\[\]{}|>&*!#%@`].*?)[ \t]*$", re.MULTILINE
+)
+_NULL = "tag:yaml.org,2002:null"
+
+
+class FrontMatterInvalid(DocumentInvalid): ...
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """Parsed front matter: `values` by key, the rest of the document as `body`, and `warnings`
+    about unquoted colons.
+    """
+
+    values: dict[str, Value]
+    body: str
+    warnings: tuple[Problem, ...] = ()
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    """Parse a document. Raises `FrontMatterInvalid`."""
+    block, body = split(text)
+    if len(block) > LONGEST:
+        raise refusal_error(f"has {len(block):,} characters; the limit is {LONGEST:,}")
+    try:
+        node = compose_node(block)
+    except yaml.YAMLError as error:
+        quoted, keys = quote_colons(block)
+        try:
+            node = compose_node(quoted)
+        except yaml.YAMLError:
+            raise refusal_error(error_message(error)) from None
+        warnings = (Problem(key, "has a colon; quote the text") for key in keys)
+        return FrontMatter(node_values(node), body, tuple(warnings))
+    return FrontMatter(node_values(node), body)
+
+
+def split(text: str) -> tuple[str, str]:
+    """Return the block and the text after it. Raises `FrontMatterInvalid`."""
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").lstrip()
+    opening = _fence.match(plain)
+    if opening is None:
+        raise refusal_error(
+            "is missing; begin the text with a line '---', then 'name: …' and "
+            "'description: …', then another line '---'"
+        )
+    closing = _fence.search(plain, opening.end())
+    if closing is None:
+        raise refusal_error("does not end; add a line '---' after its last key")
+    return plain[opening.end() : closing.start()].strip("\n"), plain[closing.end() :].strip()
+
+
+def compose_node(block: str) -> yaml.Node | None:
+    """Parse YAML. Raises `yaml.YAMLError`."""
+    try:
+        return yaml.compose(block, Loader=yaml.SafeLoader)
+    except RecursionError:
+        raise yaml.YAMLError("it is nested too deeply") from None
+    except ValueError as error:  # `\U00110000` and the like in a quoted text cause it.
+        raise yaml.YAMLError(str(error)) from None
+
+
+def error_message(error: yaml.YAMLError) -> str:
+    """Return PyYAML's message with the line of the document. The block begins on the document's
+    second line.
+    """
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        line = error.problem_mark.line + 2
+        return f"is not valid YAML: line {line}: {error.problem or error.context}; fix or quote it"
+    return f"is not valid YAML: {str(error).splitlines()[0]}; fix it"
+
+
+def quote_colons(block: str) -> tuple[str, list[str]]:
+    """Return the block with quotes around plain texts that contain a colon, and the keys of those
+    texts.
+    """
+    keys: list[str] = []
+
+    def quoted(match: re.Match[str]) -> str:
+        key, value = match.groups()
+        if not has_colon(value):
+            return match[0]
+        keys.append(key)
+        return f"{key}: '{value.replace(chr(39), 2 * chr(39))}'"
+
+    return _plain_line.sub(quoted, block), keys
+
+
+def has_colon(value: str) -> bool:
+    return ": " in value or ":\t" in value or value.endswith(":")
+
+
+def node_values(node: yaml.Node | None) -> dict[str, Value]:
+    """Return the values by key. Raises `FrontMatterInvalid`."""
+    if not isinstance(node, yaml.MappingNode):
+        raise refusal_error(
+            "has no keys; add 'name: …' and 'description: …' between its lines '---'"
+        )
+    found = value_of(node, set())
+    assert isinstance(found, dict)  # noqa: S101 - a mapping becomes one
+    return found
+
+
+def value_of(node: yaml.Node, seen: set[int]) -> Value:
+    """Return the value of a node. Raises `FrontMatterInvalid`, including for a node that occurs in
+    two places.
+    """
+    if id(node) in seen:
+        raise refused_at(node, "anchors and aliases (&, *) are not supported; repeat the text")
+    seen.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        return [value_of(member, seen) for member in node.value]
+    if isinstance(node, yaml.MappingNode):
+        found: dict[str, Value] = {}
+        for key, member in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise refused_at(key, "a key must be a string")
+            if key.value in found:
+                raise refused_at(key, f"{key.value[:64]!r} occurs twice; remove one")
+            found[key.value] = value_of(member, seen)
+        return found
+    return None if node.tag == _NULL else str(node.value)
+
+
+def refused_at(node: yaml.Node, message: str) -> FrontMatterInvalid:
+    return refusal_error(f"line {node.start_mark.line + 2}: {message}")
+
+
+def refusal_error(message: str) -> FrontMatterInvalid:
+    return FrontMatterInvalid((Problem(PLACE, message),))

@@ -1,0 +1,142 @@
+"""A skill document: YAML front matter and instructions in Markdown.
+
+---
+name: tone-of-voice
+description: How we write. Read it before you write to a customer.
+---
+Be kind …
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from apps.manifest.markdown.front_matter import PLACE, FrontMatterInvalid, Value, read_front_matter
+from apps.manifest.markdown.skill_fields import SkillFields
+from apps.manifest.markdown.skill_files import MOST_BYTES, SKILL_FILE, decode_skill_file
+from apps.manifest.problems import DocumentInvalid, Problem, cut_problems, join_path
+
+LONGEST_NAME = 64
+LONGEST_DESCRIPTION = 1024
+LONGEST_COMPATIBILITY = 500
+USER_INVOCABLE = "user-invocable"
+"""This key of a skill's metadata has the value "false" if only models use the skill."""
+REQUIRES_TOOLS = "requires-tools"
+"""This key of a skill's metadata contains tool names, separated by spaces."""
+
+_name = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+class SkillInvalid(DocumentInvalid): ...
+
+
+@dataclass(frozen=True, slots=True)
+class SkillDocument:
+    """The front matter of a skill, and its instructions (`body`, Markdown).
+
+    `allowed_tools` is a hint by its author and restricts nothing. `warnings` are about mistakes
+    that do not prevent its use.
+    """
+
+    name: str
+    description: str
+    license: str | None = None
+    compatibility: str | None = None
+    metadata: Mapping[str, str] | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    body: str = ""
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def is_for_users(self) -> bool:
+        """Return whether users may choose the skill for a question. Otherwise only models read it,
+        when a task needs it.
+        """
+        return (self.metadata or {}).get(USER_INVOCABLE, "true").strip().lower() != "false"
+
+    @property
+    def required_tools(self) -> tuple[str, ...]:
+        """Return the tools without which models do not see the skill."""
+        return tuple((self.metadata or {}).get(REQUIRES_TOOLS, "").split())
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class InstalledSkill:
+    """A skill that is offered to every application of this installation.
+
+    `text` is the document as it was written; `files` are the texts next to it, by path.
+    """
+
+    document: SkillDocument
+    text: str
+    files: Mapping[str, str]
+
+
+def read_skill_document(text: str, most_bytes: int = MOST_BYTES) -> SkillDocument:
+    """Parse the document of a skill. Raises `SkillInvalid` with all problems."""
+    if problem := size_problem(text, most_bytes):
+        raise SkillInvalid((Problem(SKILL_FILE, problem),))
+    try:
+        front = read_front_matter(text)
+    except FrontMatterInvalid as error:
+        raise SkillInvalid(error.problems) from None
+    fields = SkillFields(front.values)
+    document = SkillDocument(
+        name=fields.text("name", name_problem) or "",
+        description=fields.text("description", description_problem) or "",
+        license=fields.optional("license"),
+        compatibility=fields.optional("compatibility", partial(too_long, LONGEST_COMPATIBILITY)),
+        metadata=fields.texts_by_key("metadata"),
+        allowed_tools=fields.words("allowed-tools"),
+        body=front.body,
+        warnings=cut_problems([*front.warnings, *warnings_about(front.values, front.body)]),
+    )
+    if fields.problems:
+        raise SkillInvalid(cut_problems(fields.problems))
+    return document
+
+
+KNOWN = frozenset({"name", "description", "license", "compatibility", "metadata", "allowed-tools"})
+
+
+def warnings_about(values: Mapping[str, Value], body: str) -> Iterator[Problem]:
+    """Yield warnings about unknown keys and about missing instructions."""
+    for key in sorted(values.keys() - KNOWN):
+        path, meant = join_path("", key), key.replace("_", "-").lower()
+        if meant in KNOWN:
+            yield Problem(path, f"is ignored; use '{meant}'")
+        else:
+            yield Problem(path, "is not a key of skills and is ignored; move it to 'metadata'")
+    if not body:
+        yield Problem(PLACE, "is not followed by instructions; add them below it")
+
+
+def name_problem(name: str) -> str:
+    """Return why a skill cannot have this name, or "" if it can."""
+    if len(name) > LONGEST_NAME:
+        return f"has {len(name):,} characters; the limit is {LONGEST_NAME}"
+    if _name.fullmatch(name):
+        return ""
+    return f"cannot be {name!r}; use lower-case letters a-z, digits and single hyphens between them"
+
+
+def description_problem(text: str) -> str:
+    if not text:
+        return "is empty; describe what the skill is for and when to read it"
+    return too_long(LONGEST_DESCRIPTION, text)
+
+
+def too_long(most: int, text: str) -> str:
+    if len(text) <= most:
+        return ""
+    return f"has {len(text):,} characters; the limit is {most:,}"
+
+
+def size_problem(text: str, most_bytes: int) -> str:
+    """Return why this text cannot be a skill, or "" if it can."""
+    try:
+        decode_skill_file(text, most_bytes)
+    except ValueError as error:
+        return str(error)
+    return "" if text.strip() else "is empty; add front matter and instructions"

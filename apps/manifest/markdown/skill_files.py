@@ -1,0 +1,92 @@
+"""The files of a skill: its document, and the texts next to it that models may read."""
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from apps.manifest.problems import Problem, cut_problems
+
+SKILL_FILE = "SKILL.md"
+"""This is the name of the skill's document among its files."""
+
+MOST_BYTES = 262_144
+"""The document and each file next to it can have at most this many bytes in UTF-8."""
+MOST_FILES = 200
+"""A skill can have at most this many files next to the document."""
+LONGEST_PATH = 255
+"""The path of a file in its skill can have at most this many characters."""
+
+TEXT_ENDINGS = frozenset(
+    {
+        ".md", ".markdown", ".txt", ".json", ".yaml", ".yml", ".csv", ".tsv", ".xml", ".html",
+        ".toml", ".ini", ".sql", ".py", ".sh", ".js", ".ts",
+    }
+)  # fmt: skip
+"""Files with these extensions next to the document are readable; other files contain no text that a
+model could read.
+"""
+
+_control = re.compile(r"[\x00-\x1f\x7f\\]")
+
+
+class Bundled(NamedTuple):
+    """The readable texts next to a document by path, and the reasons why other files cannot be
+    read.
+    """
+
+    files: Mapping[str, str]
+    problems: tuple[Problem, ...]
+
+
+def is_offered(path: str) -> bool:
+    """Return True if models may read a file of a skill; others are skipped."""
+    return not path_problem(path)
+
+
+def path_problem(path: str) -> str:
+    """Return why a file with this path below its skill is not offered, or "" if it is."""
+    parts = path.split("/")
+    if path.casefold() == SKILL_FILE.casefold():
+        return "is the name of the skill's document; rename the file"
+    if len(path) > LONGEST_PATH:
+        return f"has a path of {len(path):,} characters; the limit is {LONGEST_PATH}"
+    if not all(parts) or _control.search(path):
+        return "is not a path in a skill; use a path such as 'folder/name.md'"
+    if any(part.startswith(".") for part in parts):
+        return "is hidden; remove the dot at the beginning of its name"
+    if PurePosixPath(path).suffix.lower() not in TEXT_ENDINGS:
+        return f"must end with one of {' '.join(sorted(TEXT_ENDINGS))}"
+    return ""
+
+
+def bundle_files(files: Mapping[str, str | bytes]) -> Bundled:
+    """Return the readable files next to a document. If there are too many, return the first ones."""
+    texts: dict[str, str] = {}
+    problems: list[Problem] = []
+    for path, content in sorted(files.items()):
+        problem = path_problem(path)
+        if not problem and len(texts) >= MOST_FILES:
+            problem = f"exceeds the limit of {MOST_FILES} files next to {SKILL_FILE}"
+        if not problem:
+            try:
+                texts[path] = decode_skill_file(content)
+            except ValueError as error:
+                problem = str(error)
+        if problem:
+            problems.append(Problem(path, problem))
+    return Bundled(texts, cut_problems(problems))
+
+
+def decode_skill_file(content: str | bytes, most_bytes: int = MOST_BYTES) -> str:
+    """Decode a file's text, which may be empty. Raises ValueError with the reason if it is not
+    text.
+    """
+    try:
+        encoded = content if isinstance(content, bytes) else content.encode()
+        text = encoded.decode("utf-8-sig")
+    except UnicodeError:
+        raise ValueError("is not UTF-8; save it as UTF-8") from None
+    if len(encoded) > most_bytes:
+        raise ValueError(f"has {len(encoded):,} bytes; the limit is {most_bytes:,}")
+    return text

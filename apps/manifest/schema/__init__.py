@@ -1,0 +1,1 @@
+"""The JSON schema of the manifest, and the reference generated from the models."""

@@ -1,0 +1,1 @@
+"""The toolsets and tools that a manifest can declare."""

@@ -1,0 +1,95 @@
+"""Approval of tool calls by a user."""
+
+from typing import Annotated, Any, Literal
+
+import regex
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from apps.json_schemas.checks import SchemaCheck
+from apps.json_schemas.structure import JsonSchemaInvalid
+from apps.manifest.nodes import Node
+from apps.patterns import PatternRefused, compile_pattern
+
+MOST_CHARACTERS = 1_000
+"""A pattern can have at most this many characters. A longer one is data, not a rule."""
+
+LONGEST_ANSWER_SECONDS = 30 * 24 * 3600
+AnswerSeconds = Annotated[float, Field(gt=0, le=LONGEST_ANSWER_SECONDS, allow_inf_nan=False)]
+"""A user has this many seconds to answer."""
+
+Scope = Literal["conversation", "application"]
+
+
+def checked_pattern(pattern: str) -> str:
+    try:
+        compile_pattern(pattern, regex.IGNORECASE)
+    except PatternRefused as error:
+        # Messages of `regex` may contain braces, which are not allowed in the template of a
+        # message.
+        raise PydanticCustomError(
+            "pattern", "{problem}", {"problem": f"the pattern {error}."}
+        ) from error
+    return pattern
+
+
+def checked_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    try:
+        SchemaCheck.of(schema)
+    except JsonSchemaInvalid as error:
+        raise PydanticCustomError(
+            "json_schema", "{problem}", {"problem": f"this JSON Schema cannot be used: {error}"}
+        ) from error
+    return schema
+
+
+Pattern = Annotated[
+    str, Field(min_length=1, max_length=MOST_CHARACTERS), AfterValidator(checked_pattern)
+]
+ArgumentSchema = Annotated[dict[str, Any], AfterValidator(checked_schema)]
+
+
+class CallRules(Node):
+    """Matches tool calls by their text or by their arguments. One match is enough."""
+
+    patterns: tuple[Pattern, ...] = ()
+    """Regular expressions that are searched in the call's text, ignoring case. The text is
+    `{"tool":"desk_close","arguments":{"id":7}}`: the tool's name as the model sees it, and the
+    arguments in the order in which the model wrote them.
+    """
+    arguments: tuple[ArgumentSchema, ...] = ()
+    """JSON Schemas that the arguments are validated against, such as `{"properties": {"amount":
+    {"maximum": 100}}, "required": ["amount"]}`. A schema that validates matches the call. A missing
+    argument has its default value.
+    """
+
+
+class Approval(Node):
+    """Rules that allow a call, make it wait for approval, or deny it. First, a call that any level
+    denies is denied. Then, a call that any level allows is made. For the rest, the nearest `mode`
+    decides, in this order: tool, toolset, application, installation.
+    """
+
+    mode: Literal["auto", "confirm"] | None = None
+    """`auto`: calls are made; `confirm`: each call waits for approval. Null: the next level
+    decides, finally the installation's `APPROVAL_MODE` (default `auto`)."""
+    after_untrusted: Literal["auto", "confirm"] | None = None
+    """`confirm`: after the conversation has read untrusted content, calls that may change something
+    need approval, even if they are allowed or have a standing approval. `auto`: they do not need
+    approval. Null: the next level decides, finally `auto`.
+    """
+    deny: CallRules = Field(default_factory=CallRules)
+    """Calls that are denied in every mode. The model gets the reason."""
+    allow: CallRules = Field(default_factory=CallRules)
+    """Calls that need no approval."""
+    seconds: AnswerSeconds | None = 60
+    """The time to answer in seconds, up to 30 days. After that, the call is denied. Null: no limit.
+    """
+    editable: tuple[str, ...] = ()
+    """Names of arguments that the user can edit before approving."""
+    always: tuple[Scope, ...] = ()
+    """The **Don't ask again** choices that the card offers: for this tool in the same `conversation`,
+    or in the whole `application`.
+    """
+    four_eyes: bool = False
+    """Calls need the approval of a user other than the conversation's owner."""

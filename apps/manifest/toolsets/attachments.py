@@ -1,0 +1,60 @@
+"""Selects a tool's attachments, and converts REST responses into attachments."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from apps.manifest.nodes import Node, unpublished_default
+
+Types = tuple[str, ...]
+
+ANY_TYPE: Types = ("*/*",)
+SHOWN_TYPES: Types = ("image/*", "application/vnd.plotly.v1+json")
+
+_STRINGS = {"items": {"type": "string"}, "type": "array"}
+
+
+def _null_as(default: Any) -> BeforeValidator:
+    return BeforeValidator(lambda value: default if value is None else value)
+
+
+class AttachmentFilter(Node):
+    """Selects the files of a tool's results to store, and those that the answer shows. Null for
+    `supported_types`, `propagate_types_to_choice` or `media_type_substitution` means its default.
+    """
+
+    supported_types: Annotated[
+        Types, _null_as(ANY_TYPE), WithJsonSchema({"anyOf": [_STRINGS, {"type": "null"}]})
+    ] = Field(default_factory=unpublished_default(ANY_TYPE))
+    """MIME types of the attachments to store, such as `["image/*", "text/csv"]`. Left out: all;
+    `[]`: none.
+    """
+    propagate_types_to_choice: Annotated[Types, _null_as(SHOWN_TYPES)] = Field(
+        default_factory=unpublished_default(SHOWN_TYPES)
+    )
+    """MIME types of stored attachments that the answer also shows; the others stay in the stage of
+    the call. Left out: `["image/*", "application/vnd.plotly.v1+json"]`; `[]`: none.
+    """
+    propagate_types_to_text: Types = ()
+    """MIME types of stored images that appear inside the text of the answer, where the tool was
+    called, such as `["image/png", "image/jpeg"]`. The answer does not show them a second time as
+    attachments. `[]`: none.
+    """
+    media_type_substitution: Annotated[dict[str, str], _null_as({})] = Field(default_factory=dict)
+    """New MIME types by old ones, for clients that show a type in a viewer of their own:
+    `{"application/json": "application/vnd.plotly.v1+json"}`. It applies after `supported_types` and
+    before the other two fields.
+    """
+
+
+class ResponseAsAttachment(Node):
+    """Stores the response of a REST service as a file of the caller."""
+
+    enabled: bool = False
+    """Store responses as files. False, or left out: the model gets the text and nothing is stored.
+    Write `{"enabled": false}` to confirm that, else the log contains a warning.
+    """
+    content_types: Types = Field(default_factory=unpublished_default(ANY_TYPE))
+    """MIME types of the responses to store, such as `["application/pdf"]`. Left out: all."""
+    include_body_as_content: bool = True
+    """Give the model the text of the response as well. False: only the name of the file."""

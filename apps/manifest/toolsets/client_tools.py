@@ -1,0 +1,81 @@
+"""Tools that the chat page runs in the user's browser."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
+
+from apps.manifest.names import LONGEST_NAME
+from apps.manifest.nodes import Node
+from apps.manifest.toolsets.approvals import Approval
+from apps.manifest.toolsets.parameters import FunctionParameters
+from apps.manifest.toolsets.tools import ToolDisplay
+
+INSPECT_PAGE = "_platform.inspect_page"
+SET_FIELD = "_platform.set_field"
+OF_THE_PAGE = frozenset({INSPECT_PAGE, SET_FIELD})
+"""These tools belong to the page. No other tool name may begin with their prefix."""
+RESERVED = "_platform_"
+INSPECT_TEAM = "_platform_inspect_team"
+LIST_PLACES, LIST_MODULES = "_platform_list_places", "_platform_list_modules"
+OF_THE_SERVER = frozenset({INSPECT_TEAM, LIST_PLACES, LIST_MODULES})
+"""The server runs these internal tools."""
+PLATFORM_NAMES = frozenset(name.replace(".", "_") for name in OF_THE_PAGE)
+"""The model sees the page's own tools under these names."""
+
+_name = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
+_permission = re.compile(r"[a-z_0-9]+\.[a-z_0-9]+")
+
+
+def checked_name(name: str) -> str:
+    if len(name) > LONGEST_NAME or not _name.fullmatch(name):
+        raise PydanticCustomError(
+            "tool_name",
+            f"must have 1 to {LONGEST_NAME} letters, digits, `_` and `-`, with dots between "
+            "its parts, such as `shop.fill_order`",
+        )
+    if name.replace(".", "_").startswith(RESERVED) and name not in OF_THE_PAGE:
+        raise PydanticCustomError(
+            "tool_name",
+            "names that begin with `_platform.` are reserved for the page's own tools; choose "
+            "another",
+        )
+    return name
+
+
+def checked_permission(permission: str) -> str:
+    if not _permission.fullmatch(permission):
+        raise PydanticCustomError(
+            "permission", "this is not a permission; use one such as `catalog.change_application`"
+        )
+    return permission
+
+
+class ClientTool(Node):
+    """A tool that the chat page runs."""
+
+    name: Annotated[str, AfterValidator(checked_name)]
+    """A script of the page registers the tool under this name, such as `shop.fill_order`; the model
+    sees `shop_fill_order`. `_platform.inspect_page` and `_platform.set_field` exist already.
+    """
+    description: str
+    """Describes to the model what the tool does and when to use it. Up to 1,024 characters."""
+    parameters: FunctionParameters
+    """The arguments that the model passes to the tool."""
+    permission: Annotated[str, AfterValidator(checked_permission)] | None = None
+    """The permission that the user needs, as the admin names it: `catalog.change_application`.
+    Calls of users without it are rejected with an error. Null: none.
+    """
+    is_repeatable: bool = False
+    """True if the tool can be called twice with the effect of one call: a reloaded page repeats the
+    call. False: the model is informed that the call may have been carried out.
+    """
+    approval: Approval | None = None
+    """The calls that need approval or are denied. Null: the rules of the
+    toolset.
+    """
+    display: ToolDisplay | None = None
+    """The display of calls for users. Null: the toolset's name as the title, and the arguments."""
+    enabled: bool = True
+    """False: the tool is ignored."""

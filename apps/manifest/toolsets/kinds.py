@@ -1,0 +1,71 @@
+"""The kinds of toolset that an application can have: each kind has a module in `kinds`."""
+
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from importlib import import_module
+from operator import or_
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+from pydantic import Field
+
+from apps.manifest import kinds
+from apps.manifest.kinds.predefined import PredefinedToolSet
+from apps.manifest.shapes import Choice, shape_of
+from apps.manifest.toolsets.shared_fields import Described, WrittenToolSet
+
+Schema = type[Described] | type[PredefinedToolSet]
+
+
+def schemas_in(package: ModuleType) -> Iterator[Schema]:
+    """Yield the models with a `Kind`. Raises `TypeError` for a module that defines none."""
+    for found in iter_modules(package.__path__, f"{package.__name__}."):
+        members = vars(import_module(found.name)).values()
+        own = [one for one in members if isinstance(one, type) and one.__module__ == found.name]
+        schemas = [one for one in own if "kind" in vars(one)]
+        if not schemas:
+            raise TypeError(f"{found.name} has no toolset with a record: add `kind = Kind(…)`.")
+        yield from schemas
+
+
+def by_type(schemas: Iterator[Schema]) -> dict[str, Schema]:
+    """Return the models by type. Raises `TypeError` for a model without a type, or for two models
+    with the same type.
+    """
+    found: dict[str, Schema] = {}
+    for schema in sorted(schemas, key=lambda schema: schema.kind.order):
+        name = schema.model_fields["type"].default
+        if not isinstance(name, str):
+            raise TypeError(f'{schema.__name__}.type has no default: write `= "…"` after it.')
+        if name in found:
+            taken = found[name].__name__
+            raise TypeError(f"{schema.__name__} and {taken} have one type, {name!r}; rename one.")
+        found[name] = schema
+    return found
+
+
+KINDS: Mapping[str, Schema] = by_type(schemas_in(kinds))
+"""This maps each `type` of toolset to its model, in the order of kinds."""
+
+WRITTEN = tuple(one for one in KINDS.values() if issubclass(one, WrittenToolSet))
+"""The tools of these kinds are written in the manifest."""
+
+if TYPE_CHECKING:
+    ToolSet = Described | PredefinedToolSet
+else:
+    ToolSet = Annotated[reduce(or_, KINDS.values()), Field(discriminator="type")]
+
+
+def tool_of(schema: type[WrittenToolSet]) -> Any:
+    """Return the type of a toolset's tools."""
+    return get_args(schema.model_fields["tools"].annotation)[0]
+
+
+def tool_types(schema: type[WrittenToolSet]) -> tuple[str, ...]:
+    """Return the valid `type`s of a toolset's tools, except the predefined one. The `type` of a
+    full tool comes first.
+    """
+    shape = shape_of(tool_of(schema))
+    names = map(str, shape.models) if isinstance(shape, Choice) else ()
+    return tuple(name for name in names if name != "predefined-tool")

@@ -1,0 +1,125 @@
+"""MCP servers, and the common fields of toolsets whose tools a server lists."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from apps.manifest.nodes import IN_PREVIEW, Node
+from apps.manifest.toolsets.attachments import AttachmentFilter
+from apps.manifest.toolsets.authorizations import McpAuthorization
+from apps.manifest.toolsets.fallback_strategies import Fallback
+
+
+class McpResource(Node):
+    """A resource that an MCP server has."""
+
+    uri: str
+    """Its URI, as the server names it. The server need not list it."""
+    eager: bool = False
+    """Put its text into the conversation before the first answer. False: the model can read it when
+    it needs it.
+    """
+
+
+class McpResources(Node):
+    """Resources of an MCP server."""
+
+    enabled: bool = False
+    """List the server's resources in the prompt, and give the model the tool `read_mcp_resource`."""
+    items: tuple[McpResource, ...] | None = None
+    """The resources that may be read. Null: all that the server lists."""
+
+
+class McpServerInfo(Node):
+    """The server: an address, or the name under which it is registered with the installation."""
+
+    url: str = Field(default_factory=str)
+    """Address of the server, such as `https://mcp.example.com/mcp`. An address that begins with `/`
+    is on this server. Required for `streamable_http` and `sse`, ignored for `stdio`.
+    """
+    protocol: Literal["sse", "streamable_http", "stdio"]
+    """The transport. `streamable_http` or the older `sse`: over HTTP. `stdio`: a program on this
+    machine.
+    """
+    server: str = Field(default_factory=str)
+    """The name of a program that an administrator registered under *MCP servers*. Required for
+    `stdio`.
+    """
+    authorization: McpAuthorization | None = None
+    """The authentication at the server. Null: none."""
+
+    @model_validator(mode="after")
+    def _says_where(self) -> Self:
+        if self.protocol == "stdio":
+            if not self.server:
+                raise PydanticCustomError(
+                    "server_missing",
+                    "has no server; add the name of a registered one as `server`",
+                )
+        elif "url" not in self.model_fields_set:
+            raise PydanticCustomError(
+                "url_missing", "has no address; add the server's address as `url`"
+            )
+        return self
+
+
+class RemoteTools(Node):
+    """Fields of toolsets whose tools a server lists."""
+
+    allowed_tools: tuple[str, ...] | None = None
+    """Names of the tools to use, as the server lists them: `["find_ticket"]`. Null or `[]`: all."""
+    hidden_from_model: tuple[str, ...] | None = Field(default=None, json_schema_extra=IN_PREVIEW)
+    """Names of tools, as the server lists them, that hooks may call but the model does not see. If
+    `allowed_tools` is not empty, it must contain these names too. Null: none.
+    """
+    attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
+    """The files of results to store and to show in the answer, for all tools."""
+    fallback_configuration: Fallback = Field(default_factory=Fallback)
+    """The handling of a failed tool. Left out: the model gets the error and continues."""
+    is_repeatable: bool | None = None
+    """True if a tool can be called twice with the effect of one call: a call is repeated if its
+    process ended before the result was known. False: the model is informed that the call may have
+    been carried out. Null: the server's statement about each tool; without one, calls are not
+    repeated.
+    """
+    is_untrusted: bool | None = None
+    """True if third parties control the results and resources, as in a web search. After such a
+    result, `approval.after_untrusted` can make calls wait. Null: the server's statement about each
+    tool (`openWorldHint`), else false.
+    """
+
+    @model_validator(mode="after")
+    def _hides_what_it_allows(self) -> Self:
+        if not self.allowed_tools or not self.hidden_from_model:
+            return self
+        unknown = [name for name in self.hidden_from_model if name not in self.allowed_tools]
+        if unknown:
+            raise PydanticCustomError(
+                "hidden_not_allowed",
+                "`hidden_from_model` contains {names}, which `allowed_tools` lacks; add it "
+                "there too",
+                {"names": ", ".join(map(repr, unknown))},
+            )
+        return self
+
+
+class McpTools(RemoteTools):
+    """Fields of toolsets whose server speaks MCP."""
+
+    resources: McpResources | None = None
+    """The resources of the server that the model may read. Null: none."""
+    server_instructions: bool = False
+    """Add the server's instructions to the prompt. A third party writes them, so enable this only
+    if you trust the server.
+    """
+    failure_texts: tuple[str, ...] | None = None
+    """Beginnings of results that are failures although the server does not mark them as such:
+    `["Error:", "No results were found"]`. Case is ignored. Null: only results that the server marks
+    are failures.
+    """
+    result_format: Literal["blocks", "execution"] = "blocks"
+    """The format of results. `blocks`: the format of the protocol. `execution`: reports of a Python
+    interpreter with `output`, `result`, `error` and `files`. The stage then shows `code` as Python
+    and cuts long output; each listed file is read from the server and stored.
+    """

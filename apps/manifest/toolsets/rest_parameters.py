@@ -1,0 +1,127 @@
+"""The function dialect of REST tools. Each parameter also defines its position in the request."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationInfo, field_serializer, field_validator, model_validator
+
+from apps.manifest.nodes import Node
+from apps.manifest.secrets import (
+    HIDDEN,
+    SECRET,
+    Credential,
+    dump_credential,
+    read_credential,
+    reads_as_credential,
+)
+from apps.manifest.toolsets.parameters import (
+    ArrayParameter,
+    ConstParameter,
+    ObjectParameter,
+    SimpleParameter,
+)
+
+
+class ParameterPlace(Node):
+    """The part of the request that carries an argument."""
+
+    type: Literal["query", "url", "body", "header"]
+    """The part of the request: `query`; `url`, in place of `{key}` in the address; `body`, the JSON
+    object that is sent; or `header`.
+    """
+    key: str
+    """The service's name for the value. For `url`: the name in braces."""
+    encoding: Literal["text", "json"] = "text"
+    """The encoding of lists and objects. `text`: in a query, a list separated by commas; in a body,
+    JSON inside a text. `json`: in a query, JSON; in a body, JSON values.
+    """
+
+
+class Placed(Node):
+    """Additional fields of every parameter of a REST tool."""
+
+    parameter_info: ParameterPlace
+    """The part of the request that carries the argument."""
+
+
+class RestSimpleParameter(SimpleParameter, Placed): ...
+
+
+class RestConstParameter(ConstParameter, Placed):
+    """A constant. If it is a credential, it is stored as one, so that nothing shows it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _holds_credential(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or not is_credential(value):
+            return value
+        return {**value, "const": Credential(value["const"])}
+
+    @field_validator("const", mode="before")
+    @classmethod
+    def _reads_reference(cls, value: Any, info: ValidationInfo) -> Any:
+        is_meant = isinstance(value, dict) and (SECRET in value or HIDDEN in value)
+        return read_credential(value, info) if is_meant else value
+
+    @field_serializer("const")
+    def _keeps_to_itself(self, value: Any) -> Any:
+        return dump_credential(value) if isinstance(value, Credential) else value
+
+
+def is_credential(parameter: Mapping[str, Any]) -> bool:
+    """Return True if a constant is a text in a position where credentials are sent."""
+    place = parameter.get("parameter_info")
+    return (
+        isinstance(parameter.get("const"), str)
+        and parameter["const"] != ""
+        and isinstance(place, Mapping)
+        and place.get("type") in ("header", "query", "body")
+        and isinstance(place.get("key"), str)
+        and reads_as_credential(place["key"])
+    )
+
+
+class RestObjectParameter(ObjectParameter, Placed): ...
+
+
+class RestArrayParameter(ArrayParameter, Placed): ...
+
+
+RestParameter = Annotated[
+    RestObjectParameter | RestArrayParameter | RestSimpleParameter | RestConstParameter,
+    Field(discriminator="type"),
+]
+
+
+class RestFunctionParameters(Node):
+    """The parameters of a function that calls a REST service."""
+
+    type: Literal["object"]
+    """Always `object`."""
+    properties: dict[str, RestParameter]
+    """The parameters, by name; `{}` for none. Each defines its position in the request."""
+    required: tuple[str, ...] | None = None
+    """Names of the parameters that the model must provide. Null: none."""
+
+
+class RestFunction(Node):
+    """The description of a tool that calls a REST service."""
+
+    name: str
+    """The name of the function. The model sees it with the toolset's name as a prefix. Allowed are
+    letters, digits, `_` and `-`; other characters become `_`, and longer names are cut to 64
+    characters.
+    """
+    description: str
+    """Describes to the model what the tool does and when to use it. Up to 1,024 characters."""
+    parameters: RestFunctionParameters
+    """The arguments that the model passes to the tool, and their positions in the request."""
+
+
+class RestFunctionTool(Node):
+    """A function that calls a REST service."""
+
+    type: Literal["function"] = "function"
+    """The only type."""
+    function: RestFunction
+    """Name, description and parameters of the tool, as the model sees them."""

@@ -1,0 +1,93 @@
+"""Fields shared by kinds of toolset, and the interface that others use."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from apps.manifest.kind import Kind
+from apps.manifest.names import Localized, localize_text, sanitize, visible_name
+from apps.manifest.nodes import IN_PREVIEW, Node
+from apps.manifest.toolsets.approvals import Approval
+from apps.manifest.toolsets.mcp import McpServerInfo
+from apps.manifest.toolsets.tools import AnyTool, PredefinedTool, SimpleDeploymentTool
+
+
+class Described(Node):
+    """Fields of every toolset, except a predefined one."""
+
+    kind: ClassVar[Kind]
+    """The record of the kind. Each kind defines it."""
+    if TYPE_CHECKING:  # Each kind declares them in its own order.
+        type: str
+        name: Localized
+
+    description: Localized | None = None
+    """The purpose of the toolset; one text, or one for each language as for `name`. The model reads
+    it to choose among toolsets: when it searches for tools, and when it starts a sub-agent.
+    """
+    approval: Approval | None = None
+    """The tool calls that need approval or are denied. Null: the rules
+    of `features.approval`.
+    """
+    enabled: bool = True
+    """False: the toolset is ignored."""
+    deferred: bool | None = Field(default=True, json_schema_extra=IN_PREVIEW)
+    """False: always list these tools, even if `orchestrator.tool_discovery` withholds others. Tools
+    of `dial-deployment`, `dial-app`, `a2a-agent` and `responses-agent` are always listed.
+    """
+
+    @property
+    def label(self) -> str:
+        """Return the toolset's name in reports, or "" if it has none."""
+        return localize_text(self.name)
+
+    @property
+    def origin(self) -> str:
+        """Return the origin of the toolset's tools, for operators."""
+        return ""
+
+    @property
+    def server(self) -> McpServerInfo | str | None:
+        """Return the toolset's MCP server, or its id in DIAL Core."""
+        return None
+
+    def visible_tools(self) -> Iterator[tuple[str, str]]:
+        """Yield the visible names of the enabled tools in the manifest, each with its place in the
+        toolset.
+        """
+        yield from ()
+
+
+class Named(Described):
+    """Fields of every toolset except `dial-mcp`."""
+
+    name: Localized
+    """The prefix of the names of its tools (`desk` makes `desk_find_ticket` of `find_ticket`) and
+    of the titles of their stages. Tools of deployments, of the chat page, and internal tools have
+    no prefix; the tool of an agent has exactly this name. Empty for an MCP server: the server's own
+    name. One text, or one for each language: `{"en": "Desk", "de": "Schalter"}`; the model sees the
+    English one.
+    """
+
+
+class WrittenToolSet(Named):
+    """A toolset whose tools are functions in the manifest, or predefined."""
+
+    if TYPE_CHECKING:
+        tools: tuple[AnyTool, ...]
+
+    @property
+    def origin(self) -> str:
+        return "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
+
+    def visible_tools(self) -> Iterator[tuple[str, str]]:
+        for index, tool in enumerate(self.tools):
+            if not tool.enabled or isinstance(tool, PredefinedTool):
+                continue
+            if isinstance(tool, SimpleDeploymentTool):
+                yield sanitize(tool.deployment_id), f"tools[{index}].deployment_id"
+                continue
+            own = tool.open_ai_tool.function.name
+            shown = visible_name(self.name, own) if self.kind.is_prefixed else sanitize(own)
+            yield shown, f"tools[{index}].open_ai_tool.function.name"

@@ -1,0 +1,286 @@
+"""The tools of a toolset: written out, generated from a deployment, or predefined."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationInfo
+from pydantic_core import PydanticCustomError
+
+from apps.manifest.deployments import ToolDeployment
+from apps.manifest.nodes import IN_PREVIEW, Marks, Node, is_checked
+from apps.manifest.prompts import ToolSystemPrompt
+from apps.manifest.toolsets.approvals import Approval
+from apps.manifest.toolsets.attachments import AttachmentFilter, ResponseAsAttachment
+from apps.manifest.toolsets.fallback_strategies import Fallback
+from apps.manifest.toolsets.parameters import FunctionTool
+from apps.manifest.toolsets.rest_parameters import RestFunctionTool
+
+
+def apply_patch(target: Any, patch: Any) -> Any:
+    """Apply a patch: null deletes a key, objects are merged, other values replace the old one."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = apply_patch(merged.get(key), value)
+    return merged
+
+
+CHANGES_TYPE = (
+    "contains `type`, which cannot be patched because it identifies the template; "
+    "remove it, or write the tool out"
+)
+
+
+def changes_type(patch: Mapping[str, Any]) -> bool:
+    # Only the type of the item itself cannot be patched. Parameters and strategies have types too.
+    return "type" in patch
+
+
+def _changes_no_type(patch: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    # A disabled reference is not checked. In a run, a wrong one is left out with an issue.
+    if is_checked(info) and info.data.get("enabled", True) and changes_type(patch):
+        raise PydanticCustomError("override_type", CHANGES_TYPE)
+    return patch
+
+
+Override = Annotated[dict[str, Any], AfterValidator(_changes_no_type)]
+
+
+class ToolStage(Node):
+    """The display of a call for users. `{city}` is replaced by the argument `city` in both
+    texts."""
+
+    name: str | None = None
+    """The title of the stage, such as `Weather in {city}`. Null: the toolset's name."""
+    body: str | None = None
+    """The text in the stage instead of the list of arguments, as Markdown."""
+    show: bool = Field(
+        default=True,
+        json_schema_extra=Marks(deprecated=True, advice="Use `features.stage_display.level`."),
+    )
+    """False: show the call only if it fails."""
+    defer_close: bool = False
+    """Keep the stage open until the next answer of the model is complete."""
+
+
+class ToolDisplay(Node):
+    """The display of calls for users."""
+
+    stage: ToolStage | None = None
+    """Title and text of the stage. Null: the toolset's name as the title, and the arguments."""
+
+
+class ConversationMode(Node):
+    """The choice whether the calls of a tool form one conversation."""
+
+    resumable: bool = False
+    """Let the model continue an earlier conversation: the tool gets an optional argument
+    `session_id`, and its first answer contains the id. False: every call starts a new one.
+    """
+
+
+class ContentPropagation(Node):
+    """The headers that are passed on to the deployment."""
+
+    propagate_history: bool = Field(
+        default=False,
+        json_schema_extra=Marks(deprecated=True, advice="Use `conversation_mode.resumable`."),
+    )
+    """Combine all calls of the tool into one conversation."""
+    propagate_headers: tuple[str, ...] | None = None
+    """Names of the caller's `X-` headers to pass on to an application or to DIAL Core, such as
+    `["X-Tenant"]`. Null: all; `[]`: none. Services that are called directly as deployments of this
+    installation get none.
+    """
+
+
+class ConfiguredTool(Node):
+    """Fields of tools whose function is written out."""
+
+    attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
+    """The files of results to store and to show in the answer."""
+    fallback_configuration: Fallback = Field(default_factory=Fallback)
+    """The handling of a failed tool. Left out: the model gets the error and continues."""
+    display: ToolDisplay | None = None
+    """The display of calls for users. Null: the toolset's name as the title, and the arguments."""
+    approval: Approval | None = None
+    """The calls that need approval or are denied. Null: the rules of the
+    toolset.
+    """
+    enabled: bool = True
+    """False: the tool is ignored."""
+    is_repeatable: bool | None = None
+    """True if the tool can be called twice with the effect of one call: a call is repeated if its
+    process ended before the result was known. False: the model is informed that the call may have
+    been carried out. Null: the toolset's value; without one, only `post` calls are not repeated.
+    """
+    is_untrusted: bool | None = None
+    """True if third parties control the results, as in a web search. After such a result,
+    `approval.after_untrusted` can make calls wait. Null: the toolset's value, else false.
+    """
+
+
+def as_stated(*stated: bool | None, otherwise: bool) -> bool:
+    """Return the first value that a tool or its toolset sets."""
+    return next((one for one in stated if one is not None), otherwise)
+
+
+class RestMethod(Node):
+    """The request that a REST tool makes."""
+
+    method_url: str
+    """Address of the operation, such as `https://api.example.com/parcels/{id}`. Parameters of the
+    type `url` replace the names in braces. An address that begins with `/` is on this server.
+    """
+    method_type: Literal["get", "post", "put", "delete"]
+    """Method of the request. `post` and `put` send a JSON body."""
+
+
+class RestTool(ConfiguredTool):
+    """An operation of a REST service."""
+
+    type: Literal["restapi-tool"] = "restapi-tool"
+    """The tool is an operation of a REST service. Optional."""
+    open_ai_tool: RestFunctionTool
+    """The description of the tool for the model, and the parts of the request that carry its
+    arguments.
+    """
+    rest_api_method_info: RestMethod
+    """The request to make."""
+    response_as_attachment: ResponseAsAttachment | None = None
+    """The responses to store as files. Null: the toolset's value. Otherwise it replaces the
+    toolset's value completely.
+    """
+
+
+class DeploymentTool(ConfiguredTool):
+    """A deployment as a tool, with a function of your own."""
+
+    type: Literal["deployment-tool"] = "deployment-tool"
+    """The tool is a deployment with a function of your own. Optional."""
+    open_ai_tool: FunctionTool
+    """The description of the tool for the model. The parameters `query` (or the name in
+    `query_parameter`) and `attachment_urls` are added if they are missing.
+    """
+    deployment: ToolDeployment
+    """The deployment to call."""
+    is_optional: bool = False
+    """True: silently leave the tool out if the caller cannot use the deployment. False: the
+    answer reports that it is missing."""
+    query_parameter: Annotated[str, Field(min_length=1)] = "query"
+    """Name of the parameter that holds the question, such as `prompt`."""
+    takes_files: bool = True
+    """False: the parameter `attachment_urls` is not added, because the deployment does not accept
+    files.
+    """
+    sends_configuration: bool = False
+    """Send all other arguments as the configuration of the deployment. False: only arguments that
+    it declares as such; the others become fields of the request."""
+    system_prompt: ToolSystemPrompt | None = None
+    """The prompt that the deployment gets before each question. Null: none."""
+    content_propagation: ContentPropagation | None = None
+    """The headers that are passed on to the deployment. Null: all headers of the caller that
+    applications pass on.
+    """
+    conversation_mode: ConversationMode | None = None
+    """The choice whether the model can continue an earlier conversation. Null: every call starts a new one."""
+    propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
+    """Add the sources that an application reports to the answer, and have the model copy its
+    citations. Null or false: they are dropped.
+    """
+    supports_url_attachments: bool = False
+    """Has no effect: the features of the deployment decide. Leave it out."""
+
+
+class InternalTool(ConfiguredTool):
+    """A tool of QuickApps itself. The name of its function selects the tool."""
+
+    type: Literal["internal-tool"] = "internal-tool"
+    """The tool belongs to QuickApps itself. Optional."""
+    open_ai_tool: FunctionTool
+    """The description of the tool for the model. Its name must be that of an existing internal
+    tool.
+    """
+
+
+class SimpleDeploymentTool(Node):
+    """A deployment as a tool. Its function is generated from the deployment's description."""
+
+    type: Literal["dial-deployment-simple"] = "dial-deployment-simple"
+    """The function is generated from the deployment's description. Optional."""
+    deployment_id: str = Field(json_schema_extra=Marks(resource=True))
+    """Id of the model or application to call. It is also the name of the tool."""
+    approval: Approval | None = None
+    """The calls that need approval or are denied. Null: the rules of the
+    toolset.
+    """
+    enabled: bool = True
+    """False: the tool is ignored."""
+    conversation_mode: ConversationMode | None = None
+    """The choice whether the model can continue an earlier conversation. Null: every call starts a new one."""
+    propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
+    """Add the sources that an application reports to the answer, and have the model copy its
+    citations. Null or false: they are dropped.
+    """
+
+
+class PredefinedTool(Node):
+    """A tool of the predefined content."""
+
+    type: Literal["predefined-tool"] = "predefined-tool"
+    """The tool is predefined. Optional."""
+    template_name: str
+    """Name of the predefined tool, such as `web_search`. An unknown one is left out, and the
+    answer reports it."""
+    enabled: bool = True
+    """False: the tool is ignored."""
+    override: Override | None = None
+    """Changes to the template, as a merge patch: objects are merged, null deletes a key, any other
+    value replaces the old one. It cannot change the tool's own `type`. Null: none.
+    """
+
+
+def kind_of_tool(full: str) -> Callable[[Any], str | None]:
+    """Return a function that returns the kind of a tool: its `type`, else the kind that its keys
+    identify, else `full`.
+    """
+
+    def kind(tool: Any) -> str | None:
+        if not isinstance(tool, Mapping):
+            return getattr(tool, "type", None)
+        if "type" in tool:
+            return tool["type"] if isinstance(tool["type"], str) else None
+        if "template_name" in tool:
+            return "predefined-tool"
+        # Only a full tool of a `dial-deployment` toolset has siblings that are generated from an
+        # id.
+        if full == "deployment-tool" and "deployment_id" in tool and "open_ai_tool" not in tool:
+            return "dial-deployment-simple"
+        return full
+
+    return kind
+
+
+AnyRestTool = Annotated[
+    Annotated[RestTool, Tag("restapi-tool")] | Annotated[PredefinedTool, Tag("predefined-tool")],
+    Discriminator(kind_of_tool("restapi-tool")),
+]
+
+AnyDeploymentTool = Annotated[
+    Annotated[DeploymentTool, Tag("deployment-tool")]
+    | Annotated[SimpleDeploymentTool, Tag("dial-deployment-simple")]
+    | Annotated[PredefinedTool, Tag("predefined-tool")],
+    Discriminator(kind_of_tool("deployment-tool")),
+]
+
+AnyInternalTool = Annotated[
+    Annotated[InternalTool, Tag("internal-tool")]
+    | Annotated[PredefinedTool, Tag("predefined-tool")],
+    Discriminator(kind_of_tool("internal-tool")),
+]
+
+AnyTool = RestTool | DeploymentTool | SimpleDeploymentTool | InternalTool | PredefinedTool

@@ -1,0 +1,1 @@
+"""Validates a document, and returns a manifest or a list of problems."""

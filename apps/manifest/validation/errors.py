@@ -1,0 +1,126 @@
+"""Converts pydantic's errors into problems of the document as it was written, with the accepted
+values.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from apps.manifest.json_places import Keys
+from apps.manifest.problems import Problem, write_path
+from apps.manifest.shapes import Choice, Items, Mixed, Shape, choose_shape, inside
+from apps.manifest.validation.expectations import (
+    Failure,
+    describe_model,
+    describe_type,
+    expectation,
+    in_a_row,
+)
+from apps.manifest.validation.json_document import json_type
+
+_SHOWN = 40
+"""A message repeats up to this many characters of a value."""
+
+_TAG_ERRORS = frozenset({"union_tag_invalid", "union_tag_not_found"})
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """The place of a failure. `union` is the place of the surrounding value that may have several
+    types, if any.
+    """
+
+    place: Keys
+    shape: Shape
+    annotation: Any
+    union: Keys | None
+
+
+def failure_problems(
+    error: ValidationError, document: dict[str, Any], model: type[BaseModel]
+) -> list[Problem]:
+    """Return one problem for each location, in the order of the errors."""
+    failures: dict[Keys, list[tuple[Spot, Failure]]] = {}
+    passed: set[Keys] = set()
+    for failure in error.errors(include_url=False, include_input=False):
+        spot = locate(failure["loc"], document, model)
+        if spot.union is not None and spot.place != spot.union:
+            passed.add(spot.union)
+        failures.setdefault(spot.place, []).append((spot, failure))
+    # Among the alternatives of a union, the author meant the one whose errors are nested deepest.
+    return [_problem(found, document) for place, found in failures.items() if place not in passed]
+
+
+def locate(
+    location: tuple[str | int, ...], document: dict[str, Any], model: type[BaseModel]
+) -> Spot:
+    """Return the place in the document that corresponds to pydantic's location, which also contains
+    the names of choices.
+    """
+    shape: Shape = model
+    value: Any = document
+    place: Keys = ()
+    annotation: Any = None
+    union: Keys | None = None
+    for part in location:
+        if isinstance(shape, Choice):
+            shape = choose_shape(shape, value)
+        elif isinstance(shape, Mixed):
+            union, shape = place, None
+        else:
+            if isinstance(shape, type) and part in shape.model_fields:
+                annotation = shape.model_fields[str(part)].annotation
+            shape = shape.of if isinstance(shape, Items) else inside(shape, str(part))
+            place, value = (*place, part), _member(value, part)
+    return Spot(place, shape, annotation, union)
+
+
+def _member(value: Any, part: str | int) -> Any:
+    try:
+        return value[part]
+    except (KeyError, IndexError, TypeError):
+        return None
+
+
+def _problem(found: list[tuple[Spot, Failure]], document: dict[str, Any]) -> Problem:
+    spot, failure = found[0]
+    value: Any = reduce(_member, spot.place, document)
+    if failure["type"] == "missing":
+        is_object = isinstance(spot.shape, Choice | type)
+        wanted = describe_model(spot.shape) if is_object else describe_type(spot.annotation)
+        return Problem(write_path(spot.place), f"is missing; write {wanted}")
+    if failure["type"] in _TAG_ERRORS and isinstance(value, dict):
+        return _tag_problem(spot, value)
+    words = [expectation(failure, spot.shape) for spot, failure in found]
+    if None in words:
+        return Problem(write_path(spot.place), failure["msg"])
+    wanted = " or ".join(dict.fromkeys(word for word in words if word))
+    return Problem(write_path(spot.place), f"expected {wanted}, found {_shown(spot.place, value)}")
+
+
+def _tag_problem(spot: Spot, value: dict[str, Any]) -> Problem:
+    place = (*spot.place, "type")
+    tags = in_a_row(spot.shape.models, "or") if isinstance(spot.shape, Choice) else "another value"
+    if "type" not in value:
+        return Problem(write_path(place), f"is missing; write {tags}")
+    return Problem(write_path(place), f"expected {tags}, found {_shown(place, value['type'])}")
+
+
+def _shown(place: Keys, value: object) -> str:
+    """Return the value as a message repeats it; only the kind of a credential."""
+    is_secret = not {"authorization", "headers"}.isdisjoint(place) and place[-1] != "type"
+    match value:
+        case str() if not is_secret:
+            shown = value if len(value) <= _SHOWN else value[:_SHOWN] + "…"
+            return f"the string {json.dumps(shown, ensure_ascii=not shown.isprintable())}"
+        case int() | float() if not is_secret and not isinstance(value, bool):
+            return f"{'the integer' if isinstance(value, int) else 'the number'} {value}"
+        case bool() if not is_secret:
+            return json.dumps(value)
+        case list():
+            return f"a list of {len(value)}"
+        case _:
+            return json_type(value)

@@ -1,0 +1,101 @@
+"""Serves `tools/call`: an application answers a message."""
+
+from contextlib import aclosing
+from functools import partial
+from typing import Any
+
+import mcp_types as types
+from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from apps.agent.events import Emit
+from apps.agent.ledger import NO_LEDGER, Ledger
+from apps.agent.streams import stream
+from apps.doors.answer_headers import failure_headers, rate_headers
+from apps.doors.run_consumer import OPEN_ANSWERS
+from apps.doors.run_slots import AdmittedRun, answer_request, run_slot
+from apps.live.doors import MCP
+from apps.live.limits.rates import admit_request, rates_of
+from apps.mcp_server.answer import GatheredAnswer
+from apps.mcp_server.arguments import read_message
+from apps.mcp_server.content import answer_blocks, answer_result, failure_result
+from apps.mcp_server.interactions import (
+    INPUT,
+    ResumedCall,
+    can_ask,
+    input_required,
+    question_of,
+    read_waiting,
+    resume,
+)
+from apps.mcp_server.requests import admitted
+from apps.mcp_server.tools import find_tool
+from apps.runs.failures import WITH_LIMITS, failure
+from apps.runs.requests import RunRequest
+from apps.runs.run import run_application
+from apps.workspace.local import read_only
+
+Result = types.CallToolResult | types.InputRequiredResult
+
+
+async def call_tool(
+    context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+) -> Result:
+    """Answer a call. Raises `MCPError` for an unknown tool; any other failure is a result."""
+    request = admitted(context)
+    try:
+        application = await find_tool(request, params.name)
+        await read_only.check()
+        message, resumed = read_message(params.arguments), ResumedCall()
+        if params.request_state is not None:
+            waiting = read_waiting(params.request_state)
+            given = (params.input_responses or {}).get(INPUT)
+            if not isinstance(given, types.ElicitResult):
+                return input_required(waiting)  # The client omitted the answer.
+            resumed = resume(waiting, given)
+        rates = rates_of(request.caller, application)
+        request.answer_headers.extend(rate_headers(await admit_request(rates)))
+        messages = (message, *resumed.messages)
+        asked = RunRequest(messages, form_answer=resumed.form_answer)
+        workspace = request.open_workspace(request.caller, application)
+        run = AdmittedRun(MCP, application, asked, workspace, request.caller, rates)
+        async with OPEN_ANSWERS.hold():
+            return await answer_call(run, context)
+    except MCPError:
+        raise
+    except Exception as error:  # noqa: BLE001 - `failure` logs it
+        found = failure(error, WITH_LIMITS)
+        request.answer_headers.extend(failure_headers(found, error))
+        return failure_result(found)
+
+
+async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any]) -> Result:
+    """Run the application, and return the result. Raises `QuickAppError`."""
+    ledgers: list[Ledger] = []
+    messages = run.request.messages
+    earlier = [one for message in messages[1:] for one in message.attachments]
+    answer = GatheredAnswer(earlier)
+    steps = 0
+    async with aclosing(stream(partial(run_call, run, context, ledgers))) as batches:
+        async for batch in batches:
+            for line in answer.feed(batch):
+                steps += 1
+                await context.session.report_progress(steps, None, line)
+    if (waiting := question_of(ledgers[0], answer, messages)) is not None:
+        return input_required(waiting)
+    return answer_result(answer, await answer_blocks(answer, run.workspace.files))
+
+
+async def run_call(
+    run: AdmittedRun, context: ServerRequestContext[Any, Any], ledgers: list[Ledger], emit: Emit
+) -> None:
+    """Run the application, and add the ledger that contains its question."""
+    door = admitted(context)
+    async with run_slot(run, door.places, door.recorded) as progress:
+        if can_ask(context):
+            ledgers.append(await answer_request(run, emit, progress))
+            return
+        # A client that cannot show a form would let its model answer in place of the user.
+        ledgers.append(NO_LEDGER)
+        given = (run.application, run.request, run.workspace, run.caller, emit)
+        await run_application(*given, NO_LEDGER, progress)

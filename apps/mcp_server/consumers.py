@@ -1,0 +1,184 @@
+"""Serves the MCP protocol, and its metadata for clients without a key."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, MutableMapping
+from typing import Any, ClassVar
+
+import mcp_types as types
+import msgspec
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+from mcp.server import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from opentelemetry.trace import SpanKind
+
+from apps import tracing
+from apps.doors.admission import visit
+from apps.doors.bodies import check_depth, decode_body
+from apps.doors.consumer import Header
+from apps.doors.door_consumer import DoorConsumer
+from apps.doors.origins import is_allowed
+from apps.doors.run_slots import Recorded
+from apps.errors import BadRequest
+from apps.live.hub import HUB
+from apps.live.limits.run_slots import RunSlots
+from apps.mcp_server.requests import SCOPE_KEY, AdmittedRequest, OpenWorkspace
+from apps.mcp_server.server import make_server
+from apps.runs.failures import RunFailure, fault
+from apps.runs.workspaces import open_workspace
+
+METADATA = "/.well-known/oauth-protected-resource"
+"""RFC 9728 defines this path. The path of the resource is appended to it."""
+ROUTE = "/mcp"
+NO_STORE: Header = (b"cache-control", b"no-store")
+UNKNOWN_ORIGIN = (
+    "Requests from this host or origin are not allowed. Add the host to ALLOWED_HOSTS, or the "
+    "origin to CORS_ALLOWED_ORIGINS."
+)
+SERVER = make_server()
+# The consumer checks hosts and origins by the settings of the site.
+UNCHECKED = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+
+
+class McpConsumer(DoorConsumer):
+    """Serves `POST /mcp` and `/mcp/{slug}`, in the revisions 2026-07-28 and 2025-11-25."""
+
+    methods: ClassVar[tuple[str, ...]] = ("POST",)
+    # Reading is a POST as well, so a call checks the read-only mode.
+    finishes_answers = True
+
+    def __init__(
+        self,
+        server: Server[Any] = SERVER,
+        open_workspace: OpenWorkspace = open_workspace,
+        recorded: Recorded = HUB.summaries.recorded,
+        places: RunSlots = HUB.places,
+    ) -> None:
+        super().__init__()
+        self.server = server
+        self.open_workspace = open_workspace
+        self.recorded = recorded
+        self.places = places
+        self.body = b""
+        self.admitted: AdmittedRequest | None = None
+
+    async def answer(self) -> None:
+        if not is_known_sender(self.scope["headers"]):
+            await self.send_failure(fault(403, UNKNOWN_ORIGIN, "unknown_origin"))
+            return
+        parent = tracing.received_context(self.scope["headers"])
+        attributes = {"http.request.method": "POST", "http.route": ROUTE}
+        with tracing.span(f"POST {ROUTE}", attributes, SpanKind.SERVER, parent):
+            admission = await visit(self.scope, self.while_connected)
+            application = await admission.find(self.slug) if self.slug else None
+            self.body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
+            check_body(self.body)
+            self.admitted = AdmittedRequest(
+                admission, application, self.open_workspace, self.recorded, self.places
+            )
+            # Whitespace around a value is not part of it (RFC 9110), but the SDK compares the
+            # bytes.
+            headers = [(name, value.strip(b" \t")) for name, value in self.scope["headers"]]
+            await self.serve({**self.scope, "headers": headers, SCOPE_KEY: self.admitted})
+
+    async def serve(self, scope: Mapping[str, Any]) -> None:
+        """Let the SDK answer. When the client disconnects, the SDK's work and the run are
+        cancelled.
+        """
+        # Each request has its own manager, so that its tasks end with the request, in both
+        # revisions.
+        manager = StreamableHTTPSessionManager(
+            self.server,
+            stateless=True,
+            security_settings=UNCHECKED,
+            max_request_body_size=settings.GATEWAY_MAX_BODY_BYTES,
+        )
+        async with manager.run():
+            await manager.handle_request({**scope}, self.replay, self.pass_on)
+
+    async def replay(self) -> MutableMapping[str, Any]:
+        """Return the body once. The consumer itself notices a disconnect."""
+        body, self.body = self.body, b""
+        if body:
+            return {"type": "http.request", "body": body, "more_body": False}
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError
+
+    async def pass_on(self, message: Mapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            self.is_started = True
+            added = () if self.admitted is None else self.admitted.answer_headers
+            message = {**message, "headers": [*message["headers"], NO_STORE, *added]}
+        else:
+            self.is_complete = not message.get("more_body", False)
+        await self.base_send(message)
+
+    # --- Errors --------------------------------------------------------------------------------
+
+    def error_body(self, found: RunFailure) -> dict[str, Any]:
+        code = types.INTERNAL_ERROR if found.status >= 500 else types.INVALID_REQUEST
+        if found.code == UnreadableJson.code:
+            code = types.PARSE_ERROR
+        error = {"code": code, "message": found.text, "data": {"code": found.code}}
+        return {"jsonrpc": "2.0", "id": None, "error": error}
+
+    async def send_failure(self, found: RunFailure, headers: Iterable[Header] = ()) -> None:
+        if found.status == 401:
+            headers = (*headers, (b"www-authenticate", challenge(self.scope["path"]).encode()))
+        await super().send_failure(found, headers)
+
+
+def is_known_sender(headers: Iterable[Header]) -> bool:
+    """Return whether the host is ours, and the origin, if there is one, may read our responses.
+
+    Otherwise a page could reach a server on its reader's machine under its own host name.
+    """
+    found = {name.lower(): value.decode("latin-1") for name, value in headers}
+    if not validate_host(split_domain_port(found.get(b"host", ""))[0], settings.ALLOWED_HOSTS):
+        return False
+    origin, shared = found.get(b"origin", ""), settings.CORS_ALLOWED_ORIGINS
+    return not origin or "*" in shared or origin in shared or is_allowed(origin, found)
+
+
+class UnreadableJson(BadRequest):
+    code = "parse_error"
+
+
+def check_body(body: bytes) -> None:
+    """Raise `NotJson` if the body is not JSON, and `BadRequest` if it is nested too deeply."""
+    # The SDK's parser accepts unpaired surrogates, which services and databases reject.
+    try:
+        read = decode_body(body, msgspec.json.decode)
+    except BadRequest as error:
+        if isinstance(error.__cause__, msgspec.DecodeError | UnicodeError):
+            raise UnreadableJson(error.message) from error
+        raise
+    check_depth(body, [read], settings.GATEWAY_MAX_DEPTH, level=1)
+
+
+def resource_of(path: str) -> str:
+    return f"{settings.PUBLIC_URL}{path.rstrip('/')}"
+
+
+def challenge(path: str) -> str:
+    """Return the header with the URL of the resource's metadata."""
+    return f'Bearer resource_metadata="{settings.PUBLIC_URL}{METADATA}{path.rstrip("/")}"'
+
+
+class ResourceMetadataConsumer(McpConsumer):
+    """Serves `GET /.well-known/oauth-protected-resource/mcp…`, which RFC 9728 defines.
+
+    There is no authorization server: clients send a key as a bearer token.
+    """
+
+    methods = ("GET", "HEAD")
+
+    async def answer(self) -> None:
+        path = self.scope["path"].removeprefix(METADATA) or ROUTE
+        metadata = {
+            "resource": resource_of(path),
+            "resource_name": "QuickApps",
+            "bearer_methods_supported": ["header"],
+        }
+        await self.send_json(200, metadata)

@@ -1,0 +1,47 @@
+"""An admitted request of an MCP client, which the handlers of all methods use."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp.server import ServerRequestContext
+
+from apps.accounts.caller import Caller
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.doors.admission import Admission
+from apps.doors.consumer import Header
+from apps.doors.run_slots import Recorded
+from apps.live.limits.run_slots import RunSlots
+from apps.workspace.port import Workspace
+
+SCOPE_KEY = "quickapps.mcp"
+"""The ASGI scope contains an admitted request under this key."""
+OpenWorkspace = Callable[[Caller, ResolvedApplication | None], Workspace]
+
+
+@dataclass(frozen=True, slots=True)
+class AdmittedRequest:
+    """An admitted request. `application` is the one in the URL, or None for all of the caller's
+    applications.
+
+    The handler can add `answer_headers` until the answer begins. The answer of a stream has already
+    begun.
+    """
+
+    admission: Admission
+    application: ResolvedApplication | None
+    open_workspace: OpenWorkspace
+    recorded: Recorded
+    places: RunSlots
+    answer_headers: list[Header] = field(default_factory=list)
+
+    @property
+    def caller(self) -> Caller:
+        return self.admission.caller
+
+
+def admitted(context: ServerRequestContext[Any, Any]) -> AdmittedRequest:
+    """Return the request that the door admitted before the SDK read it."""
+    request: Any = context.request
+    found: AdmittedRequest = request.scope[SCOPE_KEY]
+    return found

@@ -1,0 +1,178 @@
+"""Converts the messages of a request into chat messages: blocks, results of tools, thinking and
+state.
+
+The state that the application's tools need in the next turn is a block of redacted thinking, which
+clients send back unchanged.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core import signing
+from msgspec import Struct
+
+from apps.agent.call_arguments import object_text
+from apps.doors.bodies import converted, invalid
+from apps.doors.chat_messages import ChatMessage, FunctionCall, Object, RequestedCall
+from apps.doors.message_content import MessageContent
+from apps.doors.sealed_state import unsealed
+from apps.messages.requests import CountRequest
+
+SIGNER = signing.Signer(salt="apps.messages.thinking")
+PICTURE = "image/"
+
+
+class ToolUseBlock(Struct):
+    id: str
+    name: str
+    input: Object
+
+
+class ToolResultBlock(Struct):
+    tool_use_id: str
+    content: str | list[Object] = ""
+    is_error: bool | None = None
+
+
+def signature(thinking: str) -> str:
+    """Return the proof that the thinking comes from this installation."""
+    return SIGNER.signature(thinking)
+
+
+def read_messages(request: CountRequest) -> list[ChatMessage]:
+    """Return the conversation in the format of chat completions. Raises `BadRequest`."""
+    found = read_system(request.system)
+    for index, message in enumerate(request.messages):
+        path = f"messages.{index}.content"
+        if message.role == "system":
+            found.append(ChatMessage("system", texts(message.content, path)))
+        elif isinstance(message.content, str):
+            found.append(ChatMessage(message.role, message.content))
+        elif message.role == "assistant":
+            found.append(read_answer(message.content, path))
+        else:
+            found += read_question(message.content, path)
+    return found
+
+
+def read_system(system: str | Sequence[Object] | None) -> list[ChatMessage]:
+    said = texts(system, "system") if system else ""
+    return [ChatMessage("system", said)] if said else []
+
+
+def texts(written: str | Sequence[Any], path: str) -> str:
+    """Return the joined texts. Raises `BadRequest` for blocks that are not text."""
+    if isinstance(written, str):
+        return written
+    said = []
+    for index, block in enumerate(written):
+        match block:
+            case {"type": "text", "text": str(text)}:
+                said.append(text)
+            case _:
+                raise invalid(f"{path}.{index}", "Only blocks of text are allowed here.")
+    return "\n\n".join(said)
+
+
+# --- Answers ----------------------------------------------------------------------------------
+
+
+def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
+    """Return the answer. Raises `BadRequest`."""
+    answer = ChatMessage("assistant")
+    said = []
+    for index, block in enumerate(blocks):
+        match block:
+            case {"type": "text", "text": str(text)}:
+                said.append(text)
+            case {"type": "tool_use"}:
+                use = converted(block, ToolUseBlock, f"{path}.{index}")
+                called = RequestedCall(use.id, FunctionCall(use.name, object_text(use.input)))
+                answer.tool_calls = [*(answer.tool_calls or ()), called]
+            case {"type": "thinking", "thinking": str(thinking), "signature": str(proof)}:
+                if proof == signature(thinking):
+                    answer.reasoning_content = thinking
+            case {"type": "redacted_thinking", "data": str(data)}:
+                answer.custom_content = {"state": unsealed(data)}
+            case {"type": "thinking" | "redacted_thinking" | "text"}:
+                raise invalid(f"{path}.{index}", "The block lacks its content.")
+            case _:
+                pass  # These are blocks of tools that Anthropic runs.
+    answer.content = "\n\n".join(said)
+    return answer
+
+
+# --- Questions --------------------------------------------------------------------------------
+
+
+def read_question(blocks: Sequence[Object], path: str) -> list[ChatMessage]:
+    """Return the results of tools, then the rest as a message of the user. Raises `BadRequest`."""
+    found, rest = [], ContentReader()
+    for index, block in enumerate(blocks):
+        place = f"{path}.{index}"
+        if block.get("type") == "tool_result":
+            found.append(read_result(converted(block, ToolResultBlock, place), place))
+        else:
+            rest.read(block, place)
+    if rest.parts or rest.files or not found:
+        found.append(ChatMessage("user", rest.content, custom_content=rest.custom_content))
+    return found
+
+
+def read_result(result: ToolResultBlock, path: str) -> ChatMessage:
+    content = ContentReader()
+    if isinstance(result.content, str):
+        content.text(result.content)
+    else:
+        for index, block in enumerate(result.content):
+            content.read(block, f"{path}.content.{index}")
+    return ChatMessage(
+        "tool",
+        content.content,
+        tool_call_id=result.tool_use_id,
+        custom_content=content.custom_content,
+    )
+
+
+class ContentReader(MessageContent):
+    """Sorts blocks of a message."""
+
+    def read(self, block: Object, path: str) -> None:
+        """Add a block. Raises `BadRequest`."""
+        match block:
+            case {"type": "text", "text": str(text)}:
+                self.text(text)
+            case {
+                "type": "image",
+                "source": {"type": "base64", "media_type": str(kind), "data": str(data)},
+            }:
+                self.picture(f"data:{kind};base64,{data}")
+            case {"type": "image", "source": {"type": "url", "url": str(url)}}:
+                self.picture(url)
+            case {"type": "document", "source": dict(source)}:
+                self.document(source, block.get("title"), path)
+            case {"type": "search_result", "content": list(content)}:
+                self.text(texts(content, f"{path}.content"))
+            case {"type": "text" | "image" | "document" | "search_result"}:
+                raise invalid(
+                    path, "The block lacks its content, or the source has an unknown type."
+                )
+            case {"type": str()}:
+                pass  # These are blocks of tools that Anthropic runs.
+            case _:
+                raise invalid(f"{path}.type", "Expected `str`.")
+
+    def document(self, source: Object, title: Any, path: str) -> None:
+        """Add a document. Raises `BadRequest`."""
+        name = title if isinstance(title, str) else ""
+        match source:
+            case {"type": "base64", "media_type": str(kind), "data": str(data)}:
+                self.file(kind, name, data=data)
+            case {"type": "text", "data": str(data)}:
+                self.file("text/plain", name, data=data)
+            case {"type": "url", "url": str(url)}:
+                self.file("application/pdf", name, url=url)
+            case {"type": "content", "content": str() | list() as content}:
+                self.text(texts(content, f"{path}.source.content"))
+            case _:
+                raise invalid(f"{path}.source", "Use type 'base64', 'text', 'url' or 'content'.")

@@ -1,0 +1,85 @@
+"""Anthropic's Messages API as a dialect: converts a request into a run request."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from apps.capabilities.chat_context import NO_CHAT
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.doors.chat_messages import Object, form_answer
+from apps.doors.client_conversation import check_instructions, read_conversation
+from apps.doors.client_parameters import sort_parameters
+from apps.doors.client_tools import ClientTools, requires_client_tool
+from apps.doors.dialect import ParsedRequest, PreparedRun
+from apps.live.doors import MESSAGES
+from apps.messages.content import read_messages
+from apps.messages.encoder import MessageEncoder, WholeMessageEncoder
+from apps.messages.errors import error_body
+from apps.messages.requests import (
+    MessageRequest,
+    effort_of,
+    parameters_of,
+    read_request,
+    response_format,
+)
+from apps.messages.tools import read_choice, read_tools
+from apps.runs.failures import WITH_LIMITS, RunFailure
+from apps.runs.requests import RunRequest
+
+
+class MessagesDialect:
+    door = MESSAGES
+    passed_on = WITH_LIMITS
+
+    def read(self, body: bytes) -> ParsedRequest:
+        request, unknown = read_request(body)
+        tools = read_tools(request.tools)
+        choice = read_choice(request.tool_choice, tools.specs)
+        shows_thinking = request.shows_thinking
+        return ParsedRequest(
+            partial(prepare, request, unknown, tools, choice),
+            partial(MessageEncoder, shows_thinking=shows_thinking),
+            partial(WholeMessageEncoder, shows_thinking=shows_thinking),
+            request.model or "",
+            bool(request.stream),
+        )
+
+    def error_body(self, found: RunFailure) -> dict[str, Any]:
+        return error_body(found)
+
+
+def prepare(
+    request: MessageRequest,
+    unknown: frozenset[str],
+    tools: ClientTools,
+    choice: str | Object | None,
+    application: ResolvedApplication,
+) -> PreparedRun:
+    """Prepare a run. Raises `BadRequest`."""
+    conversation = read_conversation(read_messages(request), dict(tools.specs))
+    if conversation.instructions:
+        check_instructions(application.manifest.orchestrator.client, "system")
+    sent = parameters_of(request)
+    parameters = sort_parameters(sent, application, has_functions=bool(tools.specs))
+    effort = effort_of(request)
+    run = RunRequest(
+        conversation.messages,
+        tools.specs,
+        choice,
+        response_format(request),
+        parameters=parameters.forwarded,
+        instructions=conversation.instructions,
+        textual_results=conversation.textual_results,
+        requires_client_tool=requires_client_tool(choice, tools.specs),
+        form_answer=form_answer(conversation.messages),
+        chat=replace(NO_CHAT, effort=effort) if effort else NO_CHAT,
+    )
+    return PreparedRun(run, parameters.ignored | unknown | without_effect(request, tools))
+
+
+def without_effect(request: MessageRequest, tools: ClientTools) -> frozenset[str]:
+    """Return the names of accepted parts of a request that have no effect."""
+    found = {f"tools.{kind}" for kind in tools.ignored}
+    if request.top_k is not None:
+        found.add("top_k")
+    return frozenset(found)

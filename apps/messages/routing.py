@@ -1,0 +1,27 @@
+"""Routes the URLs of the Messages API to its consumers."""
+
+from typing import Any
+
+from django.urls import URLPattern, re_path
+
+from apps.messages.consumers import CountConsumer, MessageConsumer, ModelsConsumer
+
+VERSION = b"anthropic-version"
+"""Anthropic's clients send this header. They share one URL with OpenAI's clients."""
+
+urlpatterns: list[URLPattern] = [
+    re_path(r"^v1/messages/?$", MessageConsumer.as_asgi()),
+    re_path(r"^v1/messages/count_tokens/?$", CountConsumer.as_asgi()),
+]
+
+
+def by_version(models: Any) -> list[URLPattern]:
+    """Return the route of the model list. `models` handles the requests of all other clients."""
+    own = ModelsConsumer.as_asgi()
+
+    async def choose(scope: Any, receive: Any, send: Any) -> None:
+        is_ours = any(name == VERSION for name, _ in scope["headers"])
+        await (own if is_ours else models)(scope, receive, send)
+
+    route: Any = choose
+    return [re_path(r"^v1/models/?$", route)]

@@ -1,0 +1,14 @@
+"""The index of the words in titles and texts of all workspaces. Searches also filter by owner."""
+
+from django.db.models import Q
+
+from apps.workspace.word_index import WordIndex, is_indexed
+
+INDEX = WordIndex("notes_note_words", "notes_note", ("title", "text"))
+
+
+def containing(word: str) -> Q:
+    """Return notes with the word in their title or text, with the index if it can find the word."""
+    if is_indexed(word):
+        return Q(pk__in=INDEX.rows_with(word))
+    return Q(title__icontains=word) | Q(text__icontains=word)

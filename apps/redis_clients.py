@@ -1,0 +1,214 @@
+"""Clients for each kind of Redis that `REDIS_URL` can name.
+
+A server and the master of a Sentinel set have one class of client, and a cluster has a different
+one; both have the same commands. Commands and scripts with several keys need keys in one slot, so
+their names contain the same part in braces.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from functools import lru_cache
+from typing import Any, cast
+
+import redis
+from django.conf import settings
+from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
+from redis.asyncio.cluster import ClusterNode
+from redis.asyncio.connection import Connection, SSLConnection
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import Sentinel
+from redis.backoff import NoBackoff
+from redis.cluster import ClusterNode as BlockingClusterNode
+from redis.credentials import CredentialProvider
+from redis.exceptions import RedisClusterException, RedisError
+from redis.retry import Retry as BlockingRetry
+from redis.sentinel import Sentinel as BlockingSentinel
+
+from apps import environment_variables, redis_address
+from apps.process_state import on_reset
+from apps.redis_address import RedisAddress, RedisKind, WrongAddress
+
+logger = logging.getLogger(__name__)
+
+FAILURES = (RedisError, RedisClusterException, OSError)
+"""A command raises these errors while Redis is unavailable."""
+ANSWER_SECONDS = 1.0
+"""A connection attempt and each response time out after this many seconds."""
+MOST_CONNECTIONS = 20
+WAIT_SECONDS = 5.0
+"""A command waits up to this many seconds for a free connection. Each command uses one for about a
+millisecond.
+"""
+CHECK_SECONDS = 15.0
+"""Listening connections send a ping every this many seconds, which detects silently broken ones."""
+
+
+BROKEN = (redis.ConnectionError,)
+"""After these errors, a command is retried once over a new connection, because a failover breaks
+open ones.
+"""
+
+
+class CurrentCredentials(CredentialProvider):
+    """The user name and the password in `REDIS_URL`. If it comes from a file, each new connection
+    reads the file again.
+    """
+
+    def __init__(self, address: RedisAddress) -> None:
+        self.address = address
+
+    def get_credentials(self) -> tuple[str] | tuple[str, str]:
+        try:
+            self.address = redis_address.parse(environment_variables.current_setting("REDIS_URL"))
+        except WrongAddress as error:
+            logger.warning("REDIS_URL_FILE %s The previous password is used.", error)
+        address = self.address
+        return (address.username, address.password) if address.username else (address.password,)
+
+    async def get_credentials_async(self) -> tuple[str] | tuple[str, str]:
+        return self.get_credentials()
+
+
+class AddressConnection(Connection):
+    """A connection to the server, to the current master, or to any node of the cluster.
+
+    Channels are the same on all nodes of a cluster.
+    """
+
+    def __init__(self, *, service: RedisAddress, **options: Any) -> None:
+        super().__init__(**options)
+        self.service = service
+
+    async def _connect(self) -> None:
+        places = await find_places(self.service)
+        while True:
+            self.host, self.port = places.pop()
+            try:
+                await super()._connect()  # type: ignore[no-untyped-call]
+                return
+            except (OSError, TimeoutError):
+                if not places:
+                    raise
+
+
+class TlsAddressConnection(AddressConnection, SSLConnection): ...
+
+
+async def find_places(address: RedisAddress) -> list[tuple[str, int]]:
+    """Return the hosts and ports to try. Raises `redis.ConnectionError` if no Sentinel knows a
+    master.
+    """
+    if address.kind is not RedisKind.SENTINEL:
+        return random.sample(address.nodes, len(address.nodes))
+    options = {**sentinel_options(address), "retry": Retry(NoBackoff(), 0)}
+    sentinels = Sentinel(address.nodes, sentinel_kwargs=options)  # type: ignore[no-untyped-call]
+    async with sentinels as sentinel:
+        host, port = await sentinel.discover_master(address.master)
+        return [(str(host), int(port))]
+
+
+class BoundedCluster(RedisCluster):
+    """A cluster client whose commands wait for a free connection instead of failing."""
+
+    def __init__(self, **options: Any) -> None:
+        # Update moved slots one by one: reading all slots again would close connections in use.
+        super().__init__(reinitialize_steps=0, **options)
+        self.slots = asyncio.Semaphore(MOST_CONNECTIONS)
+
+    async def execute_command(self, *args: Any, **options: Any) -> Any:
+        async with self.slots:
+            await self.initialize()  # Otherwise the first commands go to any node.
+            return await super().execute_command(*args, **options)
+
+
+def open_client() -> Redis:
+    """Create a client for the running event loop. The caller closes it."""
+    address = redis_address.parse(settings.REDIS_URL)
+    options = connection_options(address)
+    if address.kind is RedisKind.CLUSTER:
+        nodes = [ClusterNode(host, port) for host, port in address.nodes]
+        cluster = BoundedCluster(
+            startup_nodes=nodes,
+            retry=Retry(NoBackoff(), 1, BROKEN),
+            ssl=address.is_encrypted,
+            **options,
+        )
+        return cast(Redis, cluster)
+    return Redis.from_pool(
+        BlockingConnectionPool(
+            **single_connection(address), max_connections=MOST_CONNECTIONS, timeout=WAIT_SECONDS
+        )
+    )
+
+
+def layer_host() -> dict[str, Any]:
+    """Return the options of Redis for `hosts` of the channel layer."""
+    address = redis_address.parse(settings.REDIS_URL)
+    return {**single_connection(address), "health_check_interval": CHECK_SECONDS}
+
+
+def single_connection(address: RedisAddress) -> dict[str, Any]:
+    kind = TlsAddressConnection if address.is_encrypted else AddressConnection
+    return {
+        "connection_class": kind,
+        "service": address,
+        "db": address.database,
+        "retry": Retry(NoBackoff(), 1, BROKEN),
+        **connection_options(address),
+    }
+
+
+def blocking_client() -> redis.Redis:
+    """Return the client of this process for code without an event loop. Threads share it."""
+    return open_blocking_client(settings.REDIS_URL)
+
+
+@lru_cache(maxsize=4)
+def open_blocking_client(url: str) -> redis.Redis:
+    address = redis_address.parse(url)
+    options = connection_options(address) | {"ssl": address.is_encrypted}
+    retry = BlockingRetry(NoBackoff(), 1, BROKEN)
+    if address.kind is RedisKind.CLUSTER:
+        nodes = [BlockingClusterNode(*node) for node in address.nodes]  # type: ignore[no-untyped-call]
+        cluster = redis.RedisCluster(startup_nodes=nodes, retry=retry, **options)
+        return cast(redis.Redis, cluster)
+    options |= {"db": address.database, "retry": retry}
+    if address.kind is RedisKind.SENTINEL:
+        once = {"retry": BlockingRetry(NoBackoff(), 0)}
+        options_of_sentinels = sentinel_options(address) | once
+        sentinel: Any = BlockingSentinel(address.nodes, sentinel_kwargs=options_of_sentinels)  # type: ignore[no-untyped-call]
+        found: redis.Redis = sentinel.master_for(address.master, **options)
+        return found
+    host, port = address.nodes[0]
+    return redis.Redis(host=host, port=port, **options)
+
+
+@on_reset
+def forget_clients() -> None:
+    open_blocking_client.cache_clear()
+
+
+def connection_options(address: RedisAddress) -> dict[str, Any]:
+    credentials = {"credential_provider": CurrentCredentials(address)} if address.password else {}
+    return {
+        **credentials,
+        **(address.tls if address.is_encrypted else {}),
+        "socket_connect_timeout": ANSWER_SECONDS,
+        "socket_timeout": ANSWER_SECONDS,
+        "socket_keepalive": True,
+    }
+
+
+def sentinel_options(address: RedisAddress) -> dict[str, Any]:
+    parameters = address.parameters
+    return {
+        "username": parameters.get("sentinel_username"),
+        "password": parameters.get("sentinel_password"),
+        "ssl": address.is_encrypted,
+        **(address.tls if address.is_encrypted else {}),
+        "socket_connect_timeout": ANSWER_SECONDS,
+        "socket_timeout": ANSWER_SECONDS,
+    }

@@ -1,0 +1,37 @@
+"""The id of the current request, run or job. Each line of the log contains it."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from uuid import uuid4
+
+LONGEST_ID = 128
+ACCEPTED = re.compile(rf"[A-Za-z0-9._:/+=@-]{{1,{LONGEST_ID}}}")
+
+_current: ContextVar[str] = ContextVar("request_id", default="")
+
+
+def current() -> str:
+    """Return the id, or "" outside of requests, runs and jobs."""
+    return _current.get()
+
+
+def accepted_or_new(sent: str) -> str:
+    """Return the id that a client sent if it is well-formed, or else a new one."""
+    return sent if ACCEPTED.fullmatch(sent) else uuid4().hex
+
+
+def begin(request_id: str) -> None:
+    """Use the id in the current asyncio task from now on."""
+    _current.set(request_id)
+
+
+@contextmanager
+def use_request_id(request_id: str) -> Iterator[None]:
+    """Use the id in the block, and in the tasks that it starts."""
+    token = _current.set(request_id)
+    try:
+        yield
+    finally:
+        _current.reset(token)

@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+
+from apps.chores import Chore
+
+
+class ResponsesConfig(AppConfig):
+    name = "apps.responses"
+    verbose_name = "Responses"
+    chores = (
+        Chore(
+            "Erase stored responses after RESPONSE_DAYS",
+            "apps.responses.retention.erase_old",
+        ),
+    )

@@ -1,0 +1,143 @@
+"""OpenAI's Responses API as a dialect: converts a request into a run request."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.doors.chat_messages import ChatMessage, Object, form_answer
+from apps.doors.client_conversation import ParsedConversation, check_instructions, read_conversation
+from apps.doors.client_parameters import sort_parameters
+from apps.doors.client_tools import ClientTools, offered, requires_client_tool
+from apps.doors.dialect import ParsedRequest, PreparedRun
+from apps.doors.user_place import run_at_place, without_places
+from apps.live.doors import RESPONSES
+from apps.responses.encoder import ResponseEncoder, WholeResponse
+from apps.responses.errors import error_body
+from apps.responses.items import is_reference, read_items
+from apps.responses.requests import (
+    ResponseRequest,
+    continues_stored,
+    parameters_of,
+    read_request,
+    response_format,
+)
+from apps.responses.resource import Echo, echo_of
+from apps.responses.tools import ResponseToolChoice, read_choice, read_tools
+from apps.runs.failures import WITH_LIMITS, RunFailure
+from apps.runs.requests import RunRequest
+
+
+class ParsedResponse(ParsedRequest, frozen=True, kw_only=True):
+    """A parsed request. `messages` are those of the `request`, after the stored ones of its
+    conversation.
+    """
+
+    request: ResponseRequest
+    unknown: frozenset[str]
+    messages: Sequence[ChatMessage]
+    echo: Echo
+
+
+class ResponsesDialect:
+    door = RESPONSES
+    passed_on = WITH_LIMITS
+
+    def read(self, body: bytes) -> ParsedRequest:
+        request, unknown = read_request(body)
+        return parse_response(request, unknown)
+
+    def error_body(self, found: RunFailure) -> dict[str, Any]:
+        return error_body(found)
+
+
+def parse_response(
+    request: ResponseRequest,
+    unknown: frozenset[str],
+    stored: Sequence[Object] | None = None,
+    conversation: UUID | None = None,
+) -> ParsedResponse:
+    """Parse the request, after the `stored` items; None if they are not loaded yet.
+
+    Without a `conversation`, the response is not stored. Raises `BadRequest`.
+    """
+    tools = read_tools(request.tools)
+    choice = read_choice(request.tool_choice, tools.specs)
+    is_partial = stored is None and needs_stored(request)
+    messages = [] if is_partial else read_items(request.input or [], stored or ())
+    echo = echo_of(request, tools, conversation)
+    return ParsedResponse(
+        partial(prepare, request, unknown, messages, tools, choice),
+        partial(ResponseEncoder, echo=echo),
+        partial(WholeResponse, echo=echo),
+        request.model or "",
+        bool(request.stream),
+        request.user or request.safety_identifier or "",
+        request=request,
+        unknown=unknown,
+        messages=messages,
+        echo=echo,
+    )
+
+
+def needs_stored(request: ResponseRequest) -> bool:
+    """Return True if the request can only be parsed together with stored data."""
+    items = [] if isinstance(request.input, str) else request.input or []
+    return continues_stored(request) or any(map(is_reference, items))
+
+
+def prepare(
+    request: ResponseRequest,
+    unknown: frozenset[str],
+    messages: list[ChatMessage],
+    tools: ClientTools,
+    choice: ResponseToolChoice,
+    application: ResolvedApplication,
+) -> PreparedRun:
+    """Prepare a run. Raises `BadRequest`."""
+    conversation = read_conversation(messages, dict(tools.specs))
+    instructions = all_instructions(request, conversation)
+    if instructions:
+        path = "instructions" if request.instructions else "input"
+        check_instructions(application.manifest.orchestrator.client, path)
+    sent = without_places(parameters_of(request))
+    parameters = sort_parameters(sent, application, has_functions=bool(tools.specs))
+    external = offered(tools.specs, choice.allowed)
+    run = RunRequest(
+        conversation.messages,
+        external,
+        choice.choice,
+        response_format(request),
+        parameters=parameters.forwarded,
+        instructions=instructions,
+        textual_results=conversation.textual_results,
+        requires_client_tool=requires_client_tool(choice.choice, external),
+        form_answer=form_answer(conversation.messages),
+    )
+    ignored = (
+        parameters.ignored | unknown | without_effect(request, tools, choice, application.slug)
+    )
+    return run_at_place(PreparedRun(run, ignored), application, request.metadata or {}, "metadata")
+
+
+def all_instructions(request: ResponseRequest, conversation: ParsedConversation) -> str:
+    return "\n\n".join(filter(None, (request.instructions, conversation.instructions)))
+
+
+def without_effect(
+    request: ResponseRequest, tools: ClientTools, choice: ResponseToolChoice, slug: str
+) -> frozenset[str]:
+    """Return the names of accepted parts of a request that have no effect."""
+    found = {f"tools.{kind}" for kind in tools.ignored}
+    if request.model not in (None, slug):
+        found.add("model")
+    if choice.is_ignored:
+        found.add("tool_choice")
+    if request.max_tool_calls is not None:
+        found.add("max_tool_calls")
+    if request.truncation not in (None, "disabled"):
+        found.add("truncation")
+    if request.prompt_cache_key is not None:
+        found.add("prompt_cache_key")
+    return frozenset(found)

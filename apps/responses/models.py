@@ -1,0 +1,29 @@
+"""Stored responses: the response that the API returns for a run, and the data that the next request
+needs.
+"""
+
+from django.db import models
+
+from apps.live.models import Run
+
+
+class StoredResponse(models.Model):
+    """A stored response. It has the id of its run, and is deleted with the run, and so with the
+    turn or the conversation.
+
+    `context` precedes the input: the ids of earlier responses in hexadecimal, and items of messages
+    from other doors. `input` contains the items of the request, `echo` the parts of the request
+    that the response repeats. `resource` is empty until the run has ended.
+    """
+
+    run = models.OneToOneField(
+        Run, on_delete=models.CASCADE, primary_key=True, related_name="stored_response"
+    )
+    is_background = models.BooleanField(default=False)
+    context = models.JSONField(default=list)
+    input = models.JSONField(default=list)
+    echo = models.JSONField(default=dict)
+    resource = models.JSONField(null=True)
+
+    def __str__(self) -> str:
+        return f"response {self.run_id}"

@@ -1,0 +1,163 @@
+"""The items of a response while they grow. Each change is the frame of an event."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from apps.agent.events import TokenLogprob
+from apps.responses.resource import Item, Resource, write_logprobs
+
+TEXT, REFUSAL, SUMMARY = "output_text", "refusal", "summary_text"
+
+
+class PartKind(NamedTuple):
+    """A kind of part: the key of its text, its position in an item, and the names of its events."""
+
+    field: str
+    item: str
+    parts: str
+    position: str
+    event: str
+    text_event: str
+
+
+KINDS = {
+    TEXT: PartKind("text", "message", "content", "content_index", "content_part", "output_text"),
+    REFUSAL: PartKind("refusal", "message", "content", "content_index", "content_part", "refusal"),
+    SUMMARY: PartKind(
+        *("text", "reasoning", "summary", "summary_index"),
+        *("reasoning_summary_part", "reasoning_summary_text"),
+    ),
+}
+PREFIXES = {
+    "message": "msg",
+    "reasoning": "rs",
+    "function_call": "fc",
+    "custom_tool_call": "ctc",
+    "function_call_output": "fco",
+    "custom_tool_call_output": "ctco",
+    "compaction": "cmp",
+}
+"""This maps the type of an item to the prefix of its id."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class OpenPart:
+    """A text that grows, with the constant fields of its events."""
+
+    def __init__(self, kind: str, place: Mapping[str, Any]) -> None:
+        self.kind = kind
+        self.place = place
+        self.pieces: list[str] = []
+        self.logprobs: list[TokenLogprob] = []
+        self.annotations: list[dict[str, Any]] = []
+        name = f"response.{KINDS[kind].text_event}.delta"
+        probabilities: dict[str, Any] = {"logprobs": []} if kind == TEXT else {}
+        head = _encode({"type": name, **place, **probabilities})[:-1]
+        self.before = b'event: %b\ndata: %b,"sequence_number":' % (name.encode(), head)
+
+    def written(self) -> dict[str, Any]:
+        part: dict[str, Any] = {"type": self.kind, KINDS[self.kind].field: "".join(self.pieces)}
+        if self.kind == TEXT:
+            part |= {"annotations": self.annotations, "logprobs": write_logprobs(self.logprobs)}
+        return part
+
+
+def event_frame(event: str, number: int, **fields: Any) -> bytes:
+    name = f"response.{event}"
+    written = _encode({"type": name, "sequence_number": number, **fields})
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), written)
+
+
+class OutputItems:
+    """Writes the items of a resource. Each frame has the next sequence number.
+
+    If `counts_characters`, a text uses one number per character, so that the numbers of a replay do
+    not depend on how texts were split. Frames up to the number `after` are left out.
+    """
+
+    def __init__(
+        self, resource: Resource, number: int, *, counts_characters: bool = False, after: int = -1
+    ) -> None:
+        self.resource = resource
+        self.number = number
+        self.counts_characters = counts_characters
+        self.after = after
+        self.frames: list[bytes] = []
+        self.item: Item | None = None
+        self.part: OpenPart | None = None
+
+    def take(self) -> bytes:
+        """Return the frames since the last call."""
+        frames = b"".join(self.frames)
+        self.frames.clear()
+        return frames
+
+    def frame(self, event: str, **fields: Any) -> None:
+        if self.number > self.after:
+            self.frames.append(event_frame(event, self.number, **fields))
+        self.number += 1
+
+    def piece(self, part: OpenPart, text: str) -> None:
+        part.pieces.append(text)
+        if self.counts_characters:
+            first, self.number = self.number, self.number + len(text) - 1
+            text = text[max(0, self.after + 1 - first) :]
+        if text or not self.counts_characters:
+            self.frames.append(b'%b%d,"delta":%b}\n\n' % (part.before, self.number, _encode(text)))
+        self.number += 1
+
+    def open(self, kind: str, **fields: Any) -> Item:
+        self.close()
+        common = {
+            "id": self.resource.next_id(PREFIXES[kind]),
+            "type": kind,
+            "status": "in_progress",
+        }
+        self.item = item = {**common, **fields}
+        self.frame("output_item.added", output_index=len(self.resource.output), item=item)
+        return item
+
+    def open_message(self) -> Item:
+        return self.open("message", role="assistant", content=[])
+
+    def open_reasoning(self, **fields: Any) -> Item:
+        return self.open("reasoning", summary=[], **fields)
+
+    def close(self, status: str = "completed") -> None:
+        item = self.item
+        if item is None:
+            return
+        self.close_part(item)
+        item["status"] = status
+        self.frame("output_item.done", output_index=len(self.resource.output), item=item)
+        self.resource.output.append(item)
+        self.item = None
+
+    def open_part(self, kind: str) -> OpenPart:
+        """Return the open part of the kind, in an item of its own type."""
+        part = self.part
+        if part is not None and part.kind == kind:
+            return part
+        item, wanted = self.item, KINDS[kind].item
+        if item is None or item["type"] != wanted:
+            item = self.open_message() if wanted == "message" else self.open_reasoning()
+        self.close_part(item)
+        parts = item[KINDS[kind].parts]
+        place = {"item_id": item["id"], "output_index": len(self.resource.output)}
+        self.part = part = OpenPart(kind, {**place, KINDS[kind].position: len(parts)})
+        self.frame(f"{KINDS[kind].event}.added", **part.place, part=part.written())
+        return part
+
+    def close_part(self, item: Item) -> None:
+        part = self.part
+        if part is None:
+            return
+        self.part, written, place = None, part.written(), KINDS[part.kind]
+        item[place.parts].append(written)
+        text = {place.field: written[place.field]}
+        probabilities = {"logprobs": written["logprobs"]} if part.kind == TEXT else {}
+        self.frame(f"{place.text_event}.done", **part.place, **text, **probabilities)
+        self.frame(f"{place.event}.done", **part.place, part=written)

@@ -1,0 +1,144 @@
+"""The response as a JSON object: all keys of OpenAI's schema, with null for missing values."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID, uuid4
+
+from msgspec import Struct, field
+
+from apps.agent.events import TokenLogprob, Usage
+from apps.agent.tools import ToolSpec
+from apps.doors.client_tools import ClientTools
+from apps.responses.requests import ResponseRequest
+
+Item = dict[str, Any]
+
+
+class Echo(Struct, frozen=True):
+    """The parts of a request that its response repeats, and the identity of the response."""
+
+    fields: Mapping[str, Any]
+    namespaces: Mapping[str, tuple[str, str]]
+    includes_state: bool
+    id: UUID = field(default_factory=uuid4)
+    created_at: int = field(default_factory=lambda: int(time.time()))
+
+
+def echo_of(request: ResponseRequest, tools: ClientTools, conversation: UUID | None = None) -> Echo:
+    """Return the echo of a response that is stored in that conversation; None for one that is not
+    stored.
+    """
+    reasoning, text = request.reasoning, request.text
+    form = None if text is None else text.format
+    fields = {
+        "previous_response_id": request.previous_response_id,
+        **({"conversation": {"id": f"conv_{conversation.hex}"}} if conversation else {}),
+        "instructions": request.instructions,
+        "tools": [written_tool(spec) for spec in tools.specs.values()],
+        "tool_choice": request.tool_choice or "auto",
+        "truncation": request.truncation or "disabled",
+        "parallel_tool_calls": request.parallel_tool_calls is not False,
+        "text": {
+            "format": form or {"type": "text"},
+            **({"verbosity": text.verbosity} if text is not None and text.verbosity else {}),
+        },
+        "top_p": 1.0 if request.top_p is None else request.top_p,
+        "presence_penalty": request.presence_penalty or 0,
+        "frequency_penalty": request.frequency_penalty or 0,
+        "top_logprobs": request.top_logprobs or 0,
+        "temperature": 1.0 if request.temperature is None else request.temperature,
+        "reasoning": None
+        if reasoning is None
+        else {"effort": reasoning.effort, "summary": reasoning.summary},
+        "max_output_tokens": request.max_output_tokens,
+        "max_tool_calls": request.max_tool_calls,
+        "store": conversation is not None,
+        "background": bool(request.background),
+        "service_tier": request.service_tier or "default",
+        "metadata": request.metadata or {},
+        "safety_identifier": request.safety_identifier,
+        "prompt_cache_key": request.prompt_cache_key,
+        "user": request.user,
+    }
+    includes_state = "reasoning.encrypted_content" in (request.include or ())
+    return Echo(fields, tools.namespaces, includes_state)
+
+
+def written_tool(spec: ToolSpec) -> dict[str, Any]:
+    if spec.takes_text:
+        return {"type": "custom", "name": spec.name, "description": spec.description}
+    return {
+        "type": "function",
+        "name": spec.name,
+        "description": spec.description,
+        "parameters": spec.parameters,
+        "strict": spec.strict,
+    }
+
+
+class Resource:
+    """The response of one run, while it grows."""
+
+    def __init__(self, model: str, echo: Echo) -> None:
+        self.echo = echo
+        self.id = f"resp_{echo.id.hex}"
+        self.model = model
+        self.output: list[Item] = []
+        self.count = 0
+        self.completed_at: int | None = None
+        """The response ended at this time; None if it ends now."""
+
+    def next_id(self, prefix: str) -> str:
+        """Return the id of the next item, which contains the id of the response."""
+        self.count += 1
+        return f"{prefix}_{self.echo.id.hex}{self.count:04x}"
+
+    def write(self, status: str, **fields: Any) -> dict[str, Any]:
+        """Return the response with that status."""
+        return {
+            "id": self.id,
+            "object": "response",
+            "created_at": self.echo.created_at,
+            "completed_at": (self.completed_at or int(time.time()))
+            if status == "completed"
+            else None,
+            "status": status,
+            "incomplete_details": None,
+            "model": self.model,
+            "output": self.output,
+            "error": None,
+            "usage": None,
+            **self.echo.fields,
+            **fields,
+        }
+
+
+def write_usage(usage: Usage) -> dict[str, Any] | None:
+    """Return the usage; None if no model reported it."""
+    return counted_usage(usage) if usage.per_model else None
+
+
+def counted_usage(usage: Usage) -> dict[str, Any]:
+    return {
+        "input_tokens": usage.input,
+        "input_tokens_details": {
+            "cached_tokens": usage.cached or 0,
+            "cache_write_tokens": usage.created or 0,
+        },
+        "output_tokens": usage.output,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning or 0},
+        "total_tokens": usage.input + usage.output,
+    }
+
+
+def write_logprobs(tokens: Sequence[TokenLogprob]) -> list[dict[str, Any]]:
+    return [
+        {**write_token(one), "top_logprobs": [write_token(other) for other in one.likeliest]}
+        for one in tokens
+    ]
+
+
+def write_token(one: TokenLogprob) -> dict[str, Any]:
+    content = one.token.encode() if one.content is None else one.content
+    return {"token": one.token, "logprob": one.logprob, "bytes": list(content)}

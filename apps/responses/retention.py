@@ -1,0 +1,26 @@
+"""Deletes old stored responses.
+
+A client that sends its whole history each time begins a new conversation with each request, and no
+user would ever delete these conversations.
+"""
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef
+
+from apps.conversations.keeping.arrangement import erase
+from apps.conversations.keeping.retention import inactive_conversations
+from apps.live.doors import RESPONSES
+from apps.live.models import Run
+
+
+def erase_old() -> int:
+    """Delete conversations after `RESPONSE_DAYS` without activity, unless a run of another door is
+    part of them or they are pinned; return their number.
+    """
+    if not settings.RESPONSE_DAYS:
+        return 0
+    runs = Run.objects.filter(stream=OuterRef("pk"))
+    old = inactive_conversations(settings.RESPONSE_DAYS).filter(
+        Exists(runs.filter(door=RESPONSES)), ~Exists(runs.exclude(door=RESPONSES)), pinned_at=None
+    )
+    return erase(old)

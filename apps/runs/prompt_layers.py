@@ -1,0 +1,147 @@
+"""The layers of the system prompt: builds each of them, and composes them into one text.
+
+`settings.PROMPT_LAYERS` lists layers by dotted path, in the order in which the model reads them.
+Parts that change with every request, such as the time, are not layers. They follow the
+conversation, so that the service can cache the beginning of the request.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.module_loading import import_string
+
+from apps.accounts.caller import Caller
+from apps.agent.messages import ModelMessage
+from apps.agent.meter import PromptSpan
+from apps.catalog.resolved_application import CONFIGURATION, ResolvedApplication
+from apps.errors import InitializationIssue
+from apps.runs.requests import RunRequest
+from apps.workspace.port import Workspace
+
+logger = logging.getLogger(__name__)
+
+SEPARATOR = "\n\n"
+
+
+class PromptPart(msgspec.Struct, frozen=True, gc=False):
+    """A piece of the system prompt; `source` is the display name of its origin."""
+
+    layer: str
+    source: str
+    text: str
+
+
+class PromptContext(msgspec.Struct, frozen=True):
+    """The context of a layer: one run of one caller.
+
+    `instructions` come from the open capabilities, each with the name of its capability.
+    """
+
+    application: ResolvedApplication
+    request: RunRequest
+    workspace: Workspace
+    caller: Caller
+    given: Sequence[ModelMessage] = ()
+    instructions: Sequence[tuple[str, str]] = ()
+
+
+Build = Callable[[PromptContext], Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]]
+"""This function returns the parts of a layer. A layer that has to wait returns an awaitable, and
+all layers wait concurrently.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptLayer:
+    """A layer. If a required layer fails, no model is called; an optional layer that fails is left
+    out and logged.
+    """
+
+    name: str
+    build: Build
+    is_required: bool = False
+
+
+def prompt_layers() -> tuple[PromptLayer, ...]:
+    """Return the configured layers. Raises `ImproperlyConfigured` for an entry that is not a layer."""
+    return layers_at(tuple(settings.PROMPT_LAYERS))
+
+
+@lru_cache(maxsize=4)
+def layers_at(paths: tuple[str, ...]) -> tuple[PromptLayer, ...]:
+    found = []
+    for path in paths:
+        layer = import_string(path)
+        if not isinstance(layer, PromptLayer):
+            raise ImproperlyConfigured(
+                f"PROMPT_LAYERS names {path!r}, which is not a PromptLayer but "
+                f"{type(layer).__name__}."
+            )
+        found.append(layer)
+    return tuple(found)
+
+
+async def compose(layers: Sequence[PromptLayer], context: PromptContext) -> tuple[PromptPart, ...]:
+    """Return the parts of all layers in their order, without empty ones.
+
+    Raises `InitializationIssue` for a required layer that cannot be built.
+    """
+    built: list[Any] = [begin(layer, context) for layer in layers]
+    if waiting := [at for at, one in enumerate(built) if one and hasattr(one, "__await__")]:
+        begun = (built[place] for place in waiting)
+        ended = await asyncio.gather(*begun, return_exceptions=True)
+        for place, found in zip(waiting, ended, strict=True):
+            built[place] = found
+    parts: list[PromptPart] = []
+    for layer, found in zip(layers, built, strict=True):
+        if not found:  # Most layers do not wait.
+            continue
+        if isinstance(found, BaseException):
+            give_up(layer, found)
+        else:
+            parts += [part for part in found if part.text.strip()]
+    return tuple(parts)
+
+
+def begin(
+    layer: PromptLayer, context: PromptContext
+) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]] | Exception:
+    try:
+        return layer.build(context)
+    except Exception as error:  # noqa: BLE001 - reported by `give_up`
+        return error
+
+
+def give_up(layer: PromptLayer, error: BaseException) -> None:
+    """Log the failure of a layer. Raises `InitializationIssue` if the layer is required."""
+    if not isinstance(error, Exception):
+        raise error
+    if layer.is_required and isinstance(error, InitializationIssue):
+        raise error
+    logger.error("The layer %r of the system prompt failed", layer.name, exc_info=error)
+    if layer.is_required:
+        raise InitializationIssue(
+            f"The layer '{layer.name}' of the system prompt failed unexpectedly; see the server's "
+            "log.",
+            section=CONFIGURATION,
+        ) from error
+
+
+def join_parts(parts: Iterable[PromptPart]) -> str:
+    return SEPARATOR.join(part.text for part in parts)
+
+
+def spans_of(parts: Iterable[PromptPart]) -> tuple[PromptSpan, ...]:
+    return tuple(PromptSpan(part.layer, part.source, len(part.text)) for part in parts)
+
+
+def text_parts(layer: str, source: str, text: str) -> Sequence[PromptPart]:
+    """Return one part, or none for an empty text."""
+    return (PromptPart(layer, source, text),) if text.strip() else ()

@@ -1,0 +1,49 @@
+"""The position of a reader in all conversations of one user. It is the id of a server-sent event."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from django.utils import timezone
+
+from apps.errors import Refused
+from apps.integers import LARGEST_EXACT
+
+LONGEST_ABSENCE = timedelta(days=1)
+"""A reader that was disconnected for longer gets only what began or ended within this time."""
+FORM = re.compile(r"\d{1,15}-\d{1,16}(?:\.[0-9a-f]{32}-\d{1,16}){0,100}", re.ASCII)
+
+
+@dataclass(slots=True)
+class Cursor:
+    """The position of a reader. `numbers` contains the number of the newest event that was sent, by
+    stream.
+
+    If a stream has no number, all events of its runs that ended before `since` were sent. `message`
+    is the primary key of the newest system message that was sent.
+    """
+
+    since: datetime = field(default_factory=timezone.now)
+    numbers: dict[UUID, int] = field(default_factory=dict)
+    message: int = 0
+
+    def __str__(self) -> str:
+        numbers = (f".{stream.hex}-{number}" for stream, number in self.numbers.items())
+        return f"{round(self.since.timestamp() * 1000)}-{self.message}{''.join(numbers)}"
+
+
+def read_cursor(written: str) -> Cursor:
+    """Parse the header `Last-Event-ID`; an empty one means now. Raises `Refused`."""
+    if not written:
+        return Cursor()
+    if not FORM.fullmatch(written):
+        raise Refused("bad_request", "Last-Event-ID: use the id of an event.")
+    begin, *places = written.split(".")
+    sent, _, message = begin.partition("-")
+    now = timezone.now()
+    earliest, latest = (now - LONGEST_ABSENCE).timestamp(), now.timestamp()
+    since = datetime.fromtimestamp(min(max(int(sent) / 1000, earliest), latest), UTC)
+    pairs = (place.split("-") for place in places)
+    numbers = {UUID(stream): min(int(number), LARGEST_EXACT) for stream, number in pairs}
+    return Cursor(since, numbers, min(int(message), LARGEST_EXACT))

@@ -1,0 +1,25 @@
+"""The guide to the Conversations API."""
+
+from apps.doors.guides import DoorGuide, Snippet, Trial
+
+CONVERSATIONS = DoorGuide(
+    "conversations",
+    "Conversations API",
+    "Runs that outlive the request and can wait for a user; conversations are stored.",
+    "{origin}/api/IAIAssistantApi/SubmitMessage",
+    "task-api.md",
+    (
+        Snippet(
+            "curl",
+            "sh",
+            """\
+curl {origin}/api/IAIAssistantApi/SubmitMessage \\
+  -H "Authorization: Bearer $QUICKAPPS_KEY" -H "Content-Type: application/json" \\
+  -d '{"application": "{slug}", "text": "Hello"}'""",
+        ),
+    ),
+    Trial(
+        "{origin}/api/IAIAssistantApi/SubmitMessage",
+        '{"application": "{slug}", "text": {message}}',
+    ),
+)

@@ -1,0 +1,82 @@
+"""Messages of programs that answer a question of their conversation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from channels.db import database_sync_to_async
+from django.db.models import Q
+
+from apps.accounts.caller import Caller
+from apps.capabilities.questions.answers import question_problem
+from apps.conversations.access import find_open
+from apps.conversations.ask import Ask
+from apps.conversations.asking.questions import read_question
+from apps.conversations.interactions.answer_frames import QuestionGiven, misfit
+from apps.conversations.models import QueuedMessage
+from apps.errors import Refused
+from apps.live.hub import Hub
+from apps.live.interactions import take_answer
+from apps.live.models import Interaction, Run
+
+OVER = frozenset({"answered", "run_going"})
+"""After these errors, the message becomes a question of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingQuestion:
+    """A question that waits. `is_answered`: the same message was sent before and has answered it."""
+
+    row: Interaction
+    given: QuestionGiven
+    is_answered: bool = False
+
+
+async def answer_question(hub: Hub, caller: Caller, slug: str, sent: Ask) -> Interaction | None:
+    """Answer the waiting question with the message; None if there is none. Raises `Refused`."""
+    found: WaitingQuestion | None = await database_sync_to_async(claim_question)(caller, slug, sent)
+    if found is None or found.is_answered:
+        return None if found is None else found.row
+    row, given = found.row, found.given.model_dump(mode="json")
+    try:
+        await take_answer(hub, row.run, row.key, "question", given, caller.bucket)
+    except Refused as error:
+        await Interaction.objects.filter(pk=row.pk, request=sent.id).aupdate(request=None)
+        if error.code not in OVER:
+            raise
+        return None
+    return row
+
+
+def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | None:
+    """Return the question that the message answers or has answered; None if there is none. Raises
+    `Refused`.
+    """
+    if sent.conversation is None:
+        return None
+    conversation = find_open(caller, sent.conversation, slug)
+    given = QuestionGiven(outcome="answered", text=read_question(sent))
+    rows = Interaction.objects.filter(run__stream=conversation.pk).select_related("run")
+    before = rows.filter(request=sent.id, answer__isnull=False).first()
+    if before is not None:
+        return WaitingQuestion(before, given, is_answered=True)
+    if sent.attachments or sent.while_running == "stop" or was_taken(caller, sent):
+        return None
+    # As on the page, a message answers no question if several are open.
+    open_now = list(rows.filter(run__status=Run.Status.WAITING, answer__isnull=True)[:2])
+    if len(open_now) != 1 or not takes_words(asked := open_now[0]):
+        return None
+    if problem := question_problem(asked.asked, given.model_dump()):
+        raise misfit(problem)
+    mine = Interaction.objects.filter(Q(request=None) | Q(request=sent.id), pk=asked.pk)
+    return WaitingQuestion(asked, given) if mine.update(request=sent.id) else None
+
+
+def was_taken(caller: Caller, sent: Ask) -> bool:
+    """Return True if the message was sent before, and is a question of its own."""
+    waiting = QueuedMessage.objects.filter(conversation=sent.conversation, request=sent.id)
+    return waiting.exists() or Run.objects.filter(bucket=caller.bucket, request=sent.id).exists()
+
+
+def takes_words(asked: Interaction) -> bool:
+    return asked.kind == "question" and bool(asked.asked["freeform"])

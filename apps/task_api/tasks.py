@@ -1,0 +1,201 @@
+"""Questions of scripts and programs. Each is a task that can be queried and cancelled."""
+
+from typing import Any, Literal
+from uuid import UUID, uuid4
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.db.models import Q
+from pydantic import Field, ValidationError
+
+from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import Caller
+from apps.accounts.models import ServiceAccount
+from apps.catalog import access
+from apps.conversations.access import person_stream
+from apps.conversations.answering import answers
+from apps.conversations.answering.answers import OpenWorkspace
+from apps.conversations.answering.continuation import sweeper
+from apps.conversations.ask import Ask
+from apps.conversations.asking import interruptions
+from apps.conversations.models import Message, QueuedMessage
+from apps.doors.bodies import LARGEST_FRAME_BYTES, first_problem
+from apps.doors.json_consumer import JsonConsumer
+from apps.errors import Closing, Conflict, Missing, Refused
+from apps.live.events import RunFailed
+from apps.live.hub import HUB, Hub
+from apps.live.journal import journal
+from apps.live.journal.notifications import wake_viewers
+from apps.live.models import Interaction, Run
+from apps.runs.workspaces import open_workspace
+from apps.task_api.message_answers import answer_question
+
+
+class Submission(Ask):
+    """A question to the application with this slug. With the same `id`, a repeated request is the
+    same task.
+    """
+
+    type: Literal["ask"] = "ask"
+    application: str = Field(pattern=r"^[-a-zA-Z0-9_]{1,50}$")
+    id: UUID = Field(default_factory=uuid4)
+    text: str = ""
+    surface: Literal[""] = ""  # A program has no page.
+
+
+class TaskConsumer(JsonConsumer):
+    """Serves `GET /api/IAIAssistantApi/tasks/{id}`: returns a task."""
+
+    def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:
+        super().__init__()
+        self.hub = hub
+        self.open_workspace = open_workspace
+
+    async def answer(self) -> None:
+        caller = await self.caller()
+        await self.read_body(0)
+        if (queued := await self.find_queued(caller)) is not None:
+            await self.send_json(200, queued_task(queued))
+            return
+        run = await self.find(caller)
+        if run.status in Run.GOING:
+            await sweeper(self.hub, self.open_workspace).sweep(run.stream)
+            run = await self.find(caller)
+        await self.send_json(200, await database_sync_to_async(task)(run))
+
+    async def find_queued(self, caller: Caller) -> QueuedMessage | None:
+        visible = await database_sync_to_async(visible_to)(
+            caller, "conversation__owner", "conversation__application"
+        )
+        rows = QueuedMessage.objects.filter(visible).select_related("conversation__application")
+        return await rows.filter(pk=self.scope["url_route"]["kwargs"]["task"]).afirst()
+
+    async def find(self, caller: Caller) -> Run:
+        """Return the run. Raises `Refused` for an unknown task and for another caller's."""
+        pk = self.scope["url_route"]["kwargs"]["task"]
+        visible = await database_sync_to_async(visible_to)(caller, "bucket", "application_pk")
+        run = await Run.objects.filter(visible, pk=pk).afirst()
+        if run is None:
+            raise Missing("task_not_found", "This task does not exist.")
+        return run
+
+
+class CancelConsumer(TaskConsumer):
+    """Serves `POST /api/IAIAssistantApi/tasks/{id}/cancel`: stops a task."""
+
+    methods = ("POST",)
+    finishes_answers = True
+
+    async def answer(self) -> None:
+        caller = await self.caller()
+        await self.read_body(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        queued = await self.find_queued(caller)
+        if queued is not None and (await queued.adelete())[0]:
+            await wake_viewers(self.hub.streams, person_stream(caller.bucket))
+            await self.send_json(202, {**queued_task(queued), "status": Run.Status.STOPPED})
+            return
+        run = await self.find(caller)
+        if run.status not in Run.OPEN or not await interruptions.stop(self.hub, run.stream):
+            raise Conflict("no_run", "The task has ended.")
+        await self.send_json(202, await database_sync_to_async(task)(await self.find(caller)))
+
+
+class SubmitConsumer(TaskConsumer):
+    """Serves `POST /api/IAIAssistantApi/SubmitMessage`: sends a question, or answers one."""
+
+    methods = ("POST",)
+
+    async def answer(self) -> None:
+        caller = await self.caller()
+        sent = read_submission(await self.read_body(LARGEST_FRAME_BYTES))
+        if self.hub.is_closing:
+            raise Closing("server_stopping", "The server is restarting. Ask again in a moment.")
+        application = await access.find(sent.application, caller)
+        if sent.conversation is not None:
+            await sweeper(self.hub, self.open_workspace).sweep(sent.conversation)
+        asked = await answer_question(self.hub, caller, sent.application, sent)
+        if asked is not None:
+            await self.send_json(202, answered_task(asked))
+            return
+        how = (self.hub, caller, application, self.open_workspace)
+        taken = await answers.ask_or_queue(*how, sent)
+        task_id = taken.pk if isinstance(taken, QueuedMessage) else taken.run.pk
+        told = {"task_id": str(task_id), "conversation": str(taken.conversation.pk)}
+        await self.send_json(202, told)
+
+
+def visible_to(caller: Caller, bucket: str, application: str) -> Q:
+    """Limit rows to the tasks of the caller. A key of a service account also gets the account's
+    tasks.
+
+    Nobody can sign in to such an account; its webhooks send messages on its behalf. `bucket` and
+    `application` are the columns of the rows.
+    """
+    own = Q(**{bucket: caller.bucket})
+    account = ServiceAccount.objects.filter(user=caller.key_user_id or 0)
+    if caller.kind != "key" or not account.exists():
+        return own
+    others = Q(**{bucket: bucket_of(caller.key_user_id, caller.team)})
+    if caller.limits.scope is not None:
+        others &= Q(**{f"{application}__in": caller.limits.scope})
+    return own | others
+
+
+def read_submission(body: bytes) -> Submission:
+    """Parse the body. Raises `Refused` with a sentence that names the field."""
+    try:
+        return Submission.model_validate_json(body)
+    except ValidationError as error:
+        text = f"The message cannot be read. {first_problem(error)}."
+        raise Refused("bad_request", text) from error
+
+
+def answered_task(asked: Interaction) -> dict[str, str]:
+    """Return the task whose question a message has answered."""
+    run = asked.run
+    return {"task_id": str(run.pk), "conversation": str(run.stream), "answered": asked.key}
+
+
+def queued_task(row: QueuedMessage) -> dict[str, Any]:
+    """Return a message that has not been asked yet. `error` is the reason if it could not be asked."""
+    return {
+        "task_id": str(row.pk),
+        "conversation": str(row.conversation_id),
+        "application": row.conversation.application_slug,
+        "status": Run.Status.QUEUED,
+        "started_at": row.created_at.isoformat(),
+        "finished_at": None,
+        "message": None,
+        "error": {"text": row.problem, "reference": ""} if row.problem else None,
+    }
+
+
+def task(run: Run) -> dict[str, Any]:
+    """Return the run in the form for its caller. When it has ended, `message` is its answer."""
+    answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
+    finished = run.finished_at
+    return {
+        "task_id": str(run.pk),
+        "conversation": str(run.stream),
+        "application": run.application,
+        "status": run.status,
+        "started_at": run.started_at.isoformat(),
+        "finished_at": None if finished is None else finished.isoformat(),
+        "message": None if answer is None else message_of(answer),
+        "error": error_of(run) if run.status == Run.Status.FAILED else None,
+    }
+
+
+def message_of(answer: Message) -> dict[str, Any]:
+    return {
+        "id": str(answer.uuid),
+        "text": answer.text,
+        "attachments": answer.attachments,
+        "finish_reason": answer.finish_reason,
+    }
+
+
+def error_of(run: Run) -> dict[str, str] | None:
+    said = journal.read_run(run.pk)
+    failures = [event for event in said if isinstance(event, RunFailed)]
+    return {"text": failures[-1].text, "reference": failures[-1].reference} if failures else None

@@ -1,0 +1,78 @@
+"""Tasks that run chores, and record when they ran and how long that took."""
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from channels.db import database_sync_to_async
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from apps.chores import Chore
+from apps.tasks.models import ChoreRun
+from apps.tasks.status import queue
+from apps.tasks.task import Task, all_chores, task
+
+logger = logging.getLogger(__name__)
+
+LONGEST_ERROR = 1_000
+PRIORITY = -10
+
+
+@task("tasks.do_chore", priority=PRIORITY)
+def do_chore(work: str) -> None:
+    """Run a chore. If it fails, the failure is logged, and the chore runs again at its next time."""
+    if (chore := find_chore(work)) is not None:
+        with reported(chore) as run:
+            run.changed = import_string(work)() or 0
+        store(run)
+
+
+@task("tasks.do_async_chore", priority=PRIORITY)
+async def do_async_chore(work: str) -> None:
+    """Run a chore that is a coroutine function. It uses no thread, and ends when it is cancelled."""
+    if (chore := find_chore(work)) is not None:
+        with reported(chore) as run:
+            run.changed = await import_string(work)() or 0
+        await database_sync_to_async(store)(run)
+
+
+def task_of(chore: Chore) -> Task[Any, Any]:
+    return do_async_chore if chore.is_async else do_chore
+
+
+def enqueue_chore(work: str) -> None:
+    """Run a chore now, before its next time, unless a job for it is waiting already."""
+    if (chore := find_chore(work)) is not None:
+        queue().enqueue_once(task_of(chore), work, work)
+
+
+def find_chore(work: str) -> Chore | None:
+    chore = next((one for one in all_chores() if one.work == work), None)
+    if chore is None:
+        logger.warning("The chore %s no longer exists", work)
+    return chore
+
+
+@contextmanager
+def reported(chore: Chore) -> Iterator[ChoreRun]:
+    """Log how the chore ended, and record it in the yielded row, which is not stored yet."""
+    run, began = ChoreRun(work=chore.work, started_at=timezone.now()), time.monotonic()
+    try:
+        yield run
+    except Exception as error:
+        logger.exception("%s: failed", chore.title)
+        run.error = f"{type(error).__name__}: {error}"[:LONGEST_ERROR]
+    else:
+        if run.changed:
+            logger.info("%s: %d", chore.title, run.changed)
+    run.seconds = time.monotonic() - began
+
+
+def store(run: ChoreRun) -> None:
+    names = ("started_at", "seconds", "changed", "error")
+    told = {name: getattr(run, name) for name in names}
+    if not ChoreRun.objects.filter(work=run.work).update(**told):
+        run.save()  # It is the only job of the chore, because of its lock.

@@ -1,0 +1,1 @@
+"""Jobs in rows of our own, for SQLite. The process that serves requests runs them."""

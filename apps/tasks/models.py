@@ -1,0 +1,105 @@
+"""Rows of jobs on SQLite, of failures, of the last run of each chore, and of pauses."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class QueuedJob(models.Model):
+    """A job that waits, runs or failed. The row of a job that succeeded is deleted. Only SQLite
+    installations use this table.
+
+    - `task`: the key of the task.
+    - `lock`: only one job with the same lock runs at a time. "" means no lock.
+    - `started_at`: the beginning of the last attempt.
+    - `lease_until`: the time from which another worker may take over a running job.
+    """
+
+    class Status(models.TextChoices):
+        READY = "ready"
+        RUNNING = "running"
+        FAILED = "failed"
+
+    task = models.CharField(max_length=100)
+    arguments = models.JSONField(default=dict)
+    lock = models.CharField(max_length=200, blank=True)
+    priority = models.SmallIntegerField(default=0)
+    status = models.CharField(max_length=10, choices=Status, default=Status.READY)
+    attempts = models.PositiveIntegerField(default=0)
+    run_after = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    enqueued_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        default_permissions = ()
+        indexes = (
+            models.Index(
+                fields=("-priority", "run_after"), condition=~Q(status="failed"), name="jobs_to_run"
+            ),
+        )
+        constraints = (
+            models.UniqueConstraint(
+                fields=("task", "lock"),
+                condition=Q(status="ready") & ~Q(lock=""),
+                name="one_waiting_job_for_a_lock",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.pk}"
+
+
+class TaskFailure(models.Model):
+    """A failed attempt at a job: it raised an exception, or (`is_lost`) its process was killed.
+
+    `is_final` is true if no attempt follows.
+    """
+
+    job = models.CharField(max_length=40)
+    task = models.CharField(max_length=100)
+    attempt = models.PositiveIntegerField()
+    is_final = models.BooleanField()
+    is_lost = models.BooleanField(default=False, db_default=False)
+    error = models.TextField()
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        default_permissions = ("view",)
+        ordering = ("-pk",)
+        verbose_name = "failed job"
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.job}"
+
+
+class ChoreRun(models.Model):
+    """The last run of a chore. `error` is "" if it succeeded."""
+
+    work = models.CharField(max_length=200, unique=True)
+    started_at = models.DateTimeField()
+    seconds = models.FloatField()
+    changed = models.BigIntegerField(default=0)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        default_permissions = ("view",)
+        ordering = ("work",)
+        verbose_name = "background job"
+
+    def __str__(self) -> str:
+        return self.work
+
+
+class PausedKind(models.Model):
+    """A kind of job that is paused until an operator resumes it; see `apps.tasks.kinds`."""
+
+    kind = models.CharField(max_length=200, unique=True)
+    paused_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        default_permissions = ()
+        permissions = (("operate_jobs", "Can retry, cancel and pause jobs"),)
+
+    def __str__(self) -> str:
+        return self.kind

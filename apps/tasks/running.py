@@ -1,0 +1,53 @@
+"""Runs jobs for both kinds of workers: on a thread, or on the event loop."""
+
+import inspect
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ParamSpec, Protocol
+
+from asgiref.sync import sync_to_async
+from django.db import close_old_connections
+
+
+class Worker(Protocol):
+    async def run(self) -> None:
+        """Run jobs until cancelled; then give running ones `GRACE_SECONDS` to end."""
+
+
+P = ParamSpec("P")
+
+JOBS_AT_ONCE = 20
+"""A process runs at most this many jobs at once. Most of them wait for a network."""
+THREADS = 4
+GRACE_SECONDS = 3.0
+"""Running jobs have this many seconds to end when their process stops."""
+
+
+class JobThreads:
+    """The threads of a worker. Requests never wait for one, and each releases its database
+    connection.
+    """
+
+    def __init__(self) -> None:
+        self.executor = ThreadPoolExecutor(THREADS, thread_name_prefix="jobs")
+
+    async def call(self, function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Call a coroutine function on the event loop, and any other function on a thread."""
+        if inspect.iscoroutinefunction(function):
+            return await function(*args, **kwargs)
+        run = sync_to_async(closing(function), thread_sensitive=False, executor=self.executor)
+        return await run(*args, **kwargs)
+
+    def close(self) -> None:
+        self.executor.shutdown(wait=False, cancel_futures=True)
+
+
+def closing(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        close_old_connections()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            close_old_connections()
+
+    return call

@@ -1,0 +1,112 @@
+"""The state of the queue for operators: jobs by state, the oldest waiting job, and chores."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, Protocol, cast
+
+from django.db import DatabaseError, close_old_connections
+from django.utils import timezone
+from django_tasks import task_backends
+
+from apps.metrics import Gauge, Reading
+from apps.tasks.jobs import STATES, Job
+from apps.tasks.models import ChoreRun
+from apps.tasks.task import Task
+
+logger = logging.getLogger(__name__)
+
+
+class Queue(Protocol):
+    """The interface of both backends beyond enqueuing."""
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of jobs by their state, one of `STATES`."""
+
+    def waiting_since(self) -> datetime | None:
+        """Return the time since which the oldest job that no worker has started is due."""
+
+    def enqueue_once(self, task: Task[Any, Any], lock: str, *args: Any) -> None:
+        """Enqueue a job unless one with its lock is waiting already. Jobs with the same lock run
+        one at a time.
+        """
+
+    def retry(self, job: str) -> bool:
+        """Run a failed job again; False if it does not exist or has not failed."""
+
+    def jobs(self, state: str, kind: str, most: int) -> Sequence[Job]:
+        """Return jobs of a state and a kind, in the order in which they will run; failed jobs with
+        the newest first.
+        """
+
+    def cancel(self, job: str) -> Job | None:
+        """Delete a waiting or failed job, or end a running one; None if it does not exist."""
+
+    def resume(self, kind: str) -> bool:
+        """End the pause of a kind; False if it was not paused."""
+
+    def delete_failed(self, before: datetime) -> int:
+        """Delete failed jobs that were enqueued before that time; return their number."""
+
+
+def queue() -> Queue:
+    return cast("Queue", task_backends["default"])
+
+
+def jobs() -> Iterator[Reading]:
+    counts = dict.fromkeys(STATES, 0) | queue().counts()
+    for state, count in counts.items():
+        yield (state,), count
+
+
+def oldest() -> Iterator[Reading]:
+    since = queue().waiting_since()
+    yield (), 0 if since is None else (timezone.now() - since).total_seconds()
+
+
+def chore_times() -> Iterator[Reading]:
+    for work, started_at in ChoreRun.objects.values_list("work", "started_at"):
+        yield (work,), started_at.timestamp()
+
+
+def chore_seconds() -> Iterator[Reading]:
+    for work, seconds in ChoreRun.objects.values_list("work", "seconds"):
+        yield (work,), seconds
+
+
+def reading(read: Callable[[], Iterator[Reading]]) -> Callable[[], Iterator[Reading]]:
+    """Decorate a function of metrics: it reads nothing while the database is down, and releases the
+    thread's connection.
+    """
+
+    def readings() -> Iterator[Reading]:
+        try:
+            yield from list(read())
+        except DatabaseError as error:
+            logger.warning("Jobs cannot be counted for the metrics: %s", error)
+        finally:
+            close_old_connections()  # OpenTelemetry calls this on a thread of its own.
+
+    return readings
+
+
+GAUGES = (
+    Gauge("quickapps_jobs", "Jobs of the task queue.", reading(jobs), ("state",)),
+    Gauge(
+        "quickapps_oldest_job_seconds",
+        "The time since the oldest job that no worker has started became due.",
+        reading(oldest),
+    ),
+    Gauge(
+        "quickapps_chore_last_run_timestamp_seconds",
+        "The time of the last run of each chore.",
+        reading(chore_times),
+        ("chore",),
+    ),
+    Gauge(
+        "quickapps_chore_last_run_seconds",
+        "The duration of the last run of each chore.",
+        reading(chore_seconds),
+        ("chore",),
+    ),
+)

@@ -1,0 +1,98 @@
+"""The decorator `task`, which makes a function a task that can be enqueued."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ParamSpec, TypeVar, cast
+
+import django_tasks
+from django.apps import apps
+from django.utils import timezone
+from django_tasks import base
+from django_tasks.base import TaskResult, TaskResultStatus
+
+from apps.chores import Chore
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+LONGEST_WAIT = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(base.Task[P, T]):
+    """A function that a worker calls later. `key` identifies the task in stored jobs, so it must
+    not change.
+
+    A job that fails is retried `retries` times, first after `wait` seconds, and then each time
+    after twice as long. A job whose process was killed runs again, so every function must tolerate
+    that. Operators see the `title`. `given_up` is called with the arguments of a job that was
+    cancelled or failed in its last attempt.
+    """
+
+    key: str
+    title: str = ""
+    retries: int = 0
+    wait: int = 2
+    given_up: Callable[..., object] | None = None
+
+    def pause_after(self, attempt: int) -> timedelta | None:
+        """Return the time until the next attempt; None if this attempt, counted from 1, was the
+        last one.
+        """
+        if attempt > self.retries:
+            return None
+        return min(timedelta(seconds=self.wait * 2 ** (attempt - 1)), LONGEST_WAIT)
+
+
+_tasks: dict[str, Task[Any, Any]] = {}
+
+
+def task(key: str, **options: Any) -> Callable[[Callable[P, T]], Task[P, T]]:
+    """Make the decorated function a task; `options` are fields of `Task`."""
+
+    def decorate(function: Callable[P, T]) -> Task[P, T]:
+        made = cast("Task[P, T]", django_tasks.task(key=key, **options)(function))
+        if (other := _tasks.setdefault(key, made)).module_path != made.module_path:
+            raise ValueError(
+                f"{other.module_path} and {made.module_path} are both the task {key!r}."
+            )
+        return made
+
+    return decorate
+
+
+def find_task(key: str) -> Task[Any, Any]:
+    """Return the task. Raises `LookupError` if no app has a task with this key any more."""
+    return all_tasks()[key]
+
+
+def all_tasks() -> dict[str, Task[Any, Any]]:
+    """Return the tasks by their keys. An app imports the modules of its tasks in `ready`."""
+    return _tasks
+
+
+def all_chores() -> Iterator[Chore]:
+    """Yield the recurring work that apps declare in their configs."""
+    for config in apps.get_app_configs():
+        yield from getattr(config, "chores", ())
+
+
+def result_of(
+    task: Task[Any, Any], job: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> TaskResult[Any]:
+    """Return what `enqueue` returns, for both backends."""
+    return TaskResult(
+        task=task,
+        id=job,
+        status=TaskResultStatus.READY,
+        enqueued_at=timezone.now(),
+        started_at=None,
+        finished_at=None,
+        last_attempted_at=None,
+        args=list(args),
+        kwargs=dict(kwargs),
+        backend=task.backend,
+        errors=[],
+        worker_ids=[],
+    )

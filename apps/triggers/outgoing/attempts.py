@@ -1,0 +1,168 @@
+"""Attempts to deliver an event. Each is a job, which signs and sends the event, and enqueues a
+retry if that fails.
+"""
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from channels.db import database_sync_to_async
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from standardwebhooks.webhooks import Webhook as Signer
+
+from apps.errors import EgressRefused
+from apps.tasks.task import task
+from apps.triggers.models import LONGEST_ERROR, Delivery, Subscription
+from apps.triggers.outgoing.payload import payload
+from apps.triggers.webhook_secrets import signing_secrets
+from apps.workspace.egress.clients import HTTPError, InvalidURL, Timeout, find_client
+from apps.workspace.egress.guard import Trust
+from apps.workspace.local import read_only
+
+PAUSES = (30.0, 120.0, 600.0, 2700.0)
+"""The next attempt follows after this many seconds, varied by up to a fifth. After the last pause,
+there is one more attempt.
+"""
+SPREAD = 0.2
+LEASE = timedelta(seconds=60)
+"""An attempt holds its delivery for this long, which is longer than it takes. After that, another
+process repeats an interrupted attempt.
+"""
+OVERDUE = timedelta(minutes=10)
+OVERDUE_AT_ONCE = 1_000
+WHILE_READ_ONLY = timedelta(seconds=60)
+"""A delivery that waits for the end of read-only mode is checked again after this time."""
+ANSWER_SECONDS = 15.0
+GONE = 410
+WANTS_NONE = "The receiver returned status 410: it no longer wants events."
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryResponse:
+    """The response. `status` is None if there was none; `error` is "" for an accepted delivery."""
+
+    status: int | None
+    error: str = ""
+
+
+def begin(uuid: str) -> Delivery | None:
+    """Take the attempt that is due. Return None if there is none, or if another process makes it."""
+    now = timezone.now()
+    row = waiting().filter(uuid=uuid).select_related("subscription").first()
+    if row is None or not row.subscription.is_enabled:
+        return None
+    if row.due_at <= now and hold(row, now):
+        return row
+    enqueue_attempt(uuid, row.due_at)
+    return None
+
+
+def waiting() -> QuerySet[Delivery]:
+    return Delivery.objects.filter(status=Delivery.Status.DUE)
+
+
+def hold(row: Delivery, now: datetime) -> bool:
+    """Take a row; False if another process was faster."""
+    mine = waiting().filter(pk=row.pk, attempts=row.attempts, due_at=row.due_at)
+    row.attempts += 1
+    row.due_at = now + LEASE
+    return bool(mine.update(attempts=row.attempts, due_at=row.due_at))
+
+
+def enqueue_attempt(uuid: object, at: datetime | None = None) -> None:
+    deliver.using(run_after=at).enqueue(str(uuid))
+
+
+@task("triggers.deliver", title="Outgoing webhooks", retries=5)
+async def deliver(uuid: str) -> None:
+    """Make one attempt. The next one is another job."""
+    if await read_only.is_on_async():
+        await database_sync_to_async(enqueue_attempt)(uuid, timezone.now() + WHILE_READ_ONLY)
+        return
+    if (row := await database_sync_to_async(begin)(uuid)) is None:
+        return
+    request = await database_sync_to_async(signed_request)(row)
+    answer = await send(row.subscription.url, *request)
+    await database_sync_to_async(settle)(row, answer)
+
+
+def signed_request(row: Delivery) -> tuple[bytes, dict[str, str]]:
+    """Return the body and the headers. The id stays the same in each attempt."""
+    now = timezone.now()
+    body = payload(row, now)
+    secrets = signing_secrets(row.subscription, now)
+    signatures = [Signer(secret).sign(str(row.uuid), now, body) for secret in secrets]
+    headers = {
+        "content-type": "application/json",
+        "webhook-id": str(row.uuid),
+        "webhook-timestamp": str(int(now.timestamp())),
+        "webhook-signature": " ".join(signatures),
+    }
+    return body.encode(), headers
+
+
+async def send(
+    url: str, body: bytes, headers: dict[str, str], trust: Trust = Trust.OPERATOR
+) -> DeliveryResponse:
+    """Send a request. The response's body is not read, because it is not needed and may have any
+    size.
+    """
+    client, patience = find_client(trust), Timeout(ANSWER_SECONDS)
+    try:
+        asked = client.stream("POST", url, content=body, headers=headers, timeout=patience)
+        async with asked as answer:
+            status = answer.status_code
+    except (EgressRefused, HTTPError, InvalidURL, OSError) as error:
+        return DeliveryResponse(None, f"{error}"[:LONGEST_ERROR] or type(error).__name__)
+    return DeliveryResponse(
+        status, "" if 200 <= status < 300 else f"The receiver returned status {status}."
+    )
+
+
+@transaction.atomic
+def settle(row: Delivery, answer: DeliveryResponse) -> None:
+    """Store the result of an attempt, and enqueue the next attempt."""
+    now = timezone.now()
+    row.response_status, row.error = answer.status, answer.error
+    if not answer.error:
+        row.status, row.sent_at = Delivery.Status.SENT, now
+    elif answer.status == GONE or row.attempts > len(PAUSES):
+        row.status = Delivery.Status.DEAD
+    else:
+        pause = PAUSES[row.attempts - 1]
+        spread = random.uniform(1 - SPREAD, 1 + SPREAD)  # noqa: S311 - no secret
+        row.due_at = now + timedelta(seconds=pause * spread)
+        enqueue_attempt(row.uuid, row.due_at)
+    row.save(update_fields=["response_status", "error", "status", "sent_at", "due_at"])
+    if answer.status == GONE:
+        disable(row.subscription)
+
+
+def disable(subscription: Subscription) -> None:
+    found = Subscription.objects.filter(pk=subscription.pk, is_enabled=True).first()
+    if found is not None:
+        found.is_enabled, found.problem = False, WANTS_NONE
+        found.save(update_fields=["is_enabled", "problem"])
+
+
+@transaction.atomic
+def retry(rows: Iterable[Delivery]) -> int:
+    """Send failed deliveries again, with all their attempts; return their number."""
+    dead = Delivery.objects.filter(pk__in=[row.pk for row in rows], status=Delivery.Status.DEAD)
+    found = list(dead.select_for_update().values_list("pk", "uuid"))
+    for _, uuid in found:
+        enqueue_attempt(uuid)
+    again = Delivery.objects.filter(pk__in=[pk for pk, _ in found])
+    return again.update(status=Delivery.Status.DUE, attempts=0, due_at=timezone.now())
+
+
+def enqueue_overdue() -> int:
+    """Enqueue attempts without a job, because their subscription was disabled when they were due."""
+    overdue = waiting().filter(due_at__lt=timezone.now() - OVERDUE, subscription__is_enabled=True)
+    found = list(overdue.values_list("uuid", flat=True)[:OVERDUE_AT_ONCE])
+    for uuid in found:
+        enqueue_attempt(uuid)
+    return len(found)

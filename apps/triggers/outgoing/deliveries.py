@@ -1,0 +1,102 @@
+"""Deliveries for subscriptions. Their rows are written together with a run's ending."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.teams import teams_of
+from apps.aged_cache import AgedCache
+from apps.catalog.access import accessible_rows
+from apps.catalog.models import Application, Role
+from apps.live.listeners import RunNews
+from apps.process_state import on_reset
+from apps.triggers.models import Delivery, Subscription
+from apps.triggers.outgoing.attempts import enqueue_attempt
+
+KNOWN_SECONDS = 1.0
+"""All processes know a new subscription, and stop using one without permissions, after this many
+seconds.
+"""
+EVERYTHING = "catalog.access_all_applications"
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionFilter:
+    """The filter of a subscription: runs of these applications, None for all applications."""
+
+    subscription: int
+    applications: frozenset[str] | None
+    events: frozenset[str]
+
+    def wants(self, news: RunNews) -> bool:
+        if event_of(news) not in self.events:
+            return False
+        return self.applications is None or news.application in self.applications
+
+
+_wishes = AgedCache[str, tuple[SubscriptionFilter, ...]](1)
+
+
+@on_reset
+def forget_subscriptions() -> None:
+    """Clear the cache. Only tests need it, because they roll rows back."""
+    _wishes.values.clear()
+
+
+def note_runs(news: Sequence[RunNews]) -> None:
+    """Write a delivery for each event that matches a subscription."""
+    wanted = [(wish, one) for wish in known_wishes() for one in news if wish.wants(one)]
+    if not wanted:
+        return
+    rows = [
+        Delivery(
+            subscription_id=wish.subscription,
+            event=event_of(one),
+            run=one.run,
+            door=one.door,
+            application=one.application[:255],
+        )
+        for wish, one in wanted
+    ]
+    with transaction.atomic():
+        Delivery.objects.bulk_create(rows, ignore_conflicts=True)
+        for row in rows:
+            enqueue_attempt(row.uuid)
+
+
+def event_of(news: RunNews) -> str:
+    return f"run.{news.status}"
+
+
+def known_wishes() -> tuple[SubscriptionFilter, ...]:
+    kept = _wishes.get("", KNOWN_SECONDS)
+    if kept is None:
+        kept = tuple(read_wishes(Subscription.objects.filter(is_enabled=True)))
+        _wishes.put("", kept)
+    return kept
+
+
+def read_wishes(rows: Iterable[Subscription]) -> Iterable[SubscriptionFilter]:
+    for row in rows:
+        events = frozenset(map(str, row.events))
+        edited = edited_by(row.owner, None if row.application_id is None else [row.application_id])
+        yield SubscriptionFilter(row.pk, edited, events)
+
+
+def edited_by(owner: Any, among: Collection[int] | None) -> frozenset[str] | None:
+    """Return the slugs of applications that the user can edit, including through a team; None for
+    all.
+    """
+    if among is None and owner.has_perm(EVERYTHING):
+        return None
+    rows = Application.objects.all() if among is None else Application.objects.filter(pk__in=among)
+    places = [None, *teams_of(owner).values_list("pk", flat=True)]
+    return frozenset(
+        slug
+        for place in places
+        for slug in accessible_rows(owner.pk, place, Role.EDITOR, rows).values_list(
+            "slug", flat=True
+        )
+    )

@@ -1,0 +1,141 @@
+"""Mail to users who were absent when an answer ended or began to wait for them.
+
+A notice waits a minute, and until quiet hours are over. A user who has looked at the conversation
+by then gets no mail. The mail contains a link, but no text of the conversation.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import transaction
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.translation import gettext, gettext_lazy
+
+from apps.accounts.buckets import owner_ids
+from apps.accounts.models import NoticeSettings
+from apps.accounts.preferences import preferences_of
+from apps.aged_cache import AgedCache
+from apps.conversations.models import Conversation
+from apps.live.doors import KEPT_DOORS
+from apps.live.listeners import RunNews
+from apps.live.models import Run
+from apps.process_state import on_reset
+from apps.tasks.task import task
+from apps.triggers.models import MailNotice, RunEvent
+
+PATIENCE = timedelta(seconds=60)
+"""A mail is sent after this time, in which the user may see the news on the page."""
+KNOWN_SECONDS = 1.0
+OUTCOMES = {
+    RunEvent.DONE: gettext_lazy("“{title}” answered"),
+    RunEvent.FAILED: gettext_lazy("“{title}” could not answer"),
+    RunEvent.WAITING: gettext_lazy("“{title}” is waiting for you"),
+}
+_anybody = AgedCache[str, str](1)
+
+
+@on_reset
+def forget_preferences() -> None:
+    """Clear the cache. Only tests need it, because they roll rows back."""
+    _anybody.values.clear()
+
+
+def note_runs(news: Sequence[RunNews]) -> None:
+    """Write a notice for each user who wants mail."""
+    if not settings.SENDS_MAIL or not somebody_wants_mail():
+        return
+    people = {
+        one.run: place[0]
+        for one in news
+        if one.door in KEPT_DOORS
+        and f"run.{one.status}" in OUTCOMES
+        and (place := owner_ids(one.bucket)) is not None
+    }
+    wanting = set(wishes().filter(user__in=people.values()).values_list("user", flat=True))
+    due = timezone.now() + PATIENCE
+    rows = [
+        MailNotice(user_id=people[one.run], run=one.run, event=f"run.{one.status}", due_at=due)
+        for one in news
+        if people.get(one.run) in wanting
+    ]
+    if rows:
+        with transaction.atomic():
+            MailNotice.objects.bulk_create(rows, ignore_conflicts=True)
+            for row in rows:
+                enqueue(row)
+
+
+def wishes() -> QuerySet[NoticeSettings]:
+    return NoticeSettings.objects.filter(sends_mail=True).order_by()
+
+
+def somebody_wants_mail() -> bool:
+    kept = _anybody.get("", KNOWN_SECONDS)
+    if kept is None:
+        kept = "yes" if wishes().exists() else "no"
+        _anybody.put("", kept)
+    return kept == "yes"
+
+
+def enqueue(notice: MailNotice) -> None:
+    send_mail_notice.using(run_after=notice.due_at).enqueue(str(notice.run), notice.event)
+
+
+@task("triggers.send_mail_notice", title="Email to users", retries=4, wait=600)
+def send_mail_notice(run: str, event: str) -> None:
+    """Send a notice that is due. Raises errors of the mail server."""
+    notice = MailNotice.objects.filter(run=run, event=event).select_related("user").first()
+    if notice is None:
+        return
+    wish = wishes().filter(user=notice.user).first()
+    found = unseen(notice)
+    if wish is None or found is None or not notice.user.is_active or not notice.user.email:
+        notice.delete()
+        return
+    now, quiet = timezone.now(), wish.quiet_hours
+    end = None if quiet is None else quiet.end_after(now)
+    if (later := max(notice.due_at, end or now)) > now:
+        put_off(notice, later)
+        return
+    kept = preferences_of(notice.user_id)
+    with translation.override(kept.language if kept and kept.language else None):
+        subject, text = message_of(notice, found)
+    send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [notice.user.email])
+    notice.delete()
+
+
+@transaction.atomic
+def put_off(notice: MailNotice, until: datetime) -> None:
+    notice.due_at = until
+    notice.save(update_fields=["due_at"])
+    enqueue(notice)
+
+
+def unseen(notice: MailNotice) -> Conversation | None:
+    """Return the conversation if it still waits for the user, or its answer is unread."""
+    run = Run.objects.filter(pk=notice.run).first()
+    if run is None:
+        return None
+    found = Conversation.objects.kept().filter(pk=run.stream, owner=run.bucket)
+    if notice.event == RunEvent.WAITING:
+        found = found if run.status == Run.Status.WAITING else found.none()
+    else:
+        found = found.filter(is_unread=True)
+    return found.select_related("application").first()
+
+
+def message_of(notice: MailNotice, found: Conversation) -> tuple[str, str]:
+    """Return the subject, and the text with a link that only opens the page."""
+    page = reverse("conversation", args=(found.application_slug, found.pk))
+    address = f"{settings.PUBLIC_URL}{page}"
+    account = f"{settings.PUBLIC_URL}{reverse('account')}#notices"
+    what = str(OUTCOMES[RunEvent(notice.event)]).format(title=found.application_title)
+    where = gettext("{what} in one of your conversations:").format(what=what)
+    why = gettext(
+        "You get this email because you turned on email notifications on your account page:"
+    )
+    return " ".join(what.split()), f"{where}\n\n{address}\n\n{why}\n{account}\n"

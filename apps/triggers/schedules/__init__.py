@@ -1,0 +1,1 @@
+"""Runs due schedules, each time exactly once."""

@@ -1,0 +1,149 @@
+"""Runs due schedules: a sweep once a minute, and a job for each time until the next sweep."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from channels.db import database_sync_to_async
+from django.db import OperationalError
+from django.utils import timezone
+
+from apps.accounts.audit import AuditEvent
+from apps.catalog.resolve import resolve_application
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.conversations.access import person_stream
+from apps.conversations.asking.wakes import QueuedWake
+from apps.errors import QuickAppError
+from apps.live.hub import HUB, Hub
+from apps.live.journal.notifications import announce_waiting, wake_viewers
+from apps.tasks.task import task
+from apps.triggers.schedules import due
+from apps.triggers.schedules.due import Callers, FiringReport, Resolved, Target
+from apps.workspace.local import read_only
+
+logger = logging.getLogger(__name__)
+
+LOOK_AHEAD = timedelta(seconds=75)
+"""A sweep enqueues jobs for this period: until the next sweep a minute later, with a margin."""
+EARLY = timedelta(seconds=11)
+"""A job starts this long before its time and waits, because PostgreSQL's worker may find it up to
+ten seconds late.
+"""
+
+
+async def sweep() -> int:
+    """Run due schedules, and enqueue jobs for the times until the next sweep; return the number of
+    messages sent.
+    """
+    count = await fire_due(HUB)
+    until = timezone.now() + LOOK_AHEAD
+    for at in await database_sync_to_async(due.times_until)(until):
+        await database_sync_to_async(enqueue)(at)
+    return count
+
+
+def note_planned(at: datetime) -> None:
+    """Enqueue a job for a schedule that is due before the sweep after the next one."""
+    if at <= timezone.now() + LOOK_AHEAD:
+        enqueue(at)
+
+
+def enqueue(at: datetime) -> None:
+    fire_at.using(run_after=at - EARLY).enqueue(at.isoformat())
+
+
+@task("triggers.fire_at", title="Messages of schedules", priority=10, retries=2)
+async def fire_at(at: str) -> None:
+    """Run the schedules that are due at that time. The next sweep runs any that it misses."""
+    seconds = (datetime.fromisoformat(at) - timezone.now()).total_seconds()
+    await asyncio.sleep(max(0.0, seconds))
+    await fire_due(HUB)
+
+
+async def fire_due(hub: Hub) -> int:
+    """Run all due schedules; return the number of messages sent. Nothing runs while the site is
+    read-only.
+    """
+    if await read_only.is_on_async():
+        return 0
+    count, callers = 0, Callers()
+    while not hub.is_closing:
+        now = timezone.now()
+        names: dict[Target, str] = await database_sync_to_async(due.due_names)(now)
+        if not names:
+            break
+        fired = await fire_batch(await resolve_applications(names), now, callers)
+        count += len(fired.woken)
+        await notify_processes(hub, fired.woken)
+        for owner in fired.stopped:
+            await wake_viewers(hub.streams, person_stream(owner))
+        if not fired.rows:  # Another process has taken them.
+            break
+    return count
+
+
+async def fire_batch(applications: Resolved, now: datetime, callers: Callers) -> FiringReport:
+    """Run the first due schedules. One that fails does not block the others."""
+    fired: FiringReport
+    try:
+        fired = await database_sync_to_async(due.fire)(applications, now, callers)
+    except OperationalError:
+        raise
+    except Exception:
+        logger.exception("Due schedules could not run together; they run one by one")
+        fired = await database_sync_to_async(fire_one_by_one)(applications, now)
+    return fired
+
+
+def fire_one_by_one(applications: Resolved, now: datetime) -> FiringReport:
+    woken: list[QueuedWake] = []
+    rows, stopped = 0, frozenset[str]()
+    for pk in list(due.due(now).values_list("pk", flat=True)[: due.AT_ONCE]):
+        try:
+            fired = due.fire(applications, now, Callers(), pk)
+        except Exception:
+            logger.exception("Schedule %s could not run", pk)
+            due.postpone(pk, now)
+        else:
+            woken += fired.woken
+            rows += fired.rows
+            stopped |= fired.stopped
+    return FiringReport(woken, rows, stopped)
+
+
+async def resolve_applications(names: dict[Target, str]) -> Resolved:
+    return {target: await application_or_error(name) for target, name in names.items()}
+
+
+async def application_or_error(slug: str) -> ResolvedApplication | QuickAppError:
+    try:
+        return await resolve_application(slug)
+    except QuickAppError as error:
+        return error
+
+
+async def notify_processes(hub: Hub, woken: Sequence[QueuedWake]) -> None:
+    """Notify processes about the queued runs, and pages about their conversations."""
+    if not woken:
+        return
+    hub.has_queue = True
+    hub.awaited.set()
+    await announce_waiting()
+    for stream in {person_stream(one.wake.caller.bucket) for one in woken}:
+        await wake_viewers(hub.streams, stream)
+    for one in woken:
+        if one.wake.conversation is not None:
+            await wake_viewers(hub.streams, one.conversation)
+        hub.summaries.keep_audit(*events_of(one))
+
+
+def events_of(woken: QueuedWake) -> Sequence[AuditEvent]:
+    """Return the audit events of a question that was sent."""
+    if woken.problem or woken.is_waiting:
+        return ()
+    wake = woken.wake
+    about = (wake.caller.bucket, "", wake.application.slug, woken.conversation, wake.run)
+    sent = AuditEvent("message.sent", *about)
+    is_new = woken.conversation == wake.new_conversation
+    return (AuditEvent("conversation.created", *about), sent) if is_new else (sent,)

@@ -1,0 +1,333 @@
+"""Runs due schedules. A schedule is claimed and its question stored in one transaction, so it runs
+exactly once.
+
+The transaction locks the row, sets its next time and stores its question. So only one of any number
+of processes runs it, and a process that is killed in the middle has sent nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cached_property, partial
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils import timezone, translation
+from django.utils.translation import gettext, gettext_noop
+
+from apps.accounts.caller import Caller
+from apps.accounts.languages import language_of_kept
+from apps.accounts.models import ServiceAccount
+from apps.catalog.resolve import named_version
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.conversations.asking.wakes import QueuedWake, Wake, ask_all
+from apps.conversations.models import QueuedMessage
+from apps.conversations.senders import Sender
+from apps.errors import ApplicationNotFound, BudgetSpent, QuickAppError, Refused
+from apps.insights.budgets.budget_usage import check_start
+from apps.insights.budgets.models import Budget
+from apps.live.doors import PAGE
+from apps.live.models import Run
+from apps.runs.explanations import error_text
+from apps.schedules.models import LONGEST_REASON, NO_TIME_LEFT, Schedule
+from apps.schedules.occurrences import DueTimes, due_times
+from apps.triggers.access_problems import can_use, owner_caller
+
+AT_ONCE = 500
+"""One transaction processes at most this many rows."""
+CHANGED = (
+    *("next_at", "last_at", "run_count", "last_run", "last_conversation", "last_problem"),
+    *("is_paused", "pause_reason", "conversation"),
+)
+GOING_ON = gettext_noop(
+    "This run was skipped, because the previous question is still being answered."
+)
+LOST = gettext_noop(
+    "The account of the schedule can no longer use the app, or the app is disabled."
+)
+WITHDRAWN = gettext_noop(
+    "Version {number} of the application was withdrawn. Choose another one, or the live version."
+)
+BROKEN = gettext_noop("The question failed, because the app can’t be used at the moment: {problem}")
+FAILED = gettext_noop("The question failed. The server’s log has the reason.")
+RETRY = timedelta(minutes=1)
+
+Target = tuple[int, int | None]
+"""This contains the primary key of an application and the number of its version, as in
+`Schedule.target`.
+"""
+Resolved = Mapping[Target, ResolvedApplication | QuickAppError]
+"""This maps the targets of due schedules to applications, or to an error if an application or
+version cannot be used.
+"""
+
+
+def due(now: datetime) -> QuerySet[Schedule]:
+    return Schedule.objects.filter(is_paused=False, next_at__lte=now).order_by("next_at", "pk")
+
+
+def due_names(now: datetime) -> dict[Target, str]:
+    """Return the applications and versions of the schedules that run next, by name."""
+    rows = due(now).values_list("application_id", "pinned_version", "application__slug")
+    return {(pk, number): named_version(slug, number) for pk, number, slug in rows[:AT_ONCE]}
+
+
+def times_until(last: datetime) -> list[datetime]:
+    """Return the times after now at which schedules are due, rounded up to full seconds."""
+    now = timezone.now()
+    rows = Schedule.objects.filter(is_paused=False, next_at__gt=now, next_at__lte=last)
+    found = rows.order_by().values_list("next_at", flat=True).distinct()
+    return sorted({at + timedelta(microseconds=-at.microsecond % 1_000_000) for at in found if at})
+
+
+class Callers:
+    """The callers of due schedules. Each is loaded once, because thousands may be due together.
+
+    An object is used only for a few seconds, so that permissions are current.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[Any, ...], Caller | QuickAppError] = {}
+
+    @cached_property
+    def services(self) -> frozenset[int]:
+        """Return the ids of service accounts."""
+        return frozenset(ServiceAccount.objects.values_list("user_id", flat=True))
+
+    @cached_property
+    def has_budgets(self) -> bool:
+        return Budget.objects.exists()
+
+    def of(self, row: Schedule, application: ResolvedApplication) -> Caller:
+        """Return the caller. Raises `Refused` if the owner may not send messages any more, and
+        `BudgetSpent`.
+        """
+        key = (row.owner, row.application_id, row.time_zone)
+        if key not in self.found:
+            try:
+                self.found[key] = self.look_up(row, application)
+            except (Refused, BudgetSpent) as error:
+                self.found[key] = error
+        known = self.found[key]
+        if isinstance(known, QuickAppError):
+            raise known
+        return known
+
+    def look_up(self, row: Schedule, application: ResolvedApplication) -> Caller:
+        """Return the owner with current permissions. Raises `Refused` if the owner may not send
+        messages any more, and `BudgetSpent` if a budget is used up.
+        """
+        caller = owner_caller(row)
+        if not can_use(row.application_id, caller):
+            raise Refused("application_not_found", LOST)
+        if self.has_budgets:
+            check_start(caller, PAGE, application.slug, row.time_zone)
+        is_remembered = row.user_id not in self.services
+        return replace(
+            caller,
+            is_remembered=is_remembered,
+            client=replace(caller.client, timezone=row.time_zone, surface=""),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FiringReport:
+    """The outcome of a pass: the questions, the number of due rows, and the owners of `stopped`
+    schedules.
+    """
+
+    woken: Sequence[QueuedWake]
+    rows: int
+    stopped: frozenset[str] = frozenset()
+
+
+@transaction.atomic
+def fire(
+    resolved: Resolved, now: datetime, callers: Callers, only: UUID | None = None
+) -> FiringReport:
+    """Run up to `AT_ONCE` due schedules, or `only` that one if it is due."""
+    rows = due(now).filter(application__in={application for application, _ in resolved})
+    rows = rows if only is None else rows.filter(pk=only)
+    # Concurrent passes take the rows after these.
+    can_skip = connection.features.has_select_for_update_skip_locked
+    locked = rows.select_for_update(skip_locked=can_skip, of=("self",))[:AT_ONCE]
+    # A schedule whose version was changed in this moment runs with the next pass.
+    taken = [row for row in locked if row.target in resolved]
+    plans = {row: times_of(row, now) for row in taken}
+    woken = ask(resolved, callers, {row: plan.asked for row, plan in plans.items()}, plans)
+    return FiringReport(woken, len(taken), frozenset(row.owner for row in taken if row.is_stopped))
+
+
+def times_of(row: Schedule, now: datetime) -> DueTimes:
+    if row.next_at is None:
+        return DueTimes((), None)
+    missed: Any = row.missed
+    return due_times(row.timing, row.next_at, now, missed, row.missed_most)
+
+
+@transaction.atomic
+def fire_now(resolved: Resolved, pk: UUID, now: datetime) -> list[QueuedWake]:
+    """Run a schedule once in addition to its times, even if it is paused."""
+    row = Schedule.objects.select_for_update(of=("self",)).filter(pk=pk).first()
+    if row is None or row.target not in resolved:
+        return []
+    return ask(resolved, Callers(), {row: (now,)}, {})
+
+
+def ask(
+    resolved: Resolved,
+    callers: Callers,
+    asked: Mapping[Schedule, Sequence[datetime]],
+    plans: Mapping[Schedule, DueTimes],
+) -> list[QueuedWake]:
+    """Send the messages of each row for its times, and advance those that have a plan."""
+    going = still_going(asked)
+    wakes: list[Wake] = []
+    for row, times in asked.items():
+        new = wakes_of(row, times, resolved[row.target], callers, going)
+        wakes += new
+        if times:
+            row.last_at = times[-1]
+        row.run_count += len(new)
+    woken = ask_all(wakes)
+    note_results(asked, woken)
+    for row, plan in plans.items():
+        move_on(row, plan)
+    ended = [row for row in asked if row in plans and is_to_be_deleted(row)]
+    store(row for row in asked if row not in ended)
+    Schedule.objects.filter(pk__in=[row.pk for row in ended]).delete()
+    return woken
+
+
+def store(rows: Iterable[Schedule]) -> None:
+    """Write the changed columns. Django's `bulk_update` takes twenty times as long."""
+    fields: list[Any] = [Schedule._meta.get_field(name) for name in CHANGED]
+    key = Schedule._meta.pk
+    assignments = ", ".join(f"{field.column} = %s" for field in fields)
+    statement = f"UPDATE {Schedule._meta.db_table} SET {assignments} WHERE id = %s"  # noqa: S608 - no values
+    values = [
+        [one.get_db_prep_save(getattr(row, one.attname), connection) for one in (*fields, key)]
+        for row in rows
+    ]
+    if values:
+        with connection.cursor() as cursor:
+            cursor.executemany(statement, values)
+
+
+def still_going(rows: Iterable[Schedule]) -> set[UUID]:
+    """Return the last runs of the rows that have not ended yet."""
+    last = [row.last_run for row in rows if row.last_run is not None]
+    runs = Run.objects.filter(pk__in=last, status__in=Run.OPEN).values_list("pk", flat=True)
+    waiting = QueuedMessage.objects.filter(pk__in=last, is_held=False)
+    return {*runs, *waiting.values_list("pk", flat=True)}
+
+
+def wakes_of(
+    row: Schedule,
+    times: Sequence[datetime],
+    application: ResolvedApplication | QuickAppError,
+    callers: Callers,
+    going: set[UUID],
+) -> list[Wake]:
+    """Return the messages of a row. If it cannot run, return none and store the reason in the row."""
+    if not times:
+        return []
+    if row.last_run in going:
+        row.last_problem = GOING_ON
+        return []
+    caller = caller_or_none(row, application, callers)
+    if caller is None or isinstance(application, QuickAppError):
+        return []
+    left = len(times) if row.max_runs is None else max(0, row.max_runs - row.run_count)
+    new = row.conversation or uuid4()
+    make = partial(
+        Wake,
+        caller,
+        application,
+        row.message,
+        source=row.pk,
+        title=row.name,
+        conversation=row.conversation,
+        has_memory=caller.is_remembered,
+        pinned_version=row.pinned_version,
+    )
+    # Runs of a row with one conversation begin it together; other runs begin one each.
+    places = [new if row.is_same_conversation else uuid4() for _ in times]
+    both = zip(times, places, strict=True)
+    return [make(sender=sender_of(row, at), new_conversation=place) for at, place in both][:left]
+
+
+def caller_or_none(
+    row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
+) -> Caller | None:
+    """Return the caller of a row. If it cannot run, return None and store the reason in the row."""
+    with translation.override(language_of_kept(row.caller)):
+        return caller_or_reason(row, application, callers)
+
+
+def caller_or_reason(
+    row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
+) -> Caller | None:
+    try:
+        if isinstance(application, QuickAppError):
+            raise application
+        return callers.of(row, application)
+    except Refused as error:
+        row.stop(error_text(error))
+    except BudgetSpent as error:
+        row.last_problem = error_text(error)[:LONGEST_REASON]
+    except QuickAppError as error:
+        if is_withdrawn(row, error):
+            row.stop(gettext(WITHDRAWN).format(number=row.pinned_version))
+        else:
+            problem = gettext(BROKEN).format(problem=error_text(error))
+            row.last_problem = problem[:LONGEST_REASON]
+    return None
+
+
+def is_withdrawn(row: Schedule, error: QuickAppError) -> bool:
+    is_pinned = isinstance(error, ApplicationNotFound) and row.pinned_version is not None
+    return is_pinned and row.application.is_enabled
+
+
+def sender_of(row: Schedule, at: datetime) -> Sender:
+    """Return the sender. The owner wrote the message, so it is trusted as theirs."""
+    money = None if row.budget_money is None else str(row.budget_money)
+    return Sender(
+        "alarm" if row.is_alarm else "schedule",
+        row.name,
+        is_untrusted=False,
+        seconds=row.seconds_to_answer,
+        at=at.astimezone(row.timing.zone).isoformat(timespec="seconds"),
+        budget={"tokens": row.budget_tokens, "money": money, "currency": row.budget_currency},
+    )
+
+
+def note_results(rows: Iterable[Schedule], woken: Iterable[QueuedWake]) -> None:
+    by_id = {row.pk: row for row in rows}
+    for one in woken:
+        row = by_id[one.wake.source]
+        row.last_problem = one.problem
+        if one.problem:
+            continue
+        row.last_run, row.last_conversation = one.wake.run, one.conversation
+        if row.is_same_conversation:
+            row.conversation = one.conversation
+
+
+def move_on(row: Schedule, plan: DueTimes) -> None:
+    row.next_at = None if row.has_ended else plan.next
+    if row.next_at is None and not row.is_paused:
+        row.pause(NO_TIME_LEFT)
+
+
+def is_to_be_deleted(row: Schedule) -> bool:
+    return row.next_at is None and (row.is_alarm or row.is_deleted_after)
+
+
+def postpone(pk: UUID, now: datetime) -> None:
+    """Postpone a schedule that cannot run, so that others run first. The log contains the reason."""
+    rows = Schedule.objects.filter(pk=pk, is_paused=False, next_at__lte=now)
+    rows.update(next_at=now + RETRY, last_problem=FAILED)

@@ -1,0 +1,295 @@
+"""The form for schedules."""
+
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from typing import Any
+
+from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.dates import WEEKDAYS
+from django.utils.translation import gettext, gettext_lazy
+
+from apps.catalog.models import Application
+from apps.datetimes import zone_names
+from apps.schedules.models import Schedule
+from apps.schedules.repeats import DAYS, LAST, Repeat, read_repeat
+from apps.schedules.wall_clock import zone_of
+
+UNITS = {"minutes": 60, "hours": 3600, "days": 24 * 3600}
+SECONDS = "seconds"
+UNIT_LABELS = (
+    (SECONDS, gettext_lazy("seconds")),
+    ("minutes", gettext_lazy("minutes")),
+    ("hours", gettext_lazy("hours")),
+    ("days", gettext_lazy("days")),
+)
+LOCAL = "%Y-%m-%dT%H:%M"
+
+
+def split_interval(seconds: int) -> tuple[int, str]:
+    """Return the number and the largest unit for a number of seconds."""
+    fitting = [(seconds // size, unit) for unit, size in UNITS.items() if seconds % size == 0]
+    return fitting[-1] if fitting else (seconds, SECONDS)
+
+
+class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A form for a schedule. Times are in its time zone."""
+
+    start_at = forms.DateTimeField(
+        label=gettext_lazy("From"),
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=LOCAL),
+        help_text=gettext_lazy("The start time. Leave empty to start now."),
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        zone = self.instance.timing.zone
+        self.initial["start_at"] = self.instance.start_at.astimezone(zone).strftime(LOCAL)
+        if self.instance._state.adding:
+            self.initial["start_at"] = ""
+
+    def full_clean(self) -> None:
+        # Before any field is read, because the field of a time needs the zone.
+        name = str((self.data or {}).get("time_zone", "")).strip()
+        with timezone.override(zone_of(name) if name in zone_names() else zone_of("UTC")):
+            super().full_clean()
+
+    def add_error(self, field: str | None, error: Any) -> None:
+        """Show an error of a field that the form lacks at the top of the form."""
+        known = getattr(error, "error_dict", None)
+        if known is not None:
+            for name in [name for name in known if name not in self.fields]:
+                if name != NON_FIELD_ERRORS:
+                    known.setdefault(NON_FIELD_ERRORS, []).extend(known.pop(name))
+        super().add_error(field, error)
+
+    def clean_start_at(self) -> datetime:
+        found: datetime | None = self.cleaned_data["start_at"]
+        return found or timezone.now()
+
+
+ADVANCED = "advanced"
+ONCE = "once"
+CHOICES = (
+    (ONCE, gettext_lazy("Once")),
+    ("daily", gettext_lazy("Every day")),
+    ("weekdays", gettext_lazy("Monday to Friday")),
+    ("weekly", gettext_lazy("Every week")),
+    ("monthly", gettext_lazy("Every month")),
+    (ADVANCED, gettext_lazy("Advanced")),
+)
+MONTH_DAYS = (
+    *((str(number), str(number)) for number in range(1, 32)),
+    (LAST, gettext_lazy("Last day")),
+)
+SIMPLE = ("day", "at", "days", "month_day")
+WRITTEN = ("kind", "start_at", "every", "unit", "expression")
+"""The choice `ADVANCED` uses these fields of the form."""
+FIRST_YEAR, LAST_YEAR = 1900, 2200
+USUAL_TIME = time(9)
+
+
+class ScheduleForm(ZonedForm):
+    """A form for a schedule whose owner is set. If `repeats` is empty, the fields in `ADVANCED`
+    apply.
+    """
+
+    repeats = forms.ChoiceField(label=gettext_lazy("Repeats"), choices=CHOICES, required=False)
+    day = forms.DateField(
+        label=gettext_lazy("Date"),
+        required=False,
+        input_formats=["%Y-%m-%d"],
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+    )
+    at = forms.TimeField(
+        label=gettext_lazy("Time"),
+        required=False,
+        widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+    )
+    days = forms.MultipleChoiceField(
+        label=gettext_lazy("Days"),
+        required=False,
+        choices=[(name, WEEKDAYS[place]) for place, name in enumerate(DAYS)],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    month_day = forms.ChoiceField(
+        label=gettext_lazy("Day of the month"),
+        required=False,
+        choices=MONTH_DAYS,
+        help_text=gettext_lazy("Months without this day are skipped."),
+    )
+    every = forms.IntegerField(
+        label=gettext_lazy("Every"),
+        required=False,
+        min_value=1,
+        help_text=gettext_lazy("The time between two runs. Leave empty for no repetition."),
+    )
+    unit = forms.ChoiceField(label=gettext_lazy("Unit"), choices=UNIT_LABELS, initial="hours")
+
+    class Meta:
+        model = Schedule
+        fields = (
+            *("application", "name", "message", "repeats", "day", "at", "days", "month_day"),
+            *("kind", "start_at", "every", "unit", "expression", "time_zone"),
+            *("active_from", "active_until", "pinned_version"),
+            *("is_same_conversation", "unanswered", "unanswered_minutes", "missed", "missed_most"),
+            *("max_runs", "is_deleted_after", "budget_tokens", "budget_money", "budget_currency"),
+        )
+        help_texts = {"time_zone": gettext_lazy("For example, Europe/Berlin.")}
+        widgets = {
+            "name": forms.TextInput(attrs={"dir": "auto"}),
+            "message": forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
+            "expression": forms.TextInput(attrs={"spellcheck": "false", "dir": "ltr"}),
+            "time_zone": forms.TextInput(
+                attrs={"list": "time-zones", "spellcheck": "false", "dir": "ltr"}
+            ),
+            "active_from": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+            "active_until": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+        }
+
+    def __init__(
+        self, data: Mapping[str, Any] | None, *, instance: Schedule, choices: QuerySet[Application]
+    ) -> None:
+        initial: dict[str, Any] = chosen_repeat(instance)
+        if instance.interval_seconds:
+            initial["every"], initial["unit"] = split_interval(instance.interval_seconds)
+        super().__init__(data, instance=instance, initial=initial, label_suffix="")
+        self.fields["application"].queryset = choices  # type: ignore[attr-defined]
+        for name in ("missed_most", "unanswered_minutes", "budget_currency"):
+            self.fields[name].required = False
+
+    @property
+    def repeat(self) -> str:
+        """Return the chosen value of `repeats` if it is valid."""
+        sent = (self.data or {}).get("repeats") or ADVANCED
+        return sent if sent in dict(CHOICES) else ADVANCED
+
+    @property
+    def main(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("application", "name", "message")]
+
+    @property
+    def times(self) -> list[tuple[str, str, forms.BoundField]]:
+        """Return the fields with the choices of `repeats` and the kinds to which each applies."""
+        simple = "once daily weekdays weekly monthly"
+        about = {
+            "repeats": ("", ""),
+            "day": (ONCE, ""),
+            "days": ("weekly", ""),
+            "month_day": ("monthly", ""),
+            "at": (simple, ""),
+            "kind": (ADVANCED, ""),
+            "start_at": (ADVANCED, "at interval rrule"),
+            "every": (ADVANCED, "at interval"),
+            "unit": (ADVANCED, "at interval"),
+            "expression": (ADVANCED, "cron rrule"),
+            "time_zone": ("", ""),
+        }
+        return [(repeats, kinds, self[name]) for name, (repeats, kinds) in about.items()]
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        known = {field.name for field in (*self.main, *(field for *_, field in self.times))}
+        return [field for field in self if field.name not in known]
+
+    @property
+    def has_problem_in_more(self) -> bool:
+        return any(field.errors for field in self.more)
+
+    @property
+    def time_problem(self) -> str:
+        """Return the first mistake in the times, or ""."""
+        about = (*(field.name for *_, field in self.times), "active_from", "active_until")
+        return next((str(self.errors[name][0]) for name in about if name in self.errors), "")
+
+    def full_clean(self) -> None:
+        # Hidden fields of the other mode are ignored.
+        hidden = SIMPLE if self.repeat == ADVANCED else WRITTEN
+        for name in hidden:
+            self.fields[name].disabled = True
+        try:
+            super().full_clean()
+        finally:
+            for name in hidden:
+                self.fields[name].disabled = False
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        every, unit = given.get("every"), given.get("unit", SECONDS)
+        self.instance.interval_seconds = None if every is None else every * UNITS.get(unit, 1)
+        if self.repeat != ADVANCED:
+            self.instance.interval_seconds = None
+            given |= self.simple_times(given)
+        for name in ("missed_most", "unanswered_minutes", "budget_currency"):
+            if given.get(name) in (None, ""):
+                given[name] = getattr(Schedule(), name)
+        return given
+
+    def clean_start_at(self) -> datetime:
+        if self.repeat == ADVANCED:
+            return super().clean_start_at()
+        return timezone.now() if self.instance._state.adding else self.instance.start_at
+
+    def simple_times(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the model's fields for a choice of `repeats`. Adds an error for a missing value."""
+        at: time | None = given.get("at")
+        if at is None and "at" not in self.errors:
+            self.add_error("at", gettext("Enter a time."))
+        if self.repeat == ONCE:
+            return self.once_at(given.get("day"), at or USUAL_TIME)
+        if self.repeat == "weekly" and not given.get("days"):
+            self.add_error("days", gettext("Choose at least one day."))
+        days, day = given.get("days") or DAYS, given.get("month_day") or "1"
+        repeat = Repeat(self.repeat, at or USUAL_TIME, tuple(days), day)  # type: ignore[arg-type]
+        return {"kind": Schedule.Kind.CRON, "expression": repeat.expression}
+
+    def once_at(self, day: date | None, at: time) -> dict[str, Any]:
+        if day is None and "day" not in self.errors:
+            self.add_error("day", gettext("Enter a date."))
+        if day is not None and not FIRST_YEAR <= day.year <= LAST_YEAR:
+            self.add_error(
+                "day",
+                gettext("Enter a date between {first} and {last}.").format(
+                    first=FIRST_YEAR, last=LAST_YEAR
+                ),
+            )
+            day = None
+        # The form's zone, which `full_clean` of `ZonedForm` has set.
+        moment = datetime.combine(day or timezone.localdate(), at, timezone.get_current_timezone())
+        return {"kind": Schedule.Kind.AT, "expression": "", "start_at": moment}
+
+    def add_error(self, field: str | None, error: Any) -> None:
+        """Show errors of the model's columns at the fields that were filled in."""
+        known = getattr(error, "error_dict", None)
+        if known is not None:
+            shown = {"interval_seconds": "every"}
+            if self.repeat != ADVANCED:
+                shown |= {
+                    "expression": "at",
+                    "start_at": "day" if self.repeat == ONCE else "at",
+                }
+            for name in [name for name in known if name in shown]:
+                known[shown[name]] = known.pop(name)
+        super().add_error(field, error)
+
+
+def chosen_repeat(row: Schedule) -> dict[str, Any]:
+    """Return the simple fields of a schedule; a new one runs every day at nine."""
+    usual = {"at": USUAL_TIME, "days": [DAYS[0]], "month_day": "1"}
+    if row._state.adding:
+        return {**usual, "repeats": "daily"}
+    local = row.start_at.astimezone(row.timing.zone)
+    if row.kind == Schedule.Kind.AT and row.interval_seconds is None:
+        return {**usual, "repeats": ONCE, "day": local.date(), "at": local.time()}
+    repeat = read_repeat(row.expression) if row.kind == Schedule.Kind.CRON else None
+    if repeat is None:
+        return {**usual, "repeats": ADVANCED}
+    return {
+        "repeats": repeat.rhythm,
+        "at": repeat.time,
+        "days": list(repeat.days) or usual["days"],
+        "month_day": repeat.day or usual["month_day"],
+    }

@@ -1,0 +1,1 @@
+"""Incoming webhooks: requests of programs that send a message to an application."""

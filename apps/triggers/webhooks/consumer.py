@@ -1,0 +1,120 @@
+"""The door for webhooks: `POST /hooks/{uuid}` sends a message to an application, which answers
+later.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from uuid import UUID, uuid4
+
+import msgspec
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from apps import outages
+from apps.accounts.caller import Caller
+from apps.accounts.client_address import address_of_scope
+from apps.conversations.answering.answers import tell_of_queued
+from apps.conversations.asking.audit_events import question_events
+from apps.doors.bodies import BodyTooSlow, RequestBodyTooLarge
+from apps.doors.consumer import Header
+from apps.doors.json_consumer import JsonConsumer
+from apps.errors import Closing, NotAdmitted, OddType, QuickAppError, Refused
+from apps.live.hub import HUB, Hub
+from apps.live.limits.rates import Rate, admit_request, rates_of
+from apps.triggers.models import LONGEST_WEBHOOK_ID
+from apps.triggers.webhook_secrets import is_signature_valid
+from apps.triggers.webhooks import intake
+from apps.triggers.webhooks.intake import AcceptedRequest
+from apps.triggers.webhooks.templates import render_message
+
+OWN_STATUS = {"empty_text": 422, "too_long": 413, "queue_full": 429}
+"""Errors with these codes have status codes that differ from those for a typed question."""
+RETRY_SECONDS = 30
+"""`Retry-After` has this many seconds if it is unknown when there is room again."""
+SECONDS = {one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.STORAGE)}
+TASK = "/api/IAIAssistantApi/tasks/"
+
+
+class WebhookConsumer(JsonConsumer):
+    """Checks method, size, URL, credentials, rate, application, type and body, in this order.
+
+    Opening the application is the expensive step, so only a request with valid credentials and
+    within the webhook's rate limit reaches it.
+    """
+
+    methods = ("POST",)
+
+    def __init__(self, hub: Hub = HUB) -> None:
+        super().__init__()
+        self.hub = hub
+
+    async def answer(self) -> None:
+        body = await self.read_body(settings.WEBHOOK_MAX_BODY_BYTES)
+        if self.hub.is_closing:
+            raise Closing("server_stopping", "The server is restarting. Send it again in a moment.")
+        uuid: UUID = self.scope["url_route"]["kwargs"]["uuid"]
+        webhook = await intake.find_webhook(uuid)
+        headers = text_headers(self.scope["headers"])
+        if not is_signature_valid(webhook, headers, body):
+            raise NotAdmitted("not_admitted", "The signature or the key is not valid.")
+        own = Rate("requests", "caller", f"webhook-{webhook.pk}", webhook.requests_per_minute)
+        await admit_request([own])
+        caller, application = await intake.open_application(webhook)
+        await admit_request(rates_of(caller, application))
+        sent = read_json(headers.get("content-type", ""), body)
+        caller = caller.at(address=address_of_scope(self.scope))
+        text = await render_message(webhook.template, sent, webhook.name)
+        take = database_sync_to_async(intake.take)
+        taken = await take(webhook, caller, application, message_id(headers), text)
+        self.begin(caller, taken)
+        await self.accept(taken)
+
+    def begin(self, caller: Caller, taken: AcceptedRequest) -> None:
+        """Notify the processes about the newly queued run."""
+        begun = taken.begun
+        if begun is not None and taken.is_new:
+            self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=taken.is_first))
+            self.hub.hold(tell_of_queued(self.hub, begun.run))
+
+    async def accept(self, taken: AcceptedRequest) -> None:
+        task = f"{TASK}{taken.task}"
+        told = {"task_id": str(taken.task), "conversation": str(taken.conversation), "task": task}
+        await self.send_json(202, told, [(b"location", task.encode())])
+
+    async def refuse(self, error: QuickAppError) -> None:
+        code, status = error.code, OWN_STATUS.get(error.code, error.http_status)
+        if isinstance(error, RequestBodyTooLarge):
+            code = "too_large"
+        elif isinstance(error, BodyTooSlow):
+            code = "too_slow"
+        headers: list[Header] = []
+        if status == 405:
+            headers.append((b"allow", ", ".join(self.methods).encode()))
+        if status in (429, 503):
+            seconds = getattr(error, "retry_after", None) or SECONDS.get(code, RETRY_SECONDS)
+            headers.append((b"retry-after", b"%d" % max(1, round(seconds))))
+        await self.send_json(status, {"error": {"message": str(error), "code": code}}, headers)
+
+
+def text_headers(sent: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in sent}
+
+
+def read_json(content_type: str, body: bytes) -> object:
+    """Parse the body. Raises `Refused`."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind != "application/json" and not kind.endswith("+json"):
+        raise OddType("unsupported_type", "Send JSON with the content type application/json.")
+    try:
+        found: object = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Refused("invalid_json", f"The body is not valid JSON: {error}.") from error
+    return found
+
+
+def message_id(headers: Mapping[str, str]) -> str:
+    """Return the sender's id of the message; a random one if the sender provides none."""
+    sent = headers.get("webhook-id", "")
+    if len(sent) > LONGEST_WEBHOOK_ID:
+        return hashlib.sha256(sent.encode()).hexdigest()
+    return sent or uuid4().hex

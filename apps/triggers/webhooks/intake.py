@@ -1,0 +1,138 @@
+"""Turns a webhook's request into a question, once for each message id."""
+
+from dataclasses import dataclass
+from uuid import UUID, uuid5
+
+from django.db import transaction
+
+from apps.accounts.buckets import caller_in
+from apps.accounts.caller import Caller
+from apps.catalog import access
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.conversations.ask import Ask
+from apps.conversations.asking import queue
+from apps.conversations.asking.questions import StartedAnswer, begin_answer
+from apps.conversations.models import Conversation
+from apps.conversations.senders import Sender
+from apps.errors import ApplicationNotFound, Missing, Refused
+from apps.triggers.access_problems import NO_ACCOUNT, NO_APPLICATION
+from apps.triggers.models import Webhook, WebhookCall
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedRequest:
+    """An accepted request. `begun` is None for a message that was accepted before, or that waits
+    for its turn.
+
+    `is_first`: it begins the conversation.
+    """
+
+    task: UUID
+    conversation: UUID
+    begun: StartedAnswer | None = None
+    is_new: bool = False
+    is_first: bool = False
+
+
+async def find_webhook(uuid: UUID) -> Webhook:
+    """Return the webhook. Raises `Refused`."""
+    rows = Webhook.objects.select_related("account__user", "application")
+    found = await rows.filter(uuid=uuid, is_enabled=True).afirst()
+    if found is None:
+        raise no_webhook()
+    return found
+
+
+def no_webhook() -> Refused:
+    return Missing("webhook_not_found", "This webhook does not exist.")
+
+
+async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplication]:
+    """Return account and application with current permissions. Operators see what is missing.
+
+    Raises the same `Refused` as for an unknown webhook, and `ApplicationBroken`.
+    """
+    caller = caller_in(webhook.account.user_id)
+    try:
+        application = await access.find(webhook.application.slug, caller)
+    except ApplicationNotFound:
+        is_open = webhook.account.user.is_active
+        await note_problem(webhook, NO_APPLICATION if is_open else NO_ACCOUNT)
+        raise no_webhook() from None
+    await note_problem(webhook, "")
+    return caller, application
+
+
+async def note_problem(webhook: Webhook, problem: str) -> None:
+    if webhook.problem != problem:
+        await Webhook.objects.filter(pk=webhook.pk).aupdate(problem=problem)
+
+
+@transaction.atomic
+def take(
+    webhook: Webhook,
+    caller: Caller,
+    application: ResolvedApplication,
+    message_id: str,
+    text: str,
+) -> AcceptedRequest:
+    """Store the message as a question, whose answer any process begins. Raises the same errors as
+    `begin_answer`.
+    """
+    # Locked, so that the second of two processes with the same message id finds the row of the
+    # first.
+    row = Webhook.objects.select_for_update().filter(pk=webhook.pk).first()
+    if row is None:
+        raise no_webhook()
+    known = WebhookCall.objects.filter(webhook=row, message_id=message_id).first()
+    if known is not None:
+        return AcceptedRequest(known.task, known.conversation)
+    taken = ask(row, caller, application, message_id, text)
+    WebhookCall.objects.create(
+        webhook=row, message_id=message_id, task=taken.task, conversation=taken.conversation
+    )
+    return taken
+
+
+def ask(
+    webhook: Webhook, caller: Caller, application: ResolvedApplication, message_id: str, text: str
+) -> AcceptedRequest:
+    sent = Ask(
+        id=uuid5(webhook.uuid, message_id),
+        text=text,
+        conversation=kept_conversation(webhook, caller),
+        memory=False,
+    )
+    minutes = webhook.answer_minutes
+    seconds = None if minutes is None else minutes * 60.0
+    sender = Sender("webhook", webhook.name, seconds=seconds)
+    if sent.conversation is not None and queue.has_to_wait(sent.conversation, sent.id):
+        return ask_later(caller, application, sent, sender)
+    try:
+        begun = begin_answer(caller, application, sent, "", sender)
+    except Refused as error:
+        if sent.conversation is None or error.code != "run_going":
+            raise
+        return ask_later(caller, application, sent, sender)
+    if webhook.conversation_kind == Webhook.Place.ONE and sent.conversation is None:
+        Webhook.objects.filter(pk=webhook.pk).update(conversation=begun.conversation.pk)
+    return AcceptedRequest(
+        begun.run.pk, begun.conversation.pk, begun, begun.is_new, sent.conversation is None
+    )
+
+
+def ask_later(
+    caller: Caller, application: ResolvedApplication, sent: Ask, sender: Sender
+) -> AcceptedRequest:
+    row = queue.add(caller, application.slug, sent, sender)
+    return AcceptedRequest(row.pk, row.conversation_id, is_new=True)
+
+
+def kept_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
+    """Return the fixed conversation of the webhook; None for a new one."""
+    if webhook.conversation_kind != Webhook.Place.ONE or webhook.conversation is None:
+        return None
+    rows = Conversation.objects.kept().filter(
+        pk=webhook.conversation, owner=caller.bucket, application=webhook.application_id
+    )
+    return webhook.conversation if rows.exists() else None

@@ -1,0 +1,17 @@
+"""Parses the header `WWW-Authenticate` with which a service rejects a token (RFC 6750, RFC 9728)."""
+
+import re
+
+CHALLENGE_CHARACTERS = 4_000
+
+
+def challenge_field(challenge: str, name: str) -> str:
+    """Return the value of a field in the challenge, or "" if it has none."""
+    pattern = rf'(?:^|[\s,]){name}=(?:"([^"]*)"|([^\s,"]+))'
+    found = re.search(pattern, challenge[:CHALLENGE_CHARACTERS])
+    return (found[1] or found[2] or "") if found else ""
+
+
+def lacks_scope(challenge: str) -> bool:
+    """Return True if the token is valid but its scope is insufficient."""
+    return challenge_field(challenge, "error") == "insufficient_scope"

@@ -1,0 +1,131 @@
+"""OAuth client-credentials tokens. Each is fetched once for all callers and cached until it
+expires.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from apps.errors import EgressRefused, ToolError
+from apps.manifest.toolsets.authorizations import ClientIdSecretAuthorization
+from apps.workspace.egress.bodies import read_body
+from apps.workspace.egress.clients import HTTPError, InvalidURL, TimeoutException, find_client
+from apps.workspace.egress.headers import header_value_problem
+from apps.workspace.egress.per_loop import loop_object
+from apps.workspace.egress.urls import AddressInvalid, read_url
+from apps.workspace.local.secrets.stored_secrets import reveal
+
+MARGIN_SECONDS = 30.0
+"""A token is renewed this many seconds before it expires, because a call takes time to arrive."""
+UNTOLD_SECONDS = 300.0
+"""A token lives for this many seconds if the service does not report its lifetime."""
+MOST_CREDENTIALS = 1000
+"""Tokens are cached for at most this many credentials. The least recently used ones are evicted."""
+MOST_BYTES = 65_536
+SECONDS = 30.0
+"""The whole response must arrive within this many seconds, because calls wait for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    value: str = field(repr=False)
+    good_until: float
+    """The token expires at this time of `time.monotonic`."""
+
+
+class ClientTokens:
+    """The token of one set of credentials. Concurrent callers wait for one fetch.
+
+    `version` is the version of the secret that fetched the token.
+    """
+
+    def __init__(self, how: ClientIdSecretAuthorization) -> None:
+        self.how = how
+        self.lock = asyncio.Lock()
+        self.token: Token | None = None
+        self.version = 0
+
+    async def current(self, url: str, refused: str = "") -> str:
+        """Return a valid token for this URL, other than the `refused` one.
+
+        The token is sent only where its secret may be sent. Raises `ToolError`.
+        """
+        async with self.lock:
+            secret = await reveal(self.how.client_secret, self.how.token_url, url)
+            token = self.token if secret.version == self.version else None
+            if token is None or token.value == refused or time.monotonic() >= token.good_until:
+                token = self.token = await fetch_token(self.how, secret.text)
+                self.version = secret.version
+            return token.value
+
+
+class TokenCache:
+    """The tokens of the credentials that this event loop used most recently."""
+
+    def __init__(self) -> None:
+        self.tokens: dict[ClientIdSecretAuthorization, ClientTokens] = {}
+
+    def find(self, how: ClientIdSecretAuthorization) -> ClientTokens:
+        found = self.tokens.pop(how, None) or ClientTokens(how)
+        self.tokens[how] = found
+        if len(self.tokens) > MOST_CREDENTIALS:
+            del self.tokens[next(iter(self.tokens))]
+        return found
+
+    async def aclose(self) -> None:
+        self.tokens.clear()
+
+
+def find_tokens(how: ClientIdSecretAuthorization) -> ClientTokens:
+    """Return the tokens of these credentials on the running event loop."""
+    return loop_object(TokenCache, TokenCache).find(how)
+
+
+async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:
+    """Fetch a token. Raises `ToolError`, which does not repeat the service's words."""
+    form = {"grant_type": "client_credentials", "scope": how.scope, "audience": how.aud}
+    try:
+        address = read_url(how.token_url)
+        async with (
+            asyncio.timeout(SECONDS),
+            find_client(address.trust).stream(
+                "POST",
+                address.parts._replace(fragment="").geturl(),
+                data={key: value for key, value in form.items() if value},
+                auth=(how.client_id, secret),
+                headers={"Accept": "application/json"},
+            ) as response,
+        ):
+            if response.status_code != HTTPStatus.OK:
+                raise ToolError(f"The token service returned status {response.status_code}.")
+            return read_token(await read_body(response, MOST_BYTES))
+    except (AddressInvalid, EgressRefused) as error:
+        raise ToolError(f"The token service failed: {error}") from error
+    except (TimeoutException, TimeoutError) as error:
+        raise ToolError("The token service timed out.") from error
+    except (HTTPError, InvalidURL) as error:
+        raise ToolError("The token service could not be reached.") from error
+
+
+def read_token(body: bytes) -> Token:
+    try:
+        answer = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise ToolError("The token service did not return JSON.") from error
+    value = answer.get("access_token") if isinstance(answer, dict) else None
+    if not isinstance(value, str) or not value or header_value_problem(value):
+        raise ToolError("The token service returned no usable `access_token`.")
+    return Token(value, time.monotonic() + lifetime(answer.get("expires_in")) - MARGIN_SECONDS)
+
+
+def lifetime(told: Any) -> float:
+    # Some services send the seconds as text.
+    try:
+        seconds = float(told)
+    except (TypeError, ValueError, OverflowError):
+        return UNTOLD_SECONDS
+    return seconds if seconds >= 0 else UNTOLD_SECONDS

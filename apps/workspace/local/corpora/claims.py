@@ -1,0 +1,43 @@
+"""Claims: only the job that has claimed a corpus may write to it.
+
+The task queue runs one indexing job at a time. If a process only paused, the queue starts the job
+again elsewhere, and the paused process must not write any more when it continues.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from apps.errors import LeaseLost
+from apps.workspace.local.corpora.corpus import Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusClaim:
+    """A job's claim. `corpus` is the primary key of the row."""
+
+    corpus: int
+    holder: str = field(default_factory=lambda: uuid4().hex)
+
+    def rows(self) -> QuerySet[Corpus]:
+        return Corpus.objects.filter(pk=self.corpus, holder=self.holder)
+
+    def take(self) -> None:
+        """Take the corpus over from the job that had it before."""
+        Corpus.objects.filter(pk=self.corpus).update(holder=self.holder)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Open a transaction in which no other job can take the corpus over. Raises `LeaseLost` if
+        one already has.
+        """
+        with transaction.atomic():
+            if not self.rows().update(
+                holder=self.holder
+            ):  # The row stays locked until the end of the transaction.
+                raise LeaseLost
+            yield

@@ -1,0 +1,204 @@
+"""Rows of attached files: the files, their text in chunks, and the vectors of the chunks."""
+
+from datetime import timedelta
+
+from django.db import models, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from apps.listeners import Listeners
+from apps.workspace.local.files.paths import write_path
+
+LEAST_PAUSE, MOST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
+MOST_ATTEMPTS = 5
+"""A document is read at most this many times if each attempt ends without a result, because its
+process ended or was interrupted.
+"""
+
+
+work_added: Listeners[[], None] = Listeners("attached files to be indexed")
+
+
+class Corpus(models.Model):
+    """The attached files of one application.
+
+    - `application`: its slug.
+    - `compared`: the application and its version with which the documents were compared at
+      `compared_at`; "" requests a comparison.
+    - `holder`: the job that may write to the corpus. `beat_at`: unused.
+    - `left_out`: the number of files above the limit. `problem`: a text about unlisted folders.
+    - `is_large`: the database searches the corpus, with copies of words and vectors; otherwise,
+      each process searches it.
+    """
+
+    application = models.CharField(max_length=200, unique=True)
+    compared = models.CharField(max_length=50, blank=True)
+    compared_at = models.DateTimeField(null=True, blank=True)
+    holder = models.CharField(max_length=32, blank=True)
+    beat_at = models.DateTimeField(null=True, blank=True)
+    left_out = models.PositiveIntegerField(default=0)
+    problem = models.TextField(blank=True)
+    is_large = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"files of {self.application}"
+
+
+class CorpusDocument(models.Model):
+    """An attached file. `version` is the etag of the content whose text is, or will be, stored.
+
+    - `problem`: the reason of a failure, "" for none. The file is read again at `due_at`, if that
+      is set.
+    - `text`: pages in the format of `document_texts`. `is_read`: text and chunks are stored.
+    - `vector_count`: the number of chunks with a vector of `model`.
+    - `refused_chunks`: the number of chunks if the file failed because they exceed the limit;
+      otherwise 0.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        READING = "reading"
+        EMBEDDING = "embedding"
+        READY = "ready"
+        FAILED = "failed"
+
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="documents")
+    bucket = models.CharField(max_length=100)
+    name = models.CharField(max_length=500)
+    media_type = models.CharField(max_length=200, blank=True)
+    version = models.CharField(max_length=64, blank=True)
+    state = models.CharField(max_length=20, choices=State, default=State.WAITING)
+    problem = models.TextField(blank=True)
+    attempts = models.PositiveIntegerField(default=0)
+    due_at = models.DateTimeField(null=True, blank=True)
+    text = models.JSONField(null=True, blank=True)
+    is_read = models.BooleanField(default=False)
+    chunk_count = models.PositiveIntegerField(default=0)
+    vector_count = models.PositiveIntegerField(default=0)
+    model = models.CharField(max_length=300, blank=True)
+    refused_chunks = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ("bucket", "name")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("corpus", "bucket", "name"), name="one_document_of_a_file"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"document {self.pk}"
+
+    @property
+    def address(self) -> str:
+        return write_path(self.bucket, self.name)
+
+
+class CorpusChunk(models.Model):
+    """A chunk of a document. `start` and `end` are positions in the text of the page with the
+    number `page`.
+
+    `vector` has `dimension` 32-bit numbers from `model`; it is empty until it is computed.
+    """
+
+    document = models.ForeignKey(CorpusDocument, on_delete=models.CASCADE, related_name="chunks")
+    position = models.PositiveIntegerField()
+    text = models.TextField()
+    page = models.PositiveIntegerField()
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    headings = models.JSONField(default=list)
+    vector = models.BinaryField(default=bytes)
+    model = models.CharField(max_length=300, blank=True)
+    dimension = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("document", "position"), name="one_chunk_of_a_position"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"chunk {self.position}"
+
+
+class TermNumbers(models.Field[list[int], list[int]]):
+    """An array with an index in PostgreSQL. Other databases have no such rows."""
+
+    def db_type(self, connection: BaseDatabaseWrapper) -> str:
+        return "integer[]" if connection.vendor == "postgresql" else "text"
+
+
+class ChunkTerms(models.Model):
+    """The search terms of a chunk in a large corpus, as `apps.workspace.local.corpora.terms`
+    computes them.
+
+    They are in a table of their own, so that a search reads few pages, and a new vector does not
+    rewrite the terms. `length` is the number of terms in the chunk, including repeated ones.
+    """
+
+    document = models.ForeignKey(CorpusDocument, on_delete=models.CASCADE, related_name="terms")
+    position = models.PositiveIntegerField()
+    length = models.PositiveIntegerField()
+    terms = TermNumbers()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("document", "position"), name="one_list_of_a_chunk"),
+        )
+
+    def __str__(self) -> str:
+        return f"terms of chunk {self.position}"
+
+
+State = CorpusDocument.State
+UNREAD = Q(is_read=False, state__in=(State.WAITING, State.READING))
+"""This matches documents that no process has read. A killed process leaves documents in the state
+READING.
+"""
+
+
+def due_documents() -> QuerySet[CorpusDocument]:
+    """Return the documents with work that is due, without their texts."""
+    is_due = Q(state=State.FAILED, due_at__lte=timezone.now())
+    wanted = UNREAD | Q(is_read=True, state=State.EMBEDDING) | is_due
+    return CorpusDocument.objects.filter(wanted).defer("text").order_by("due_at", "pk")
+
+
+def compare_soon() -> None:
+    """Schedule a comparison of all applications' documents with the files, which have changed."""
+    Corpus.objects.update(compared="")
+    work_added.tell()
+
+
+def index_again(documents: QuerySet[CorpusDocument]) -> int:
+    """Have documents with a file read and embedded again; return their number.
+
+    Each gets a new row, so that nothing of it remains cached, and results of current work on it are
+    dropped.
+    """
+    rows = list(documents.exclude(version=""))
+    with transaction.atomic():
+        # Lock the corpora first, as their worker does.
+        Corpus.objects.filter(pk__in={row.corpus_id for row in rows}).update(compared="")
+        CorpusDocument.objects.filter(pk__in=[row.pk for row in rows]).delete()
+        CorpusDocument.objects.bulk_create(
+            CorpusDocument(
+                corpus_id=row.corpus_id,
+                bucket=row.bucket,
+                name=row.name,
+                media_type=row.media_type,
+                version=row.version,
+            )
+            for row in rows
+        )
+    work_added.tell()
+    return len(rows)
+
+
+def pause_after(attempts: int) -> timedelta:
+    """Return the pause before the next attempt: four times as long after each one, up to an hour."""
+    longer: int = 4 ** min(max(attempts - 1, 0), 4)
+    return min(LEAST_PAUSE * longer, MOST_PAUSE)

@@ -1,0 +1,148 @@
+"""An approximate index over the vectors of very large corpora, with PostgreSQL's extension
+`vector`.
+
+There is one index per vector length, over half-precision floats. It contains only vectors of large
+corpora, because only their chunks have copies of their vectors. No other query uses its expression,
+so the planner can never use it for searches that must be exact, such as those in memories.
+
+It finds the nearest vectors of all corpora and drops those of other corpora. From version 0.8 on,
+the extension then continues the scan (`hnsw.iterative_scan`), but only up to a limit. If too few
+results are left, the corpus is searched exactly.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import connection, transaction
+
+from apps.workspace.local.pgvector import vector_text
+
+logger = logging.getLogger(__name__)
+
+EXACT_MOST = 100_000
+"""Up to this many vectors are compared one by one, in about 0.2 s of the database's CPU time."""
+MOST_DIMENSIONS = 4_000
+"""pgvector indexes half-precision vectors of up to this many dimensions."""
+LEAST_VERSION = (0, 8)
+LOCK = 0x51617070
+"""PostgreSQL's lock has this key, together with the vector length: only one process builds an
+index.
+"""
+MOST_MEMORY_MB = 1024
+"""An index build can use at most this many MB of the database's memory. With too little memory, a
+build takes many times as long.
+"""
+BYTES_OF_A_ROW = 512
+"""A row takes about this many bytes in addition to its vector: a generous estimate of its links to
+other rows.
+"""
+
+SETTINGS = """
+SET LOCAL jit = off;
+SET LOCAL hnsw.ef_search = 200;
+SET LOCAL hnsw.iterative_scan = strict_order
+"""
+NEAREST = """
+SELECT document_id, position, -(embedding <#> %(vector)s::vector) FROM (
+    SELECT document_id, position, embedding FROM workspace_corpuschunk
+    WHERE dimension = {dimension} AND model = %(model)s AND document_id = ANY(%(documents)s::bigint[])
+        AND embedding IS NOT NULL
+    ORDER BY (embedding::halfvec({dimension})) <#> %(vector)s::halfvec({dimension})
+    LIMIT %(most)s
+) AS found
+"""
+# One process builds the index: parallel workers need shared memory, and containers have little of
+# it.
+INDEX = """
+CREATE INDEX CONCURRENTLY {name} ON workspace_corpuschunk
+USING hnsw ((embedding::halfvec({dimension})) halfvec_ip_ops) WHERE dimension = {dimension}
+"""
+
+LIMITS = ["lock_timeout", "statement_timeout"]
+Found = list[tuple[int, int, float]]
+"""Each tuple contains a document, the position of a chunk, and the cosine."""
+
+
+def index_name(dimension: int) -> str:
+    return f"corpus_vectors_{int(dimension)}"
+
+
+def has_index(dimension: int) -> bool:
+    """Return True if the index is complete."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)",
+            [index_name(dimension)],
+        )
+        return bool(cursor.fetchone() == (True,))
+
+
+def nearest(documents: Sequence[int], model: str, vector: bytes, most: int) -> Found:
+    """Return the nearest chunks of the documents; fewer than `most` if the index stopped searching."""
+    query = NEAREST.format(dimension=len(vector) // 4)
+    given: dict[str, Any] = {
+        "vector": vector_text(vector),
+        "model": model,
+        "documents": list(documents),
+        "most": most,
+    }
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(SETTINGS)
+        cursor.execute(query, given)
+        return list(cursor.fetchall())
+
+
+def make_index(dimension: int, rows: int) -> None:
+    """Create the index for about this many vectors, unless it exists or another process is creating
+    it.
+
+    It takes minutes, during which rows can be read and written as usual. Do not call it in a
+    transaction.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [LOCK, dimension])
+        if cursor.fetchone() != (True,):
+            return
+        limits = without_limits(cursor)
+        try:
+            if not has_index(dimension):
+                # Remove the remains of an interrupted attempt.
+                cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(dimension)}")
+                cursor.execute("SET max_parallel_maintenance_workers = 0")
+                cursor.execute(f"SET maintenance_work_mem = '{memory_mb(dimension, rows)}MB'")
+                cursor.execute(INDEX.format(name=index_name(dimension), dimension=int(dimension)))
+                logger.info("An index for vectors of %s dimensions was created", dimension)
+        finally:
+            cursor.execute("RESET max_parallel_maintenance_workers; RESET maintenance_work_mem")
+            set_limits(cursor, limits)
+            cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [LOCK, dimension])
+
+
+def without_limits(cursor: Any) -> Mapping[str, str]:
+    """Let statements take as long as they need. Return the previous limits."""
+    cursor.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", [LIMITS])
+    found = {name: f"{setting}ms" for name, setting in cursor.fetchall()}
+    set_limits(cursor, dict.fromkeys(LIMITS, "0"))
+    return found
+
+
+def set_limits(cursor: Any, limits: Mapping[str, str]) -> None:
+    for name, value in limits.items():
+        cursor.execute("SELECT set_config(%s, %s, false)", [name, value])
+
+
+def memory_mb(dimension: int, rows: int) -> int:
+    wanted = 64 + rows * (2 * dimension + BYTES_OF_A_ROW) // 2**20
+    return min(wanted, MOST_MEMORY_MB)
+
+
+def is_possible(dimension: int) -> bool:
+    """Return True if the installed extension can build an index for vectors of that length."""
+    if not 0 < dimension <= MOST_DIMENSIONS:
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+        (version,) = cursor.fetchone() or ("0",)
+    parts = [int(part) for part in version.split(".")[:2] if part.isdecimal()]
+    return tuple(parts) >= LEAST_VERSION

@@ -1,0 +1,114 @@
+"""Selects the corpora that the database searches, and converts corpora in both directions.
+
+Each process searches a corpus itself until it has more than `LARGE_FROM` chunks. Then, if
+PostgreSQL has the extension `vector`, terms and vectors are copied to columns that the database can
+search, and `Corpus.is_large` is set. From then on, copies are written together with the originals.
+A corpus that has become small again is converted back.
+"""
+
+from django.db.models import Count, F, QuerySet, Sum
+
+from apps.workspace.local import pgvector
+from apps.workspace.local.corpora import hnsw
+from apps.workspace.local.corpora.claims import CorpusClaim
+from apps.workspace.local.corpora.corpus import ChunkTerms, Corpus, CorpusChunk, CorpusDocument
+from apps.workspace.local.corpora.document_texts import chunk_of
+from apps.workspace.local.corpora.terms import store_terms
+
+LARGE_FROM = 4_000
+"""The database searches a corpus with more than this many chunks. Its words would take 50 MB of
+each process.
+"""
+SMALL_FROM = 3_000
+"""Processes search a large corpus again once it has at most this many chunks. The number is lower
+than `LARGE_FROM`, so that one file more or less does not convert a corpus back and forth.
+"""
+
+
+def large_corpus(application: str) -> int | None:
+    """Return the primary key of an application's large corpus; None if processes search it."""
+    rows = Corpus.objects.filter(application=application, is_large=True)
+    number: int | None = rows.values_list("pk", flat=True).first()
+    return number if pgvector.is_prepared(CorpusChunk) else None
+
+
+def is_moving(claim: CorpusClaim) -> bool:
+    """Return True if the corpus is too large for processes and not all copies exist yet."""
+    if not pgvector.is_prepared(CorpusChunk) or is_large(claim):
+        return False
+    return count_of(claim, "chunk_count") > LARGE_FROM
+
+
+def next_uncopied(claim: CorpusClaim, after: int) -> CorpusDocument | None:
+    """Return the next document, by its primary key, that is read and whose chunks have no terms
+    yet.
+    """
+    documents = read_documents(claim).filter(pk__gt=after, chunk_count__gt=0).defer("text")
+    counted = documents.annotate(copied=Count("terms"))
+    return counted.exclude(copied=F("chunk_count")).order_by("pk").first()
+
+
+def copy(claim: CorpusClaim, document: CorpusDocument) -> None:
+    """Copy terms and vectors of a document. Raises `LeaseLost` if another job has taken the corpus
+    over.
+    """
+    rows = CorpusChunk.objects.filter(document=document).order_by("position").defer("vector")
+    chunks = [chunk_of(row) for row in rows]
+    with claim.held():
+        store_terms(claim.corpus, document, chunks)
+    pgvector.fill_column(CorpusChunk.objects.filter(document=document, dimension__gt=0))
+
+
+def finish_moving(claim: CorpusClaim) -> None:
+    """Let the database search the corpus from now on. Raises `LeaseLost` if another job has taken
+    the corpus over.
+    """
+    with claim.held():
+        claim.rows().update(is_large=True)
+
+
+def repair(claim: CorpusClaim) -> None:
+    """Copy vectors that an older process wrote without copies."""
+    if pgvector.is_prepared(CorpusChunk) and is_large(claim):
+        pgvector.fill_column(
+            CorpusChunk.objects.filter(document__corpus=claim.corpus, dimension__gt=0)
+        )
+
+
+def shrink(claim: CorpusClaim) -> None:
+    """Let processes search a corpus that has become small again. Raises `LeaseLost` if another job
+    has taken the corpus over.
+    """
+    if not is_large(claim) or count_of(claim, "chunk_count") > SMALL_FROM:
+        return
+    with claim.held():
+        claim.rows().update(is_large=False)
+        ChunkTerms.objects.filter(document__corpus=claim.corpus).delete()
+        if pgvector.is_prepared(CorpusChunk):
+            pgvector.clear(CorpusChunk.objects.filter(document__corpus=claim.corpus))
+
+
+def wanted_index(claim: CorpusClaim) -> tuple[int, int] | None:
+    """Return the length and the number of vectors if there are too many to compare one by one."""
+    if not pgvector.is_prepared(CorpusChunk) or not is_large(claim):
+        return None
+    count = count_of(claim, "vector_count")
+    if count <= hnsw.EXACT_MOST:
+        return None
+    chunks = CorpusChunk.objects.filter(document__corpus=claim.corpus, model=F("document__model"))
+    dimension: int = chunks.values_list("dimension", flat=True).first() or 0
+    is_missing = hnsw.is_possible(dimension) and not hnsw.has_index(dimension)
+    return (dimension, count) if is_missing else None
+
+
+def is_large(claim: CorpusClaim) -> bool:
+    return claim.rows().filter(is_large=True).exists()
+
+
+def count_of(claim: CorpusClaim, column: str) -> int:
+    found: int = read_documents(claim).aggregate(sum=Sum(column))["sum"] or 0
+    return found
+
+
+def read_documents(claim: CorpusClaim) -> QuerySet[CorpusDocument]:
+    return CorpusDocument.objects.filter(corpus=claim.corpus, is_read=True)

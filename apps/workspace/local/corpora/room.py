@@ -1,0 +1,49 @@
+"""The limit for the passages of an application's files, and the files that wait until there is
+room.
+"""
+
+from django.conf import settings
+from django.db.models import Sum
+
+from apps.workspace.local.corpora.corpus import CorpusChunk, CorpusDocument, State
+from apps.workspace.local.pgvector import is_prepared
+
+MOST_IN_PROCESSES = 20_000
+"""A process can search up to about this many chunks. They take 240 MB of its memory, and 60 ms per
+search.
+"""
+
+
+def room_left(corpus: int, beside: int = 0) -> int:
+    """Return the number of passages that still fit. Passages of the document `beside` do not count,
+    because they will be replaced.
+    """
+    documents = CorpusDocument.objects.filter(corpus=corpus).exclude(pk=beside)
+    used: int = documents.aggregate(sum=Sum("chunk_count"))["sum"] or 0
+    return max(settings.CORPUS_CHUNKS - used, 0)
+
+
+def full_message(count: int, left: int) -> str:
+    advice = "It is read when there is room: remove files, or raise CORPUS_CHUNKS"
+    if not is_prepared(CorpusChunk):
+        advice = (
+            f"{advice}, up to {MOST_IN_PROCESSES:,} without PostgreSQL and its extension vector"
+        )
+    return (
+        f"it has {count:,} passages, but only {left:,} of the limit of "
+        f"{settings.CORPUS_CHUNKS:,} for all files of an application (CORPUS_CHUNKS) are left. "
+        f"{advice}."
+    )
+
+
+def reopen_refused() -> None:
+    """Schedule documents for reading if there is room for them now, the first ones first."""
+    refused = CorpusDocument.objects.filter(state=State.FAILED, refused_chunks__gt=0)
+    left: dict[int, int] = {}
+    for pk, corpus, count in refused.order_by("pk").values_list("pk", "corpus", "refused_chunks"):
+        if corpus not in left:
+            left[corpus] = room_left(corpus)
+        if count <= left[corpus]:
+            left[corpus] -= count
+            again = refused.filter(pk=pk)
+            again.update(state=State.WAITING, problem="", attempts=0, refused_chunks=0)

@@ -1,0 +1,1 @@
+"""Deployments in our own database, with their providers, personal keys, fallbacks and circuit breakers."""

@@ -1,0 +1,150 @@
+"""Circuit breakers of deployments: they count consecutive failures, and stop calls after too many.
+
+A process counts on its own, or all processes count in Redis. A breaker belongs to one version of a
+row, so a deployment that an operator has fixed is called again at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from django.conf import settings
+
+from apps.process_state import on_reset
+from apps.workspace.egress.per_loop import loop_object
+
+logger = logging.getLogger(__name__)
+
+FAILURES = 5
+"""A breaker opens after this many consecutive failures. One question to an unavailable service
+causes four.
+"""
+WINDOW_SECONDS = 60.0
+"""A failure counts for this many seconds."""
+OPEN_SECONDS = 30.0
+"""After this many seconds, a breaker lets a call try again. Most rate limits of services allow
+requests again by then.
+"""
+
+
+class BreakerStore(Protocol):
+    """The breakers by their keys. An unknown breaker is closed. Methods never raise."""
+
+    async def admits(self, key: str) -> bool: ...
+
+    async def failed(self, key: str) -> bool: ...
+
+    async def succeeded(self, key: str, began: float) -> bool:
+        """Return True if this closed a breaker that was open."""
+        ...
+
+    async def open_seconds(self) -> dict[str, float]:
+        """Return the remaining seconds of each open breaker; 0 for one that lets the next call try."""
+        ...
+
+    async def close(self, key: str) -> None: ...
+
+
+@dataclass(slots=True)
+class Trouble:
+    """The state of a breaker, on the monotonic clock. `until` is 0 while the breaker is closed."""
+
+    failures: list[float] = field(default_factory=list)
+    until: float = 0.0
+    opened_at: float = 0.0
+
+
+class ProcessBreakers:
+    """The breakers of one process, in memory."""
+
+    def __init__(self) -> None:
+        self.troubles: dict[str, Trouble] = {}
+
+    async def admits(self, key: str) -> bool:
+        trouble = self.troubles.get(key)
+        if trouble is None or not trouble.until:
+            return True
+        now = time.monotonic()
+        if now < trouble.until:
+            return False
+        # This call tries the deployment for all others. If it gets no answer, another call may try
+        # later.
+        trouble.until = now + OPEN_SECONDS
+        return True
+
+    async def failed(self, key: str) -> bool:
+        now, trouble = time.monotonic(), self.troubles.setdefault(key, Trouble())
+        if trouble.until:
+            return True
+        begin = now - WINDOW_SECONDS
+        trouble.failures = [*(moment for moment in trouble.failures if moment > begin), now]
+        if len(trouble.failures) < FAILURES:
+            return False
+        trouble.until, trouble.opened_at = now + OPEN_SECONDS, now
+        return True
+
+    async def succeeded(self, key: str, began: float) -> bool:
+        trouble = self.troubles.get(key)
+        # A long answer that began before the failures proves nothing about the service's current
+        # state.
+        if trouble is None or began < trouble.opened_at:
+            return False
+        await self.close(key)
+        return trouble.until > 0
+
+    async def open_seconds(self) -> dict[str, float]:
+        now = time.monotonic()
+        troubles = list(self.troubles.items())  # The admin calls this from another thread.
+        return {key: max(0.0, one.until - now) for key, one in troubles if one.until}
+
+    async def close(self, key: str) -> None:
+        self.troubles.pop(key, None)
+
+
+of_process = ProcessBreakers()
+
+
+@on_reset
+def forget_breakers() -> None:
+    of_process.troubles.clear()
+
+
+def breaker_store() -> BreakerStore:
+    if not settings.REDIS_URL:
+        return of_process
+    # Importing Redis's client takes half a second.
+    from apps.workspace.local.deployments.shared_breakers import SharedBreakers
+
+    store: BreakerStore = loop_object(SharedBreakers, SharedBreakers)
+    return store
+
+
+def key_of_row(pk: int, version: int) -> str:
+    return f"{pk}.{version}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowBreaker:
+    """The breaker of one deployment. `name` is for the log."""
+
+    key: str
+    name: str
+
+    async def admits(self) -> bool:
+        return await breaker_store().admits(self.key)
+
+    async def failed(self) -> bool:
+        is_open = await breaker_store().failed(self.key)
+        if is_open:
+            seconds = OPEN_SECONDS
+            logger.warning(
+                "The circuit breaker of %s is open for at least %g s", self.name, seconds
+            )
+        return is_open
+
+    async def succeeded(self, began: float) -> None:
+        if await breaker_store().succeeded(self.key, began):
+            logger.info("The circuit breaker of %s is closed again", self.name)

@@ -1,0 +1,72 @@
+"""Capabilities of deployments' models: from their rows, else from what is known by the model's
+name.
+"""
+
+from urllib.parse import urlsplit
+
+from apps.workspace.known_models import known_model, listed_window
+from apps.workspace.local.deployments.deployment import Deployment
+from apps.workspace.model_capabilities import (
+    CAPABILITIES,
+    UNKNOWN,
+    ModelCapabilities,
+    read_features,
+    read_types,
+)
+
+# Images and formats are never rejected: the demo model describes what it received, and that it
+# cannot see it.
+DEMO = ModelCapabilities(
+    tools=True, parallel_tools=True, audio_output=False, reasoning=False, caching=False
+)
+SERVICES = frozenset(
+    {Deployment.Provider.OPENAI, Deployment.Provider.ANTHROPIC, Deployment.Provider.RESPONSES}
+)
+"""The models of these providers can be known by name."""
+
+OPENAI_TOOLS = 128
+"""OpenAI and Azure reject requests with more tools than this: "Expected an array with maximum
+length 128".
+"""
+OPENAI_HOSTS = ("api.openai.com", ".openai.azure.com", ".cognitiveservices.azure.com")
+
+
+def capabilities_of(row: Deployment) -> ModelCapabilities:
+    """Return the operator's values first, then what DIAL's features and attachment types imply,
+    then what is known by name.
+    """
+    own = ModelCapabilities(**{name: getattr(row, name) for name in CAPABILITIES})
+    return own.over(written_capabilities(row)).over(known_capabilities(row))
+
+
+def written_capabilities(row: Deployment) -> ModelCapabilities:
+    """Return the capabilities that the features and attachment types imply."""
+    return read_features(row.features).over(read_types(row.input_attachment_types))
+
+
+def known_capabilities(row: Deployment) -> ModelCapabilities:
+    """Return the capabilities that are known without a request. Nothing is known about an
+    application behind DIAL's protocol.
+    """
+    if row.kind != Deployment.Kind.CHAT or row.features.get("dial") is True:
+        return UNKNOWN
+    if row.provider == Deployment.Provider.DEMO:
+        return DEMO
+    if row.provider not in SERVICES:
+        return UNKNOWN
+    name = row.model_name or row.deployment_id
+    known = known_model(name)
+    if known.context_window is None and row.context_window is None:
+        return known.over(ModelCapabilities(context_window=listed_window(name, row.address)))
+    return known
+
+
+def tool_limit(row: Deployment) -> int | None:
+    """Return the limit for tools in one request: the feature `max_tools`, else the limit of a known
+    service.
+    """
+    written = row.features.get("max_tools")
+    if type(written) is int and written > 0:
+        return written
+    host = urlsplit(row.address).hostname or ""
+    return OPENAI_TOOLS if host.endswith(OPENAI_HOSTS) else None

@@ -1,0 +1,79 @@
+"""Rules for the fallbacks of a deployment, checked when its row is saved."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from apps.workspace.local.deployments.deployment import Deployment
+
+MOST_FALLBACKS = 8
+"""A deployment can have at most this many fallbacks. More are not useful, because each one takes
+the time of its own attempts.
+"""
+Rows = Mapping[str, "Deployment"]
+"""This maps ids to deployments."""
+
+
+def fallback_problem(row: Deployment) -> str | None:
+    """Return the mistake in a row's fallbacks and what to do; None if there is none."""
+    names = row.fallbacks
+    if problem := shape_problem(names):
+        return problem
+    if not names:
+        return None
+    if why := why_unfit(row):
+        return f"This deployment {why}. Only chat models can have fallbacks. Remove them."
+    known = {one.deployment_id: one for one in type(row).objects.exclude(pk=row.pk)}
+    for name in names:
+        if problem := name_problem(name, row, known):
+            return problem
+    if way := way_back(row, known):
+        return f"{way[1]!r} is circular: {' → '.join(way)}. Remove one of these fallbacks."
+    return None
+
+
+def shape_problem(names: Any) -> str | None:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return 'Enter a JSON list of deployment ids, such as [] or ["gpt-4o-mini"].'
+    if len(names) > MOST_FALLBACKS:
+        return f"There are {len(names)} deployments; the limit is {MOST_FALLBACKS}."
+    twice = next((name for name in names if names.count(name) > 1), None)
+    return None if twice is None else f"{twice!r} is listed twice. Remove one."
+
+
+def name_problem(name: str, row: Deployment, known: Rows) -> str | None:
+    if name == row.deployment_id:
+        return f"{name!r} is this deployment itself. Remove it."
+    if name not in known:
+        return f"Unknown deployment: {name!r}. Use the id of a deployment of this installation."
+    why = why_unfit(known[name])
+    return f"{name!r} {why}. Choose a chat model." if why else None
+
+
+def why_unfit(row: Deployment) -> str:
+    """Return why a deployment can neither have fallbacks nor be one; "" if it can."""
+    if row.kind != row.Kind.CHAT:
+        return f"is of the kind {row.kind!r}"
+    if isinstance(row.features, dict) and row.features.get("dial") is True:
+        # Its tools might run twice.
+        return "may be an application, because it uses DIAL's protocol"
+    return ""
+
+
+def way_back(row: Deployment, known: Rows) -> tuple[str, ...]:
+    """Return the ids of a circle that leads from a row over fallbacks back to the row; () if there
+    is none.
+    """
+    ways: deque[tuple[str, ...]] = deque((row.deployment_id, name) for name in row.fallbacks)
+    seen: set[str] = set()
+    while ways:
+        start, *_, last = way = ways.popleft()
+        if last == start:
+            return way
+        if last in known and last not in seen:
+            seen.add(last)
+            ways.extend((*way, name) for name in known[last].fallbacks)
+    return ()

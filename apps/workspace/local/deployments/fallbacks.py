@@ -1,0 +1,155 @@
+"""Builds a model that calls a deployment and its fallbacks in order.
+
+Only rows have fallbacks and are fallbacks. Applications and DIAL Core's deployments are called
+once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from msgspec import structs
+
+from apps import aged_cache
+from apps.aged_cache import AgedCache
+from apps.agent.answers.model_fallbacks import Candidate, FallbackChain, NoBreaker
+from apps.agent.model import Model, ModelRequest
+from apps.errors import DeploymentNotFound
+from apps.process_state import on_reset
+from apps.workspace.local.deployments.breakers import RowBreaker, key_of_row
+from apps.workspace.local.deployments.fallback_rules import MOST_FALLBACKS
+from apps.workspace.local.deployments.lookup import FoundDeployment, RowVersion, find_deployment
+from apps.workspace.local.deployments.personal_keys import PersonalModel, may_follow
+from apps.workspace.port import DeploymentInfo
+from apps.workspace.services.static_tools import TOOLS, listed_tools
+
+logger = logging.getLogger(__name__)
+
+EFFORT = "reasoning_effort"
+LIMITS = frozenset({"max_tokens", "max_completion_tokens"})
+"""These are two names of the same limit. Services reject requests with both."""
+MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Fallbacks:
+    """The fallbacks of a deployment. `skipped` maps ids to the reasons why they cannot answer."""
+
+    usable: tuple[FoundDeployment, ...]
+    skipped: Mapping[str, str]
+
+
+_fallbacks = AgedCache[RowVersion, Fallbacks]()
+on_reset(_fallbacks.clear)
+
+
+MakeModel = Callable[[FoundDeployment], Awaitable[Model]]
+
+
+async def make_chain(found: FoundDeployment, make: MakeModel) -> Model:
+    """Return the deployment's model with its fallbacks and its breaker.
+
+    Each one is called with the key of its own row, or with a user's key for its service, so no key
+    reaches another provider. Raises what `make` raises.
+    """
+    model = await make(found)
+    if found.info.kind != "chat" or found.info.is_application:
+        return model
+    candidates = [candidate(found, model)]
+    for other in await find_fallbacks(found):
+        another = await make(other)
+        if may_follow(another, model):
+            adapt = partial(adapt_request, first=found.info, info=other.info)
+            fallback = candidate(other, another)
+            window = other.info.context_window
+            candidates.append(structs.replace(fallback, adapt=adapt, window=window))
+    return FallbackChain(candidates, settings.FALLBACK_SILENCE_SECONDS)
+
+
+def candidate(found: FoundDeployment, model: Model) -> Candidate:
+    info = found.info
+    # A user's rejected or exhausted key is not evidence about the deployment for other users.
+    is_personal = isinstance(model, PersonalModel)
+    breaker = NoBreaker() if is_personal else RowBreaker(key_of_row(*found.version), info.id)
+    return Candidate(info.id, info.display_name, model, breaker)
+
+
+async def find_fallbacks(found: FoundDeployment) -> tuple[FoundDeployment, ...]:
+    """Return usable fallbacks in order, without deployments that were renamed, disabled or changed
+    in the meantime.
+    """
+    if not found.info.fallbacks:
+        return ()
+    known = await _fallbacks.renewed(
+        found.version, aged_cache.MAX_AGE_SECONDS, partial(look_up_fallbacks, found)
+    )
+    return () if known is None else known.usable
+
+
+async def look_up_fallbacks(found: FoundDeployment, known: Fallbacks | None) -> Fallbacks:
+    """Return the deployment's own fallbacks first, each followed by its own fallbacks."""
+    waiting, chosen = deque(found.info.fallbacks), {found.info.id: found}
+    skipped: dict[str, str] = {}
+    while waiting and len(chosen) <= MOST_FALLBACKS:
+        name = waiting.popleft()
+        if name in chosen or name in skipped:
+            continue
+        try:
+            other = await find_deployment(name)
+        except DeploymentNotFound:
+            skipped[name] = "is missing or disabled"
+            continue
+        if other.info.kind != "chat" or other.info.is_application:
+            skipped[name] = "is not a chat model"
+            continue
+        chosen[name] = other
+        waiting.extend(other.info.fallbacks)
+    if known is None or known.skipped != skipped:
+        for name, why in skipped.items():
+            logger.warning("Fallback %s of %s is skipped: it %s", name, found.info.id, why)
+    return Fallbacks(tuple(chosen.values())[1:], skipped)
+
+
+def adapt_request(
+    request: ModelRequest, first: DeploymentInfo, info: DeploymentInfo
+) -> ModelRequest:
+    """Return a request that was written for the `first` deployment, adapted to another one."""
+    defaults = {name: value for name, value in first.defaults.items() if name != TOOLS}
+    own = {
+        name: value
+        for name, value in request.parameters.items()
+        if name in request.chosen or defaults.get(name, MISSING) != value
+    }
+    static = listed_tools(info.defaults, info.id)
+    return structs.replace(
+        request,
+        parameters=with_defaults(own, info),
+        static_tools=static if request.lists_static else request.static_tools,
+        marks_cache=info.features.get("cache") is True,
+    )
+
+
+def with_defaults(own: Mapping[str, Any], info: DeploymentInfo) -> dict[str, Any]:
+    """Merge the parameters over the deployment's defaults. Drop values that the model is known not
+    to support: an unknown effort, or a longer answer than its limit.
+    """
+    has_limit = not LIMITS.isdisjoint(own)
+    defaults = {
+        name: value
+        for name, value in info.defaults.items()
+        if name != TOOLS and not (has_limit and name in LIMITS)
+    }
+    parameters = {**defaults, **own}
+    if info.reasoning_efforts and parameters.get(EFFORT) not in info.reasoning_efforts:
+        parameters.pop(EFFORT, None)
+    if (most := info.max_output_tokens) is not None:
+        for name in LIMITS & parameters.keys():
+            if type(parameters[name]) is int:  # In Python, a bool is an int too.
+                parameters[name] = min(parameters[name], most)
+    return parameters

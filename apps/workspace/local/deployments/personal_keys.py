@@ -1,0 +1,182 @@
+"""Users' own keys for model services."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from urllib.parse import urlsplit
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from apps.agent.events import Noticed
+from apps.agent.model import Delta, Model, ModelRequest, Payer
+from apps.errors import ModelFailed, PersonalKeyRefused
+from apps.manifest.servers import origin_of
+from apps.workspace.local.deployments.deployment import BUILT_IN_PROVIDERS, Deployment
+from apps.workspace.local.deployments.lookup import FoundDeployment
+from apps.workspace.local.deployments.providers import make_model
+from apps.workspace.local.secrets.field import SecretField
+from apps.workspace.port import KeyUse
+from apps.workspace.stored_files import Files
+
+LONGEST_ORIGIN = 300
+LONGEST_KEY = 1_000
+REFUSED = frozenset({401, 402, 403})
+NO_MONEY = "insufficient_quota"
+NOTICE = "personal-key"
+
+
+class PersonalKey(models.Model):
+    """The key of one user for one service. A provider and an origin identify the service.
+
+    The key is sent only there: if a deployment's URL moves to a different origin, it needs a
+    different key.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="model_keys")
+    provider = models.CharField(max_length=20)
+    origin = models.CharField(max_length=LONGEST_ORIGIN)
+    key = SecretField()
+    stored_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("user", "provider", "origin"), name="one_key_of_a_person_for_a_service"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user} at {self.origin}"
+
+    @property
+    def host(self) -> str:
+        return host_of(self.origin)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyService:
+    """A service that accepts users' keys, with its deployments."""
+
+    provider: str
+    origin: str
+    deployments: tuple[Deployment, ...]
+
+    @property
+    def host(self) -> str:
+        return host_of(self.origin)
+
+    @property
+    def name(self) -> str:
+        """Return the name of its form field."""
+        return f"{self.provider}|{self.origin}"
+
+
+def key_services() -> Sequence[KeyService]:
+    """Return the services that accept users' keys, sorted by host."""
+    rows = Deployment.objects.filter(is_enabled=True, takes_personal_keys=True)
+    found: dict[tuple[str, str], list[Deployment]] = {}
+    for row in rows.exclude(provider__in=BUILT_IN_PROVIDERS):
+        found.setdefault((row.provider, origin_of(row.address)), []).append(row)
+    services = [KeyService(*place, tuple(rows)) for place, rows in found.items()]
+    return sorted(services, key=lambda service: (service.host, service.provider))
+
+
+def find_key(user_id: int, provider: str, base_url: str) -> str:
+    """Return the user's key for requests to this URL; "" without a readable one."""
+    keys = PersonalKey.objects.filter(user=user_id, provider=provider, origin=origin_of(base_url))
+    row = keys.filter(user__is_active=True).first()
+    return row.key if row is not None else ""
+
+
+def store_key(user_id: int, service: KeyService, key: str) -> None:
+    PersonalKey.objects.update_or_create(
+        user_id=user_id,
+        provider=service.provider,
+        origin=service.origin,
+        defaults={"key": key, "stored_at": timezone.now()},
+    )
+
+
+def host_of(origin: str) -> str:
+    return urlsplit(origin).netloc or origin
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalModel:
+    """Calls the model with the user's key. If the key is rejected, it uses the installation's key,
+    if that is allowed.
+    """
+
+    personal: Model
+    host: str
+    installed: Model | None = None
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
+        """Stream the answer. Raises `ModelFailed`, `PersonalKeyRefused`."""
+        has_begun = False
+        try:
+            async with aclosing(self.personal.stream(request)) as batches:
+                yield (Payer(is_person=True),)
+                async for batch in batches:
+                    has_begun = True
+                    yield batch
+            return
+        except ModelFailed as failure:
+            if has_begun or not is_refusal(failure):
+                raise
+            if self.installed is None:
+                raise PersonalKeyRefused(self.host) from failure
+        text = gettext(
+            "{host} did not accept your key, so the key of this installation was used."
+        ).format(host=self.host)
+        async with aclosing(self.installed.stream(request)) as batches:
+            yield (Payer(is_person=False), Noticed(NOTICE, text))
+            async for batch in batches:
+                yield batch
+
+
+def may_follow(other: Model, first: Model) -> bool:
+    """Return True if another deployment may replace the `first`. If only the user's key pays for
+    the first one, the installation's keys must not pay for its fallbacks.
+    """
+    if not isinstance(first, PersonalModel) or first.installed is not None:
+        return True
+    return isinstance(other, PersonalModel)
+
+
+def is_refusal(failure: ModelFailed) -> bool:
+    return failure.status in REFUSED or failure.code == NO_MONEY
+
+
+def with_key(found: FoundDeployment, key: str) -> FoundDeployment:
+    return replace(found, api_key=key, api_key_env="")
+
+
+async def paid_model(
+    found: FoundDeployment,
+    *,
+    files: Files,
+    idle_seconds: float | None,
+    user_id: int | None = None,
+    use: KeyUse = "platform",
+) -> Model:
+    """Return the model with the user's key, if they have one for its service.
+
+    The key is read for each run, so a removed key is not used again. Raises `DeploymentNotFound`
+    for a deployment that is not a chat model.
+    """
+    make = partial(make_model, files=files, idle_seconds=idle_seconds)
+    if user_id is None or not found.takes_personal_keys:
+        return make(found)
+    find = database_sync_to_async(find_key)
+    key: str = await find(user_id, found.provider, found.base_url)
+    if not key:
+        return make(found)
+    personal = make(with_key(found, key))
+    installed = make(found) if use == "person_first" else None
+    return PersonalModel(personal, host_of(origin_of(found.base_url)), installed)

@@ -1,0 +1,129 @@
+"""Creates the models of deployments, by their provider."""
+
+from collections.abc import Callable, Mapping
+
+from django.conf import settings
+
+from apps.agent.model import Model, WritingModel
+from apps.demo.model import DemoModel
+from apps.errors import NotOfThatKind
+from apps.workspace.anthropic.model import make_anthropic_model
+from apps.workspace.embeddings.built_in import BuiltInEmbedder
+from apps.workspace.embeddings.port import Embedder
+from apps.workspace.embeddings.service import USUAL_WINDOW, ServiceEmbedder
+from apps.workspace.fitted_model import fit_model
+from apps.workspace.local.deployments.lookup import (
+    FoundDeployment,
+    deployment_key,
+    find_deployment,
+    speaks_dial,
+)
+from apps.workspace.local.models import Deployment
+from apps.workspace.openai.embeddings import OpenAIEmbeddings, make_embeddings_service
+from apps.workspace.openai.images import make_image_service
+from apps.workspace.openai.model import make_openai_model
+from apps.workspace.picture_model import ImageModel, PictureKeeper, PictureService, Placeholders
+from apps.workspace.responses.model import make_responses_model
+from apps.workspace.stored_files import Files
+
+
+def openai_model(deployment: FoundDeployment, idle_seconds: float | None) -> WritingModel:
+    return make_openai_model(
+        base_url=deployment.base_url,
+        api_key=deployment_key(deployment),
+        model=deployment.model_name,
+        dial=speaks_dial(deployment.info.features),
+        starts_thinking=deployment.info.features.get("starts_thinking") is True,
+        idle_seconds=idle_seconds,
+    )
+
+
+def anthropic_model(deployment: FoundDeployment, idle_seconds: float | None) -> WritingModel:
+    return make_anthropic_model(
+        base_url=deployment.base_url,
+        api_key=deployment_key(deployment),
+        model=deployment.model_name,
+        features=deployment.info.features,
+        idle_seconds=idle_seconds,
+    )
+
+
+def responses_model(deployment: FoundDeployment, idle_seconds: float | None) -> WritingModel:
+    return make_responses_model(
+        base_url=deployment.base_url,
+        api_key=deployment_key(deployment),
+        model=deployment.model_name,
+        idle_seconds=idle_seconds,
+    )
+
+
+def demo_model(deployment: FoundDeployment, idle_seconds: float | None) -> WritingModel:
+    return DemoModel()
+
+
+CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], WritingModel]] = {
+    Deployment.Provider.OPENAI: openai_model,
+    Deployment.Provider.ANTHROPIC: anthropic_model,
+    Deployment.Provider.RESPONSES: responses_model,
+    Deployment.Provider.DEMO: demo_model,
+}
+"""Each provider maps to a function that creates a model. It takes the number of seconds that the
+service may send nothing; None means a tool's time limit.
+"""
+
+
+def make_chat_model(deployment: FoundDeployment, idle_seconds: float | None = None) -> WritingModel:
+    """Return the model. Raises `DeploymentNotFound` for a provider without chat models."""
+    make = CHAT_MODELS.get(deployment.provider)
+    info = deployment.info
+    if make is None:
+        raise NotOfThatKind(info.id, "chat")
+    return fit_model(make(deployment, idle_seconds), info.id, info.can, text_tools=info.text_tools)
+
+
+def make_model(
+    deployment: FoundDeployment, files: Files, idle_seconds: float | None = None
+) -> Model:
+    """Return the model. Raises `DeploymentNotFound` for a deployment that does not write answers."""
+    if deployment.info.kind == "image":
+        service = find_pictures(deployment, idle_seconds)
+        return ImageModel(service, files, deployment.info.defaults)
+    if deployment.info.kind != "chat":
+        raise NotOfThatKind(deployment.info.id, "chat")
+    model = make_chat_model(deployment, idle_seconds)
+    draws = deployment.provider == Deployment.Provider.RESPONSES
+    return PictureKeeper(model, files) if draws else model
+
+
+def find_pictures(deployment: FoundDeployment, idle_seconds: float | None) -> PictureService:
+    if deployment.provider == Deployment.Provider.DEMO:
+        return Placeholders()
+    return make_image_service(
+        base_url=deployment.base_url,
+        api_key=deployment_key(deployment),
+        model=deployment.model_name,
+        idle_seconds=idle_seconds,
+    )
+
+
+def make_embedder(deployment: FoundDeployment) -> Embedder:
+    """Return the embedder. Raises `DeploymentNotFound` for a deployment of another kind."""
+    if deployment.info.kind != "embedding":
+        raise NotOfThatKind(deployment.info.id, "embedding")
+    if deployment.provider == Deployment.Provider.MINILM:
+        return BuiltInEmbedder()
+    service = make_embeddings_service(
+        deployment.base_url, deployment_key(deployment), dial=speaks_dial(deployment.info.features)
+    )
+    window = deployment.info.context_window or USUAL_WINDOW
+    return ServiceEmbedder(
+        OpenAIEmbeddings(service), deployment.model_name, window, deployment.info.defaults
+    )
+
+
+async def find_embedder(deployment_id: str | None) -> Embedder:
+    """Return the embedder; None as the id means the installation's default. Raises
+    `DeploymentNotFound`.
+    """
+    wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
+    return make_embedder(await find_deployment(wanted)) if wanted else BuiltInEmbedder()

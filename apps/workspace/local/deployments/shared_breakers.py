@@ -1,0 +1,171 @@
+"""Circuit breakers of deployments that all processes share in Redis.
+
+One hash contains the failing deployments and when each may be tried again (0 while its breaker is
+closed). A process reads it at most once a second. The times of failures are in sorted sets, one per
+deployment.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from apps import redis_clients
+from apps.workspace.local.deployments import breakers
+from apps.workspace.local.deployments.breakers import ProcessBreakers, Trouble
+
+logger = logging.getLogger(__name__)
+
+READ_SECONDS = 1.0
+AWAY_SECONDS = 5.0
+"""If Redis did not respond, it is not called for this many seconds, so that not every request waits
+for it.
+"""
+KEY = "{quickapps-breakers}"
+"""The keys of breakers have this prefix. The braces keep the keys on one node of a cluster, which
+the scripts require.
+"""
+FORGOTTEN_MS = 24 * 3600 * 1000
+"""Breakers are stored for this many milliseconds after the last failure of any deployment, because
+changed rows leave their breakers behind.
+"""
+
+NOW = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+"""
+READ = f"{NOW} return {{now, redis.call('HGETALL', KEYS[1])}}"
+# The first two keys of each script are the hash and the sorted set; the first argument is the
+# breaker's key. Each returns for how many milliseconds the breaker is open.
+FAIL = f"""{NOW}
+local known = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0')
+if known > 0 then return math.max(1, known - now) end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - ARGV[3])
+redis.call('ZADD', KEYS[2], now, ARGV[2])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[6])
+local open = 0
+if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[4]) then open = tonumber(ARGV[5]) end
+redis.call('HSET', KEYS[1], ARGV[1], open > 0 and string.format('%d', now + open) or '0')
+return open
+"""
+TRY = f"""{NOW}
+local known = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0')
+if known > now then return known - now end
+if known > 0 then redis.call('HSET', KEYS[1], ARGV[1], string.format('%d', now + ARGV[2])) end
+return 0
+"""
+
+
+class SharedBreakers:
+    """The shared breakers as this process knows them. While Redis is down, the process counts
+    alone.
+    """
+
+    def __init__(self) -> None:
+        self.redis = redis_clients.open_client()
+        self.scripts = {text: self.redis.register_script(text) for text in (READ, FAIL, TRY)}
+        self.known: dict[str, Trouble] = {}
+        self.alone = ProcessBreakers()
+        self.read_at = 0.0
+        self.asked_again_at = 0.0
+
+    async def admits(self, key: str) -> bool:
+        await self.read()
+        trouble = self.known.get(key)
+        if trouble is None or time.monotonic() < trouble.until:
+            return trouble is None and await self.alone.admits(key)
+        if not trouble.until:
+            return True
+        # The first process that claims the breaker may try the deployment.
+        wait = await self.call(TRY, key, milliseconds(breakers.OPEN_SECONDS))
+        if wait is None:
+            return await self.alone.admits(key)
+        trouble.until = time.monotonic() + (wait / 1000 or breakers.OPEN_SECONDS)
+        return bool(wait == 0)
+
+    async def failed(self, key: str) -> bool:
+        window, seconds = breakers.WINDOW_SECONDS, breakers.OPEN_SECONDS
+        times = (milliseconds(window), breakers.FAILURES, milliseconds(seconds))
+        wait = await self.call(FAIL, key, uuid4().hex, *times, FORGOTTEN_MS)
+        if wait is None:
+            return await self.alone.failed(key)
+        self.note(key, wait / 1000)
+        return bool(wait)
+
+    async def succeeded(self, key: str, began: float) -> bool:
+        has_closed = bool(self.alone.troubles) and await self.alone.succeeded(key, began)
+        trouble = self.known.get(key)
+        if trouble is None or began < trouble.opened_at:
+            return has_closed
+        await self.close(key)
+        return has_closed or trouble.until > 0
+
+    async def open_seconds(self) -> dict[str, float]:
+        self.read_at = 0.0
+        await self.read()
+        now = time.monotonic()
+        shared = {key: max(0.0, one.until - now) for key, one in self.known.items() if one.until}
+        return {**await self.alone.open_seconds(), **shared}
+
+    async def close(self, key: str) -> None:
+        await self.alone.close(key)
+        self.known.pop(key, None)
+        if time.monotonic() < self.asked_again_at:
+            return
+        try:
+            async with self.redis.pipeline() as pipeline:
+                pipeline.hdel(KEY, key)
+                pipeline.delete(f"{KEY}:{key}")
+                await pipeline.execute()
+        except redis_clients.FAILURES as error:
+            self.note_absence(error)
+
+    async def read(self) -> None:
+        """Read the shared state, unless that was done within the last second."""
+        moment = time.monotonic()
+        if moment < max(self.asked_again_at, self.read_at + READ_SECONDS):
+            return
+        self.read_at = moment  # Other calls in this moment use the known state.
+        found = await self.call(READ, "")
+        if found is None:
+            return
+        now, pairs = found
+        fields = zip(pairs[::2], pairs[1::2], strict=True)
+        untils = {key.decode(): int(until) for key, until in fields}
+        for key in self.known.keys() - untils.keys():
+            del self.known[key]
+        for key, until in untils.items():
+            self.note(key, (until - now) / 1000 if until else 0.0)
+
+    def note(self, key: str, seconds: float) -> None:
+        """Record that the breaker is open for that long; 0 for a closed one."""
+        now, trouble = time.monotonic(), self.known.setdefault(key, Trouble())
+        if seconds and not trouble.until:
+            trouble.opened_at = now
+        trouble.until = now + seconds if seconds else 0.0
+
+    async def call(self, script: str, key: str, *arguments: Any) -> Any:
+        """Run a script and return its result; None while Redis is down."""
+        if time.monotonic() < self.asked_again_at:
+            return None
+        keys: Sequence[str] = (KEY, f"{KEY}:{key}")
+        try:
+            return await self.scripts[script](keys=keys, args=[key, *arguments])
+        except redis_clients.FAILURES as error:
+            self.note_absence(error)
+            return None
+
+    def note_absence(self, error: Exception) -> None:
+        self.asked_again_at = time.monotonic() + AWAY_SECONDS
+        logger.warning("Redis is unavailable, so each process has its own breakers: %s", error)
+
+    async def aclose(self) -> None:
+        await self.redis.aclose()
+
+
+def milliseconds(seconds: float) -> int:
+    return int(seconds * 1000)

@@ -1,0 +1,1 @@
+"""Stored files: their paths, content, downloads and quotas."""

@@ -1,0 +1,88 @@
+"""Asynchronous access to the files of one caller. It holds no database connection between two
+calls.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Concatenate, ParamSpec, TypeVar
+
+from apps.errors import FileRefused
+from apps.workspace.local.files import files
+from apps.workspace.local.files.file_threads import on_file_thread
+from apps.workspace.local.files.paths import write_path
+from apps.workspace.local.files.readers import FileReader, Ids
+from apps.workspace.stored_files import FileContent, FileInfo, FolderInfo
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class LocalFiles:
+    """The files of a caller. New files are stored in `folder`: "" or a plain path in the bucket
+    that ends with a slash.
+
+    The caller can also read files that operators share with everybody, and files of the
+    applications in `application_files`.
+    """
+
+    def __init__(self, bucket: str, folder: str = "", application_files: Ids = tuple) -> None:
+        self.bucket = bucket
+        self.folder = folder
+        self.reader = FileReader(bucket, application_files)
+
+    async def home(self) -> str:
+        return write_path(self.owner(), self.folder)
+
+    async def is_own(self, path: str) -> bool:
+        return True  # There are no other readable files.
+
+    async def info(self, path: str) -> FileInfo:
+        return await self.look(files.info, path)
+
+    async def read(self, path: str, *, limit: int | None = None) -> FileContent:
+        return await self.look(files.read, path, limit)
+
+    async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
+        self.owner()
+        return await self.ask(files.keep, f"{self.folder}{name}", content, content_type)
+
+    async def write(
+        self,
+        path: str,
+        content: bytes,
+        content_type: str,
+        *,
+        etag: str | None = None,
+        is_new: bool = False,
+    ) -> FileInfo:
+        self.owner()
+        condition = files.Condition(() if etag is None else (etag,), is_new)
+        return await self.ask(files.write, path, content, content_type, condition)
+
+    async def list(self, folder: str, *, is_deep: bool = False) -> Sequence[FileInfo | FolderInfo]:
+        return await self.look(files.listing, folder, is_deep)
+
+    async def copy(self, source: str, destination: str, *, overwrite: bool = False) -> None:
+        found = await self.read(source)
+        await self.ask(files.copy, found, destination, overwrite)
+
+    async def move(self, source: str, destination: str, *, overwrite: bool = False) -> None:
+        await self.ask(files.move, source, destination, overwrite)
+
+    async def delete(self, path: str) -> None:
+        await self.ask(files.delete, path)
+
+    async def ask(
+        self, function: Callable[Concatenate[str, P], R], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        return await on_file_thread(function, self.bucket, *args, **kwargs)
+
+    async def look(
+        self, function: Callable[Concatenate[FileReader, P], R], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        return await on_file_thread(function, self.reader, *args, **kwargs)
+
+    def owner(self) -> str:
+        """Return the caller's bucket. Raises `FileRefused` for a caller without one."""
+        if not self.bucket:
+            raise FileRefused("Files need an owner. Sign in first.")
+        return self.bucket

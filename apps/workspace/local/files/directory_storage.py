@@ -1,0 +1,135 @@
+"""Stores files in a directory."""
+
+import errno
+import os
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from apps.process_state import on_reset
+from apps.workspace.local.files.file_storage import StorageEntry, StoredContent, check_storage_name
+from apps.workspace.local.files.file_threads import on_file_thread
+
+PIECE_BYTES = 64 * 1024
+MARKER = "installation.id"
+"""The file with this name contains the installation's id."""
+
+_marked: tuple[Path, str] | None = None
+"""This contains the folder of stored files and the id in its marker, when this process registered.
+"""
+
+
+def expect_marker(root: Path, id: str) -> None:
+    """Report an outage from now on while the folder lacks a marker with this id."""
+    global _marked
+    _marked = root, id
+
+
+@on_reset
+def forget_marker() -> None:
+    global _marked
+    _marked = None
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryStorage:
+    root: Path
+
+    @property
+    def location(self) -> str:
+        return str(self.root)
+
+    def put(self, name: str, pieces: Iterable[bytes]) -> None:
+        path = self.path(name)
+        if name != MARKER:
+            self.check_marker()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with path.open("wb") as file:
+                file.writelines(pieces)
+        except BaseException:
+            path.unlink(
+                missing_ok=True
+            )  # This also removes the part that was written before the disk was full.
+            raise
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[StoredContent]:
+        with self.opened(name) as file:
+            yield StoredContent(os.fstat(file.fileno()).st_size, pieces_of(file))
+
+    async def part(self, name: str, first: int, end: int) -> AsyncIterator[bytes]:
+        file = await on_file_thread(self.opened, name)
+        left = end - first
+        try:
+            await on_file_thread(file.seek, first)
+            while left and (piece := await on_file_thread(file.read, min(PIECE_BYTES, left))):
+                left -= len(piece)
+                yield piece
+        finally:
+            await on_file_thread(file.close)
+
+    def exists(self, name: str) -> bool:
+        is_there = self.path(name).is_file()
+        if not is_there:
+            self.check_marker()
+        return is_there
+
+    def delete(self, name: str) -> None:
+        self.path(name).unlink(missing_ok=True)
+
+    def entries(self) -> Iterator[StorageEntry]:
+        self.check_marker()
+        return entries_below(self.root, "")
+
+    def opened(self, name: str) -> BinaryIO:
+        """Open a file. Raises OSError."""
+        try:
+            return self.path(name).open("rb")
+        except FileNotFoundError:
+            if name != MARKER:
+                self.check_marker()
+            raise
+
+    def check_marker(self) -> None:
+        """Raise OSError if the folder is not the one that this process registered with.
+
+        It may have been deleted, or its volume is not mounted. Its files are then unavailable, not
+        missing, and nothing may be written to the folder that replaced it.
+        """
+        if _marked is None or _marked[0] != self.root:
+            return
+        try:
+            found = (self.root / MARKER).read_text("ascii").strip()
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            found = ""
+        if found != _marked[1]:
+            text = "This is not the folder of the installation's files"
+            raise OSError(errno.EIO, text, str(self.root))
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file. Raises ValueError."""
+        check_storage_name(name)
+        return self.root / name
+
+
+def pieces_of(file: BinaryIO) -> Iterator[bytes]:
+    while piece := file.read(PIECE_BYTES):
+        yield piece
+
+
+def entries_below(folder: Path, prefix: str) -> Iterator[StorageEntry]:
+    try:
+        found = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            yield from entries_below(Path(entry.path), f"{prefix}{entry.name}/")
+        elif entry.is_file():
+            status = entry.stat()
+            modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
+            yield StorageEntry(f"{prefix}{entry.name}", status.st_size, modified_at)

@@ -1,0 +1,118 @@
+"""Copies stored files to another storage, and verifies them by their checksums."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import islice
+
+from apps.workspace.local.files.file_storage import FileStorage, is_storage_name
+from apps.workspace.local.models import StoredFile
+
+FILES_AT_ONCE = 4
+BATCH = 200
+"""A report follows after every this many files."""
+
+
+class DamagedCopy(Exception):
+    """Raised if a storage returns bytes other than those it received."""
+
+
+class CopyOutcome(Enum):
+    COPIED = "copied"
+    PRESENT = "there already"
+    MISSING = "missing in the source"
+    ALTERED = "copied, but the bytes differ from the uploaded ones"
+
+
+@dataclass(frozen=True, slots=True)
+class FileToCopy:
+    storage_name: str
+    size: int
+    sha256: str
+
+
+@dataclass(slots=True)
+class CopyReport:
+    """The progress of a copy. `lost` contains the names of files that are missing or altered in the
+    source.
+    """
+
+    files: Counter[CopyOutcome] = field(default_factory=Counter)
+    bytes: int = 0
+    lost: list[str] = field(default_factory=list)
+
+    def add(self, file: FileToCopy, outcome: CopyOutcome) -> None:
+        self.files[outcome] += 1
+        if outcome in (CopyOutcome.COPIED, CopyOutcome.ALTERED):
+            self.bytes += file.size
+        if outcome in (CopyOutcome.MISSING, CopyOutcome.ALTERED):
+            self.lost.append(file.storage_name)
+
+
+@dataclass(frozen=True, slots=True)
+class FileCopier:
+    """Copies files. `sizes` are the sizes of the files that the target already has."""
+
+    source: FileStorage
+    target: FileStorage
+    sizes: dict[str, int]
+    verify_all: bool
+
+    def copy(self, file: FileToCopy) -> CopyOutcome:
+        """Copy a file. Raises `OSError` if a storage fails, and `DamagedCopy` if a copy differs."""
+        name = file.storage_name
+        if not is_storage_name(name):
+            return CopyOutcome.MISSING
+        if self.sizes.get(name) == file.size and not (
+            self.verify_all and checksum(self.target, name) != file.sha256
+        ):
+            return CopyOutcome.PRESENT
+        digest = hashlib.sha256()
+        try:
+            with self.source.open(name) as content:
+                self.target.put(name, hash_pieces(content.pieces, digest.update))
+        except FileNotFoundError:
+            return CopyOutcome.MISSING
+        if checksum(self.target, name) != digest.hexdigest():
+            self.target.delete(name)
+            raise DamagedCopy(
+                f"{self.target.location} returns different bytes of {name} than it received."
+            )
+        return CopyOutcome.COPIED if digest.hexdigest() == file.sha256 else CopyOutcome.ALTERED
+
+
+def copy_files(
+    source: FileStorage, target: FileStorage, *, verify_all: bool
+) -> Iterator[CopyReport]:
+    """Copy what the target lacks, and yield the report so far after each batch.
+
+    A file that already exists with the right size is skipped; with `verify_all`, its checksum must
+    also match. Raises `OSError` if a storage fails, and `DamagedCopy` if a copy differs.
+    """
+    report = CopyReport()
+    sizes = {entry.name: entry.size for entry in target.entries()}
+    copier = FileCopier(source, target, sizes, verify_all)
+    rows = StoredFile.objects.order_by("pk").values_list("storage_name", "size", "etag")
+    files = iter(FileToCopy(*row) for row in rows.iterator())
+    with ThreadPoolExecutor(FILES_AT_ONCE) as threads:
+        while batch := list(islice(files, BATCH)):
+            for file, outcome in zip(batch, threads.map(copier.copy, batch), strict=True):
+                report.add(file, outcome)
+            yield report
+
+
+def hash_pieces(pieces: Iterable[bytes], update: Callable[[bytes], object]) -> Iterator[bytes]:
+    for piece in pieces:
+        update(piece)
+        yield piece
+
+
+def checksum(files: FileStorage, name: str) -> str:
+    digest = hashlib.sha256()
+    with files.open(name) as content:
+        for piece in content.pieces:
+            digest.update(piece)
+    return digest.hexdigest()

@@ -1,0 +1,75 @@
+"""The interface of a storage for the content of files."""
+
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+LONGEST_NAME = 200
+
+_name = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*){0,7}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredContent:
+    """The content of a file, which can be read once, piece by piece."""
+
+    size: int
+    pieces: Iterator[bytes]
+
+    def whole(self) -> bytes:
+        return b"".join(self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class StorageEntry:
+    name: str
+    size: int
+    modified_at: datetime
+
+
+class FileStorage(Protocol):
+    """Stores bytes under relative names such as `3f/3f2a…`. They never change once they are stored.
+
+    Methods raise FileNotFoundError for a missing file, another OSError that `apps.outages`
+    recognizes during an outage, and ValueError for an impossible name.
+    """
+
+    @property
+    def location(self) -> str:
+        """Return the location in the form that operators know."""
+        ...
+
+    def put(self, name: str, pieces: Iterable[bytes]) -> None:
+        """Create or replace a file. After a failure, including a failure of `pieces`, no part of
+        the file remains.
+        """
+        ...
+
+    def open(self, name: str) -> AbstractContextManager[StoredContent]: ...
+
+    def part(self, name: str, first: int, end: int) -> AsyncIterator[bytes]:
+        """Yield the bytes from `first` to before `end`, no faster than the consumer reads them."""
+        ...
+
+    def exists(self, name: str) -> bool: ...
+
+    def delete(self, name: str) -> None:
+        """Delete a file. A missing file is not an error."""
+        ...
+
+    def entries(self) -> Iterator[StorageEntry]:
+        """Yield all files, sorted by name."""
+        ...
+
+
+def is_storage_name(name: str) -> bool:
+    return _name.fullmatch(name) is not None and len(name) <= LONGEST_NAME
+
+
+def check_storage_name(name: str) -> None:
+    """Raise ValueError for an impossible name."""
+    if not is_storage_name(name):
+        raise ValueError(f"{name!a} is not a valid name of a stored file.")

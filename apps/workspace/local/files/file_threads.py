@@ -1,0 +1,33 @@
+"""The threads on which coroutines read and write stored files.
+
+A slow storage blocks these threads, not those of the database.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from channels.db import DatabaseSyncToAsync, database_sync_to_async
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+THREADS = 32
+
+_threads: ThreadPoolExecutor | None = None
+
+
+def start() -> None:
+    """Start the threads. Tests do not start them, and use the thread of their transaction."""
+    global _threads
+    _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="files")
+
+
+async def on_file_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run a function that may use the storage and the database in one of the threads."""
+    if _threads is None:
+        found: R = await database_sync_to_async(function)(*args, **kwargs)
+    else:
+        call = DatabaseSyncToAsync(function, thread_sensitive=False, executor=_threads)
+        found = await call(*args, **kwargs)
+    return found

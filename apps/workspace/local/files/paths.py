@@ -1,0 +1,80 @@
+"""File names and their paths, `files/{bucket}/{name}`, percent-encoded."""
+
+import unicodedata
+from urllib.parse import quote, unquote
+
+from django.utils.translation import gettext
+
+from apps.errors import FileRefused
+
+ROOT = "files"
+LONGEST_NAME = 500
+"""A file's name can have at most this many characters, the size of the column."""
+LONGEST_SEGMENT = 255
+"""A path segment can have at most this many bytes, the limit of file systems, so that files can be
+copied to one.
+"""
+JOINER = "\u200d"
+"""It joins emoji. Other invisible characters can make a name look as if it had another ending."""
+SHOWN = 80
+"""A message repeats up to this many characters of a name."""
+
+
+def write_path(bucket: str, name: str) -> str:
+    return "/".join((ROOT, bucket, *(quote(segment, safe="") for segment in name.split("/"))))
+
+
+def find_place(path: str) -> tuple[str, str] | None:
+    """Return bucket and name of a path; None for a path that no file can have."""
+    root, bucket, *segments = path.split("/") if path.count("/") >= 2 else ("", "")
+    if root != ROOT or not bucket:
+        return None
+    try:
+        decoded = [unquote(segment, errors="strict") for segment in segments]
+    except UnicodeError:
+        return None
+    name = "/".join(decoded)
+    if any("/" in segment for segment in decoded) or file_name_problem(name):
+        return None
+    return bucket, name
+
+
+def clean_name(name: str) -> str:
+    """Return the name in the form in which new names are stored: NFC, without direction marks and
+    the like.
+    """
+    text = unicodedata.normalize("NFC", name)
+    return "".join(c for c in text if unicodedata.category(c) != "Cf" or c == JOINER)
+
+
+def check_name(name: str) -> None:
+    """Raise `FileRefused` for a name that no file can have."""
+    problem = file_name_problem(name)
+    if problem:
+        shown = name if len(name) <= SHOWN else f"{name[:SHOWN]}…"
+        raise FileRefused(
+            gettext("A file cannot be named {shown}: {problem}").format(
+                shown=shown, problem=problem
+            )
+        )
+
+
+def file_name_problem(name: str) -> str:
+    """Return why a file cannot have this name; "" if it can."""
+    if not name:
+        return "the name is empty."
+    if len(name) > LONGEST_NAME:
+        return f"the name has {len(name)} characters; the limit is {LONGEST_NAME}."
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
+        return "control characters are not allowed."
+    return next(filter(None, map(segment_problem, name.split("/"))), "")
+
+
+def segment_problem(segment: str) -> str:
+    if not segment:
+        return "it begins or ends with a slash, or has two in a row."
+    if segment in (".", ".."):
+        return "'.' and '..' are not allowed."
+    if len(segment.encode()) > LONGEST_SEGMENT:
+        return f"a segment of it is too long; the limit is {LONGEST_SEGMENT} bytes."
+    return ""

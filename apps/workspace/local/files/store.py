@@ -1,0 +1,183 @@
+"""Writes the content of files to the storage, and the rows that refer to it.
+
+Stored content is never overwritten. A write stores new content under a new name and then changes
+the row, so a row always has its content, even after a failure half-way or with concurrent writers.
+"""
+
+import hashlib
+import logging
+import re
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.core.files.base import File
+from django.db import close_old_connections, transaction
+from django.utils.formats import number_format
+from django.utils.translation import gettext
+
+from apps.errors import FileChanged, FileTooLarge
+from apps.workspace.local.files.paths import check_name, clean_name, find_place, write_path
+from apps.workspace.local.files.quotas import check_quota, lock_quota
+from apps.workspace.local.files.readers import FileReader, readable_files
+from apps.workspace.local.files.readers import buckets_of as buckets_of
+from apps.workspace.local.files.storage import storage
+from apps.workspace.local.models import StoredFile
+from apps.workspace.stored_files import FileInfo, missing
+
+logger = logging.getLogger(__name__)
+
+UNKNOWN_TYPE = "application/octet-stream"
+_content_type = re.compile(r"[\w.+-]+/[\w.+-]+(\s*;[ -~]*)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition of a write: the file has one of `etags`, or does not exist (`is_new`)."""
+
+    etags: Collection[str] = ()
+    is_new: bool = False
+
+
+def store_content(
+    bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
+) -> FileInfo:
+    """Store content. Raises `FileRefused` if the write is not allowed, and `FileChanged` if another
+    writer was faster.
+    """
+    name = existing_name(bucket, name)
+    check_name(name)
+    check_size(content.size)
+    digest = hashlib.sha256()
+    for piece in content.chunks():
+        digest.update(piece)
+    stored = new_storage_name()  # No other file has this name, so the storage does not change it.
+    fields = {
+        "storage_name": stored,
+        "content_type": clean_type(content_type),
+        "size": content.size,
+        "etag": digest.hexdigest(),
+    }
+    release_connection()
+    storage().put(stored, content.chunks())
+    try:
+        row, replaced = point_row(bucket, name, fields, condition)
+    except BaseException:
+        discard(stored)
+        raise
+    if replaced:
+        discard(replaced)
+    return stored_info(row)
+
+
+def release_connection() -> None:
+    """Hold no connection while a slow storage works, unless an open transaction needs it."""
+    if not transaction.get_connection().in_atomic_block:
+        close_old_connections()
+
+
+@transaction.atomic
+def point_row(
+    bucket: str, name: str, fields: dict[str, object], condition: Condition
+) -> tuple[StoredFile, str]:
+    """Let the row refer to new content. Return the row and the storage name of the old content (""
+    for a new file).
+
+    Raises `FileRefused` if the write is not allowed, and `FileChanged` if another writer was
+    faster.
+    """
+    lock_quota(bucket)
+    rows = StoredFile.objects.select_for_update()
+    if condition.etags:
+        row, is_new = rows.filter(bucket=bucket, name=name).first(), False
+        if row is None or row.etag not in condition.etags:
+            raise file_changed(write_path(bucket, name))
+    else:
+        row, is_new = rows.get_or_create(bucket=bucket, name=name, defaults=fields)
+    if is_new:
+        check_quota(bucket)
+        return row, ""
+    if condition.is_new:
+        raise FileChanged(
+            gettext("A file {write_path} already exists.").format(
+                write_path=write_path(bucket, name)
+            )
+        )
+    replaced, size = row.storage_name, row.size
+    for field, value in fields.items():
+        setattr(row, field, value)
+    row.save()
+    if row.size > size:
+        check_quota(bucket)
+    return row, replaced
+
+
+def check_size(size: int, limit: int | None = None) -> None:
+    limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT if limit is None else limit
+    if size > limit:
+        raise FileTooLarge(
+            gettext("The file has {size} bytes; the limit is {limit}.").format(
+                size=number_format(size, force_grouping=True),
+                limit=number_format(limit, force_grouping=True),
+            )
+        )
+
+
+def discard(storage_name: str) -> None:
+    """Delete content that no row refers to. If that fails, housekeeping deletes it within days."""
+    try:
+        storage().delete(storage_name)
+    except OSError:
+        logger.exception("Unused content remains in the storage: %s", storage_name)
+
+
+def file_changed(path: str) -> FileChanged:
+    return FileChanged(
+        gettext("{path} was changed in the meantime; read it again.").format(path=path)
+    )
+
+
+def new_storage_name() -> str:
+    name = uuid.uuid4().hex
+    return f"{name[:2]}/{name}"
+
+
+def clean_type(content_type: str) -> str:
+    written = content_type.strip()
+    is_one = len(written) <= 200 and _content_type.fullmatch(written)
+    return written if is_one else UNKNOWN_TYPE
+
+
+def stored_info(row: StoredFile) -> FileInfo:
+    return FileInfo(
+        path=write_path(row.bucket, row.name),
+        content_type=row.content_type,
+        size=row.size,
+        etag=row.etag,
+        updated_at=row.updated_at,
+        created_at=row.created_at,
+    )
+
+
+def find_stored(reader: FileReader | str, path: str, *, lock: bool = False) -> StoredFile:
+    """Return the row of a file that the reader may read. Raises `FileRefused`."""
+    place = find_place(path)
+    if place is None:
+        raise missing(path)
+    rows = readable_files(reader, place[0])
+    row = (rows.select_for_update() if lock else rows).filter(name=existing_name(*place)).first()
+    if row is None:
+        raise missing(path)
+    return row
+
+
+def existing_name(bucket: str, name: str) -> str:
+    """Return the clean name, or the given name if a file already has it, because old files keep
+    their names.
+    """
+    clean = clean_name(name)
+    if clean == name or StoredFile.objects.filter(bucket=bucket, name=name).exists():
+        return name
+    return clean

@@ -1,0 +1,131 @@
+"""Checks that all processes of an installation share the same files and keys.
+
+The database stores the installation's id and a fingerprint of its secret key. The file storage has
+the id in a marker file.
+"""
+
+import uuid
+from itertools import product
+
+from django.conf import settings
+from django.db import models, transaction
+from django.utils.crypto import pbkdf2
+
+from apps.workspace.local.files.directory_storage import (
+    MARKER,
+    DirectoryStorage,
+    expect_marker,
+)
+from apps.workspace.local.files.file_storage import FileStorage
+from apps.workspace.local.files.storage import storage
+
+ROW = 1
+"""The only row has this key."""
+ITERATIONS = 100_000
+"""The fingerprint is computed with this many iterations, as many as for the encryption of stored
+keys, so that the key is no easier to guess from the fingerprint.
+"""
+
+FILES = (
+    "The stored files are not those of this installation: {problem}. Set FILES_URL to the bucket, or "
+    "DATA_DIR to the folder, that all processes share. If you moved the files on purpose, run "
+    "manage.py adopt_files."
+)
+KEYS = (
+    "SECRET_KEY or SALT_KEY is not that of this installation: stored keys cannot be read here. Set "
+    "the same SECRET_KEY, SECRET_KEY_FALLBACKS and SALT_KEY for all processes. If the old key is "
+    "lost, run manage.py adopt_files --keys and enter all stored keys again."
+)
+
+
+class Installation(models.Model):
+    """The installation's only row. `key_fingerprint` is derived from the newest key of the process
+    that wrote it.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4)
+    key_fingerprint = models.CharField(max_length=64, default="")
+    read_only_since = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"installation {self.uuid}"
+
+
+def register_process() -> list[str]:
+    """Register this process with the installation, which the first process creates. Return the same
+    sentences as `problems`.
+    """
+    # In a transaction, so that no other process sees the row before the marker file exists.
+    with transaction.atomic():
+        row, is_new = Installation.objects.get_or_create(pk=ROW)
+        if is_new:
+            write_marker(row, storage())
+            adopt_key(row)
+    if row.key_fingerprint in fingerprints(row)[1:]:
+        adopt_key(row)  # The key was rotated, and the old one is still accepted.
+    files = storage()
+    if isinstance(files, DirectoryStorage) and not problem_of_files(row):
+        expect_marker(files.root, str(row.uuid))
+    return problems_of(row)
+
+
+def problems() -> list[str]:
+    """Return a sentence for each difference between this process and its installation."""
+    row = Installation.objects.filter(pk=ROW).first()
+    return [] if row is None else problems_of(row)
+
+
+def files_problem() -> str:
+    """Return why the stored files do not belong to the installation; "" if they do."""
+    row = Installation.objects.filter(pk=ROW).first()
+    problem = "" if row is None else problem_of_files(row)
+    return problem and FILES.format(problem=problem)
+
+
+def problems_of(row: Installation) -> list[str]:
+    problem = problem_of_files(row)
+    found = [FILES.format(problem=problem)] if problem else []
+    if row.key_fingerprint not in fingerprints(row):
+        found.append(KEYS)
+    return found
+
+
+def problem_of_files(row: Installation) -> str:
+    try:
+        there = read_marker(storage())
+    except (OSError, ValueError) as error:
+        return f"{MARKER} cannot be read ({type(error).__name__})"
+    if not there:
+        return f"the file {MARKER} does not exist"
+    return "" if there == str(row.uuid) else f"{MARKER} has the id of another installation"
+
+
+def read_marker(files: FileStorage) -> str:
+    """Return the id in the marker file, or "" if the file does not exist. Raises OSError,
+    ValueError.
+    """
+    try:
+        with files.open(MARKER) as content:
+            return content.whole().decode("ascii").strip()
+    except FileNotFoundError:
+        return ""
+
+
+def write_marker(row: Installation, files: FileStorage) -> None:
+    files.put(MARKER, [f"{row.uuid}\n".encode()])
+
+
+def adopt_key(row: Installation) -> None:
+    row.key_fingerprint = fingerprints(row)[0]
+    row.save(update_fields=["key_fingerprint"])
+
+
+def fingerprints(row: Installation) -> list[str]:
+    """Return the fingerprints of each combination of key and salt that this process can decrypt
+    with, newest first.
+    """
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return [
+        pbkdf2(f"{key}\n{salt}", row.uuid.hex, ITERATIONS).hex()
+        for key, salt in product(keys, settings.SALT_KEY)
+    ]

@@ -1,0 +1,1 @@
+"""Memories that are stored in our own database."""

@@ -1,0 +1,147 @@
+"""Rows of users' and callers' memories, and users' memory settings."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from apps.accounts.buckets import of_person
+from apps.accounts.legal_holds import holds
+from apps.accounts.models import ApiKey
+from apps.workspace.memories.limits import MERGES_KEPT_DAYS
+
+
+class MemoryCollection(models.Model):
+    """The memories of one owner: of a bucket in one application, or in all applications ("").
+
+    `end_user` is a hash of the end user in requests with an API key, "" if the request names none.
+    `application` is its slug, or its `former_name` if it was deleted. `version` changes with each
+    change.
+    """
+
+    bucket = models.CharField(max_length=100)
+    end_user = models.CharField(max_length=64, blank=True)
+    application = models.CharField(max_length=200, blank=True)
+    model = models.CharField(max_length=300, blank=True)
+    version = models.UUIDField(default=uuid.uuid4)
+    deduplicated_at = models.DateTimeField(null=True, blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("bucket", "end_user", "application"), name="one_collection_of_an_owner"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.bucket} in {self.application or 'all applications'}"
+
+
+class StoredMemory(models.Model):
+    """A memory. `number` is its id in the collection; `vector` has 32 bits for each number."""
+
+    collection = models.ForeignKey(
+        MemoryCollection, on_delete=models.CASCADE, related_name="memories"
+    )
+    number = models.BigIntegerField()
+    content = models.TextField()
+    importance = models.FloatField()
+    category = models.CharField(max_length=100)
+    topics = models.JSONField(default=list)
+    vector = models.BinaryField()
+    unknown_share = models.FloatField(default=0.0)
+    is_separate = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("collection", "number"), name="one_memory_of_a_number"),
+        )
+
+    def __str__(self) -> str:
+        return f"memory {self.number}"  # It never contains the content, because it may appear in a log.
+
+
+class MemoryMerge(models.Model):
+    """Memories that were merged. `originals` are in the format of
+    `apps.workspace.memories.document`.
+    """
+
+    collection = models.ForeignKey(
+        MemoryCollection, on_delete=models.CASCADE, related_name="merges"
+    )
+    number = models.BigIntegerField()
+    survivor = models.BigIntegerField()
+    merged_at = models.DateTimeField()
+    originals = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"merge into memory {self.survivor}"
+
+
+class MemorySettings(models.Model):
+    """A user's memory settings. A user without a row has the defaults.
+
+    `is_shared`: applications that request shared memories use one collection.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memory_settings"
+    )
+    is_enabled = models.BooleanField(default=True)
+    is_shared = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"memory settings of user {self.user_id}"
+
+
+def settings_of(user_id: int) -> MemorySettings:
+    """Return the stored settings, or new unsaved ones."""
+    found = MemorySettings.objects.filter(user=user_id).first()
+    return found or MemorySettings(user_id=user_id)
+
+
+def change_settings(user_id: int, *, is_enabled: bool, is_shared: bool) -> MemorySettings:
+    fields = {"is_enabled": is_enabled, "is_shared": is_shared}
+    changed, _ = MemorySettings.objects.update_or_create(user_id=user_id, defaults=fields)
+    return changed
+
+
+def delete_old_merges() -> int:
+    """Delete merges that can no longer be undone; return their number."""
+    before = timezone.now() - timedelta(days=MERGES_KEPT_DAYS)
+    old = MemoryMerge.objects.filter(merged_at__lt=before)
+    deleted, _ = old.exclude(holds("collection__bucket")).delete()
+    return deleted
+
+
+def former_name(slug: str, number: int) -> str:
+    """Return the replacement for the slug of a deleted application, because a new application may
+    get the slug. No slug contains #.
+    """
+    return f"{slug}#{number}"
+
+
+def rename_application(before: str, after: str, using: str) -> None:
+    """Move an application's memories to its new slug.
+
+    If an owner already has memories under the new slug, those stay and the old ones are not
+    renamed.
+    """
+    rows = MemoryCollection.objects.using(using)
+    there = rows.filter(application=after, bucket=OuterRef("bucket"), end_user=OuterRef("end_user"))
+    rows.filter(~Exists(there), application=before).update(application=after)
+
+
+def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
+    """Delete the memories of a user whose account was deleted."""
+    MemoryCollection.objects.filter(of_person(instance.pk)).delete()
+
+
+def delete_memories_of_key(sender: object, instance: ApiKey, **kwargs: Any) -> None:
+    """Delete the memories of an API key that was deleted, because nobody can request them any more."""
+    MemoryCollection.objects.filter(bucket=f"key-{instance.prefix}").delete()

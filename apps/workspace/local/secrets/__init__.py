@@ -1,0 +1,1 @@
+"""Encrypted secrets and the servers that may receive them."""

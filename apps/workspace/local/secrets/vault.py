@@ -1,0 +1,196 @@
+"""Secrets in HashiCorp Vault or OpenBao, with the KV engine version 2.
+
+A text is cached for a minute, so a rotated one takes effect without a restart. While Vault is
+unavailable, the last text is used for up to an hour.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from django.conf import settings
+
+from apps.aged_cache import AgedCache
+from apps.environment_variables import current_setting
+from apps.errors import EgressRefused
+from apps.integers import read_integer
+from apps.process_state import on_reset
+from apps.workspace.egress.bodies import read_body
+from apps.workspace.egress.clients import HTTPError, find_client
+from apps.workspace.egress.guard import Trust
+from apps.workspace.local.secrets.sources import SourceFailed, SourceText
+
+logger = logging.getLogger(__name__)
+
+FRESH_SECONDS = 60.0
+LAST_SECONDS = 3600.0
+ANSWER_SECONDS = 5.0
+MOST_BYTES = 1_048_576
+"""A response with a secret can have at most this many bytes, about the limit of Vault for one
+secret.
+"""
+MOST_DOCUMENTS = 1000
+MARGIN_SECONDS = 10.0
+"""A token is replaced this many seconds before its lease ends."""
+REFERENCE = re.compile(r"(?P<path>[\w.-]+(/[\w.-]+)*/data(/[\w.-]+)+)#(?P<key>[^\s#]+)", re.ASCII)
+FORM = "Write mount/data/path#key, such as secret/data/apps/tracking#token."
+
+
+class VaultUnavailable(Exception):
+    """Raised if Vault is unavailable, or if its response contains no information about the secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class VaultDocument:
+    """The keys and texts at one path."""
+
+    texts: Mapping[str, Any] = field(repr=False)
+    version: int
+    read_at: float
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VaultToken:
+    text: str = field(repr=False)
+    ends_at: float
+
+
+_documents: AgedCache[str, VaultDocument] = AgedCache(MOST_DOCUMENTS)
+_tokens: AgedCache[str, VaultToken] = AgedCache(1)
+"""This caches the tokens of AppRole logins, by role."""
+
+
+@on_reset
+def forget_secrets() -> None:
+    _documents.clear()
+    _tokens.clear()
+
+
+def reference_problem(reference: str) -> str:
+    """Return why a reference cannot be used; "" if it can."""
+    if not settings.VAULT_URL:
+        return "This installation has no Vault: VAULT_URL is not set."
+    return "" if parts_of(reference) else FORM
+
+
+def parts_of(reference: str) -> tuple[str, str] | None:
+    """Return the path and the key; None for an invalid reference. Paths with dot segments would
+    lead elsewhere.
+    """
+    found = REFERENCE.fullmatch(reference)
+    if found is None or {".", ".."} & set(found["path"].split("/")):
+        return None
+    return found["path"], found["key"]
+
+
+def known_texts() -> Iterator[str]:
+    """Yield the texts that this process knows, so that they can be hidden in logs and errors."""
+    for document, _ in [*_documents.values.values()]:
+        if document is not None:
+            yield from (text for text in document.texts.values() if isinstance(text, str))
+
+
+class Vault:
+    async def read(self, reference: str) -> SourceText:
+        parts = parts_of(reference)
+        if parts is None or not settings.VAULT_URL:
+            raise SourceFailed(reference_problem(reference))
+        path, key = parts
+
+        async def ask(known: VaultDocument | None) -> VaultDocument | None:
+            return await read_again(path, known)
+
+        document = await _documents.renewed(path, FRESH_SECONDS, ask)
+        if document is None:
+            raise SourceFailed(f"Vault has no secret at {path}.")
+        text = document.texts.get(key)
+        if not isinstance(text, str) or not text:
+            raise SourceFailed(f"Vault has no string under the key {key!r} at {path}.")
+        return SourceText(text, document.version, document.problem)
+
+
+async def read_again(path: str, known: VaultDocument | None) -> VaultDocument | None:
+    """Return what Vault has, the `known` document while Vault is unavailable, or None for a missing
+    one.
+
+    Raises `SourceFailed`.
+    """
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await read_document(path)
+    except (VaultUnavailable, EgressRefused, HTTPError, TimeoutError) as error:
+        reason = str(error) or f"no answer within {ANSWER_SECONDS:g} seconds"
+    if known is None or time.monotonic() - known.read_at > LAST_SECONDS:
+        raise SourceFailed(f"Vault cannot be read at {path}: {reason}")
+    minutes = round((time.monotonic() - known.read_at) / 60)
+    problem = f"Vault cannot be read at {path}: {reason} A value from {minutes} min ago is used."
+    logger.warning("%s", problem)
+    return replace(known, problem=problem)
+
+
+async def read_document(path: str) -> VaultDocument | None:
+    """Read a document. Raises `VaultUnavailable` and the client's errors."""
+    status, answer = await call("GET", path, await find_token())
+    if status == HTTPStatus.FORBIDDEN and not settings.VAULT_TOKEN:
+        _tokens.drop(settings.VAULT_ROLE_ID)  # The token may have been revoked.
+        status, answer = await call("GET", path, await find_token())
+    if status == HTTPStatus.NOT_FOUND:
+        return None
+    if status != HTTPStatus.OK:
+        raise VaultUnavailable(f"it answered {status}.")
+    try:
+        found = answer["data"]
+        texts, version = found["data"], found["metadata"]["version"]
+    except (KeyError, TypeError):
+        raise VaultUnavailable("its response is not that of a KV engine of version 2.") from None
+    if not isinstance(texts, dict) or not isinstance(version, int):
+        raise VaultUnavailable("its response is not that of a KV engine of version 2.")
+    return VaultDocument(texts, version, time.monotonic())
+
+
+async def find_token() -> str:
+    """Return VAULT_TOKEN, else the token of a login with the AppRole. Raises `VaultUnavailable`."""
+    if settings.VAULT_TOKEN:
+        return current_setting("VAULT_TOKEN")
+    role = settings.VAULT_ROLE_ID
+    known = _tokens.get(role)
+    if known is not None and time.monotonic() < known.ends_at:
+        return known.text
+    asked_at = time.monotonic()
+    login = {"role_id": role, "secret_id": current_setting("VAULT_SECRET_ID")}
+    status, answer = await call("POST", "auth/approle/login", "", login)
+    auth = answer.get("auth") if status == HTTPStatus.OK and isinstance(answer, dict) else None
+    text = auth.get("client_token") if isinstance(auth, dict) else None
+    if not isinstance(auth, dict) or not isinstance(text, str):
+        raise VaultUnavailable(f"it answered the login of the AppRole with {status}.")
+    seconds = read_integer(str(auth.get("lease_duration"))) or 0  # 0 means that it never expires.
+    ends_at = asked_at + seconds - MARGIN_SECONDS if seconds else float("inf")
+    _tokens.put(role, VaultToken(text, ends_at))
+    return text
+
+
+async def call(
+    method: str, path: str, token: str, body: Mapping[str, str] | None = None
+) -> tuple[int, Any]:
+    """Return the status and the parsed JSON of the response; None for a body that is not JSON."""
+    async with find_client(Trust.VAULT).stream(
+        method,
+        f"{settings.VAULT_URL}/v1/{path}",
+        headers={"X-Vault-Token": token} if token else {},
+        json=body,
+        timeout=ANSWER_SECONDS,
+    ) as response:
+        content = await read_body(response, MOST_BYTES)
+    try:
+        return response.status_code, msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeError):
+        return response.status_code, None

@@ -1,0 +1,184 @@
+"""Pins descriptions of MCP tools when they are first seen, and withholds tools whose description
+changed.
+
+Models treat descriptions as instructions, so a server that changes one later could make them do
+something that nobody agreed to.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from apps.workspace.local.tools.description import LONGEST_TOOL, ToolDescription
+
+logger = logging.getLogger(__name__)
+
+MOST_TEXT = 200_000
+"""A stored description has at most this many characters. Its digest covers the whole text."""
+
+DAY = timedelta(days=1)
+UNUSED = timedelta(days=365)
+"""A listing that was unused for this long is deleted. If it is used again, it is pinned again."""
+
+ACCEPTED, CHANGED, WITHHELD = ToolDescription.State
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionSource:
+    """The source of a description, as `ToolDescription` stores it."""
+
+    server_key: str
+    server: str
+    listing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedTool:
+    """A tool by the server's name for it, and what a model sees of it, as a digest and a text."""
+
+    tool: str
+    digest: str
+    text: str
+
+
+def withheld_of(source: DescriptionSource, tools: Sequence[DescribedTool]) -> dict[str, str]:
+    """Return the withheld tools, each with its state. Pins descriptions of new tools."""
+    note_use(source)
+    names = {kept_name(one.tool): one for one in tools}
+    pinned, states = read_states(source)
+    if new := [name for name in names if name not in pinned]:
+        # If two processes run at the same time, one of them pins first; the other's listing may be
+        # a change.
+        rows = [new_row(source, name, names[name], states, is_first=True) for name in new]
+        ToolDescription.objects.bulk_create(rows, ignore_conflicts=True)
+        _, states = read_states(source)
+    found = {name: states.get((name, one.digest), "") for name, one in names.items()}
+    if changed := [name for name, state in found.items() if not state]:
+        note_changes(source, {name: names[name] for name in changed})
+    return {
+        names[name].tool: state or CHANGED for name, state in found.items() if state != ACCEPTED
+    }
+
+
+def note_use(source: DescriptionSource) -> None:
+    """Store once a day that runs used the listing."""
+    now = timezone.now()
+    rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
+    older = rows.filter(listed_at__lt=now - DAY)
+    if older.exists():  # This rarely happens, and a write would lock SQLite.
+        older.update(listed_at=now)
+
+
+def delete_unused() -> int:
+    """Delete the pins of unused listings, except descriptions that an operator decided about;
+    return their number.
+    """
+    old = ToolDescription.objects.filter(listed_at__lt=timezone.now() - UNUSED)
+    return old.filter(decided_at=None).delete()[0]
+
+
+def read_states(source: DescriptionSource) -> tuple[set[str], dict[tuple[str, str], str]]:
+    """Return the tools that are pinned in the listing, and the states by tool and digest."""
+    rows = ToolDescription.objects.filter(
+        Q(listing=source.listing) | Q(decided_at__isnull=False), server_key=source.server_key
+    )
+    found = list(rows.values_list("tool", "digest", "state", "listing"))
+    pinned = {tool for tool, _, _, listing in found if listing == source.listing}
+    return pinned, {(tool, digest): state for tool, digest, state, _ in found}
+
+
+def new_row(
+    source: DescriptionSource,
+    name: str,
+    described: DescribedTool,
+    states: Mapping[tuple[str, str], str],
+    *,
+    is_first: bool = False,
+) -> ToolDescription:
+    otherwise = ACCEPTED if is_first else CHANGED
+    return ToolDescription(
+        server_key=source.server_key,
+        server=source.server[:500],
+        listing=source.listing,
+        tool=name,
+        digest=described.digest,
+        text=printable(described.text)[:MOST_TEXT],
+        state=states.get((name, described.digest), otherwise),
+        is_first=is_first,
+    )
+
+
+def note_changes(source: DescriptionSource, changed: Mapping[str, DescribedTool]) -> None:
+    """Store the newest change of each tool for an operator to review.
+
+    The previous change is deleted, so that an operator who accepts a row accepts the text that they
+    reviewed.
+    """
+    rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
+    older = rows.filter(tool__in=changed, state=CHANGED)
+    with transaction.atomic():
+        older.exclude(digest__in={one.digest for one in changed.values()}).delete()
+        new = [new_row(source, name, one, {}) for name, one in changed.items()]
+        ToolDescription.objects.bulk_create(new, ignore_conflicts=True)
+    for name in changed:
+        logger.warning(
+            "The description of the tool %s of the MCP server %s has changed; the tool is withheld "
+            "until an operator accepts it",
+            name,
+            source.server,
+        )
+
+
+def decide_descriptions(rows: Iterable[ToolDescription], state: str) -> None:
+    """Accept descriptions or keep them withheld, for every listing that has them."""
+    now = timezone.now()
+    for row in rows:
+        same_text(row).update(state=state, decided_at=now)
+
+
+def same_text(row: ToolDescription) -> QuerySet[ToolDescription]:
+    return ToolDescription.objects.filter(
+        server_key=row.server_key, tool=row.tool, digest=row.digest
+    )
+
+
+def accepted_before(row: ToolDescription) -> ToolDescription | None:
+    """Return the description of the same tool that was last accepted."""
+    rows = ToolDescription.objects.filter(
+        server_key=row.server_key, listing=row.listing, tool=row.tool, state=ACCEPTED
+    )
+    return rows.exclude(digest=row.digest).order_by("-decided_at", "-pk").first()
+
+
+def kept_name(tool: str) -> str:
+    """Return a tool's name as rows store it: JSON if the name itself cannot be displayed."""
+    name = tool if tool.isprintable() and not tool.startswith('"') else json.dumps(tool)
+    if len(name) <= LONGEST_TOOL:
+        return name
+    return f"{name[: LONGEST_TOOL - 65]}#{hashlib.sha256(name.encode()).hexdigest()}"
+
+
+def told_name(kept: str) -> str:
+    """Return the name in the server's form, unless it was too long to store."""
+    try:
+        return str(json.loads(kept)) if kept.startswith('"') else kept
+    except ValueError:
+        return kept
+
+
+def printable(text: str) -> str:
+    """Return the text with all hidden characters made visible, except line breaks."""
+    return "\n".join(
+        line if line.isprintable() else "".join(map(visible, line)) for line in text.split("\n")
+    )
+
+
+def visible(character: str) -> str:
+    return character if character.isprintable() else f"\\u{{{ord(character):x}}}"

@@ -1,0 +1,111 @@
+"""MCP servers that are programs: rows of an administrator, and built-in ones.
+
+The process caches them for a moment.
+"""
+
+import sys
+from dataclasses import dataclass, field
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from apps import aged_cache
+from apps.aged_cache import AgedCache
+from apps.errors import NotRegistered, Unsupported
+from apps.process_state import on_reset
+from apps.workspace.local.models import McpServer
+
+PROGRAMS = {"py-interpreter": "apps.capabilities.interpreter.server"}
+"""The built-in MCP servers run these modules."""
+WEB_SEARCH = "duckduckgo"
+"""`WEB_SEARCH_COMMAND` starts the program with this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredServer:
+    """A program to start. An edited row (another `version`) is another server.
+
+    A built-in server (`is_built_in`) or one from a setting has no row: its `id` and `version` are
+    0.
+    """
+
+    id: int
+    version: int
+    name: str
+    command: str
+    arguments: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    working_directory: str = ""
+    is_built_in: bool = False
+
+
+_kept = AgedCache[str, RegisteredServer]()
+
+
+@on_reset
+def forget_servers() -> None:
+    _kept.clear()
+
+
+async def find(name: str) -> RegisteredServer:
+    """Return an enabled server; the row is at most `MAX_AGE_SECONDS` old. Raises `Unsupported`,
+    `NotRegistered`.
+    """
+    found = await _kept.renewed(
+        name,
+        aged_cache.MAX_AGE_SECONDS,
+        lambda known: database_sync_to_async(look_up)(name),
+    )
+    if found is None:
+        raise NotRegistered(
+            f"The MCP server {name[:100]!r} is not registered or not enabled. Ask an "
+            "administrator to register it."
+        )
+    return found
+
+
+def look_up(name: str) -> RegisteredServer | None:
+    """Find a server. A row replaces the built-in program of the same name, or switches it off.
+
+    Raises `Unsupported` for a row that was saved without validation.
+    """
+    row = McpServer.objects.filter(name=name).first()
+    if row is None:
+        return built_in(name) or named_by_setting(name)
+    if not row.is_enabled:
+        return None
+    try:
+        environment = row.parsed_environment()
+    except ValueError as error:
+        raise Unsupported(f"The MCP server {name!r} cannot be started: {error}") from error
+    return RegisteredServer(
+        id=row.pk,
+        version=row.version,
+        name=row.name,
+        command=row.command,
+        arguments=tuple(row.arguments),
+        environment=tuple(sorted(environment.items())),
+        working_directory=row.working_directory,
+    )
+
+
+def built_in(name: str) -> RegisteredServer | None:
+    """Return a module that the Python of this installation runs; None for an unknown name."""
+    if name not in PROGRAMS:
+        return None
+    return RegisteredServer(
+        id=0,
+        version=0,
+        name=name,
+        command=sys.executable,
+        arguments=("-m", PROGRAMS[name]),
+        working_directory=str(settings.BASE_DIR),
+        is_built_in=True,
+    )
+
+
+def named_by_setting(name: str) -> RegisteredServer | None:
+    if name != WEB_SEARCH or not settings.WEB_SEARCH_COMMAND:
+        return None
+    command, *arguments = settings.WEB_SEARCH_COMMAND
+    return RegisteredServer(0, 0, name, command, tuple(arguments))

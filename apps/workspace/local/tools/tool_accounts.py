@@ -1,0 +1,114 @@
+"""Users' accounts at tool servers, and the OAuth clients of this installation."""
+
+import uuid
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+from apps.accounts.buckets import of_person
+from apps.manifest.secrets import Credential
+from apps.workspace.local.secrets.field import SecretField
+
+LONGEST_URL = 500
+UNFINISHED = timedelta(days=30)
+"""An unfinished account is deleted after this time, which is longer than a user takes to sign in,
+or to sign in again after a sign-in has ended.
+"""
+
+
+class ToolAccount(models.Model):
+    """The account of one user at one tool server. It has no token until the user has signed in.
+
+    `server` is the recipient of the token: the URL of an MCP server, or the origin of a REST
+    service. Together with it, `client` and `token_service`, as the manifest specifies them,
+    identify the account. `service` describes the sign-in in the format of
+    `apps.workspace.oauth.services.SignInService`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    bucket = models.CharField(max_length=100)
+    server = models.CharField(max_length=LONGEST_URL)
+    client = models.CharField(max_length=LONGEST_URL, blank=True)
+    token_service = models.CharField(max_length=LONGEST_URL, blank=True)
+    title = models.CharField(max_length=200)
+    service = models.JSONField(default=dict)
+    client_id = models.CharField(max_length=LONGEST_URL, blank=True)
+    client_secret = SecretField(blank=True, default="")
+    secret_name = models.CharField(max_length=100, blank=True)
+    auth_method = models.CharField(max_length=30, blank=True)
+
+    asked_at = models.DateTimeField(default=timezone.now)
+    """The user was last asked to sign in at this time."""
+    state = models.CharField(max_length=64, null=True, blank=True, unique=True)
+    """This is a hash of the OAuth `state` that the sign-in service returns with the user."""
+    state_until = models.DateTimeField(null=True, blank=True)
+    verifier = SecretField(blank=True, default="")
+    redirect_url = models.CharField(max_length=LONGEST_URL, blank=True)
+
+    access_token = SecretField(blank=True, default="")
+    refresh_token = SecretField(blank=True, default="")
+    scope = models.TextField(blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    connected_at = models.DateTimeField(null=True, blank=True)
+    version = models.PositiveIntegerField(default=0)
+    """This number increases with each change of the tokens."""
+    refreshing_until = models.DateTimeField(null=True, blank=True)
+    """Only one process may refresh the token until this time."""
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("bucket", "server", "client", "token_service"),
+                name="one_account_at_a_server",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.bucket} at {self.server}"
+
+    @property
+    def secret(self) -> Credential:
+        """Return the client's secret: its text, or a reference to a secret."""
+        return Credential(self.client_secret, self.secret_name)
+
+
+class RegisteredClient(models.Model):
+    """The OAuth client of this installation at a sign-in service, created by dynamic registration."""
+
+    issuer = models.CharField(max_length=LONGEST_URL)
+    redirect_url = models.CharField(max_length=LONGEST_URL)
+    client_id = models.CharField(max_length=LONGEST_URL)
+    client_secret = SecretField(blank=True, default="")
+    auth_method = models.CharField(max_length=30)
+    expires_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("issuer", "redirect_url"), name="one_client_at_a_sign_in_service"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.issuer
+
+
+def delete_of_bucket(bucket: str) -> None:
+    ToolAccount.objects.filter(bucket=bucket).delete()
+
+
+def delete_unfinished(awaited: Collection[str]) -> int:
+    """Delete accounts whose user has not signed in long after being asked; return their number.
+
+    `awaited` contains the ids of accounts for which a run still waits.
+    """
+    old = ToolAccount.objects.filter(asked_at__lt=timezone.now() - UNFINISHED)
+    return old.filter(connected_at=None).exclude(pk__in=awaited).delete()[0]
+
+
+def delete_accounts_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
+    """Delete the tool accounts of a user whose account was deleted."""
+    ToolAccount.objects.filter(of_person(instance.pk)).delete()

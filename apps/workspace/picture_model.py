@@ -1,0 +1,176 @@
+"""An image service that is called like a model: the question describes an image, and the answer is
+the image, which is stored among the caller's files.
+"""
+
+import asyncio
+import base64
+import logging
+import mimetypes
+import re
+import secrets
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import filetype
+
+from apps.agent.events import AttachmentAdded, Usage
+from apps.agent.messages import Attachment, ModelMessage
+from apps.agent.model import Delta, Finish, ModelRequest, WritingModel
+from apps.demo.placeholder import draw
+from apps.errors import FileRefused, ModelFailed
+from apps.workspace.stored_files import Files
+
+OPTIONS = frozenset(
+    {"background", "moderation", "output_compression", "output_format", "quality", "size", "style"}
+)
+"""These arguments of a tool are sent to the service. Other parameters of a run are for chat models.
+"""
+TITLE_CHARACTERS = 80
+USUAL_SIZE = (1024, 1024)
+_size = re.compile(r"(\d{2,4})x(\d{2,4})")
+logger = logging.getLogger(__name__)
+
+PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """A service for images as bytes, each with its MIME type."""
+
+    contents: tuple[tuple[bytes, str], ...]
+    usage: Usage | None = None
+
+
+class PictureService(Protocol):
+    async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
+        """Return at least one image. Raises `ModelFailed` if the service fails."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ImageModel:
+    """A model that answers with images. `parameters` are part of every request; `files` stores new
+    files.
+    """
+
+    service: PictureService
+    files: Files
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
+        """Stream the answer. Raises `ModelFailed` if the service fails."""
+        prompt = prompt_of(request.messages)
+        made = await self.service.make(prompt, {**self.parameters, **options_of(request)})
+        for content, kind in made.contents:
+            kept = await keep_picture(self.files, content, kind, title_of(prompt))
+            yield [AttachmentAdded(kept)]
+        yield [Finish("stop"), *((made.usage,) if made.usage else ())]
+
+
+def prompt_of(messages: Sequence[ModelMessage]) -> str:
+    """Return the text of the newest question. Raises `ModelFailed` if there is none."""
+    asked = next((m.text.strip() for m in reversed(messages) if m.role == "user"), "")
+    if not asked:
+        text = "Describe the picture that you want."
+        raise ModelFailed("The image has no description.", reason="stream", display=text)
+    return asked
+
+
+def options_of(request: ModelRequest) -> dict[str, Any]:
+    """Return the parameters or the configuration that a tool sent."""
+    given = request.parameters
+    configuration = (given.get("custom_fields") or {}).get("configuration") or {}
+    return {n: v for n, v in given.items() if n in OPTIONS} | dict(configuration)
+
+
+def title_of(prompt: str) -> str:
+    words = " ".join(prompt.split())
+    return words if len(words) <= TITLE_CHARACTERS else f"{words[: TITLE_CHARACTERS - 1]}…"
+
+
+class Placeholders:
+    """A service that draws placeholders, for installations without an image model."""
+
+    async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
+        width, height = size_of(options.get("size"))
+        content = await asyncio.to_thread(draw, prompt, width, height)
+        return Pictures(((content, "image/png"),))
+
+
+def size_of(written: object) -> tuple[int, int]:
+    """Return width and height in pixels for a text such as `1024x1792`."""
+    found = _size.fullmatch(str(written))
+    return (int(found[1]), int(found[2])) if found else USUAL_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class PictureKeeper:
+    """A chat model that may draw. Images that it sends as data are stored as files.
+
+    An image of an unsupported type, such as SVG, is left out: the text has no reference to it.
+    """
+
+    model: WritingModel
+    files: Files
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
+        """Stream the answer. Raises `ModelFailed` if the service fails."""
+        async with aclosing(self.model.stream(request)) as batches:
+            async for batch in batches:
+                if any(map(is_picture, batch)):
+                    batch = [kept for delta in batch if (kept := await self.kept(delta))]
+                yield batch
+
+    def write(self, request: ModelRequest) -> bytes:
+        return self.model.write(request)
+
+    async def kept(self, delta: Delta) -> Delta | None:
+        """Return the delta with a stored image; None for an image that is left out. Raises
+        `ModelFailed` if the service fails.
+        """
+        if not isinstance(delta, AttachmentAdded) or not is_picture(delta):
+            return delta
+        try:
+            content = base64.b64decode(delta.attachment.data or "", validate=True)
+            kind = picture_type(content)
+        except (ValueError, ModelFailed) as error:
+            logger.warning("An image from a model is dropped: %s", error)
+            return None
+        kept = await keep_picture(self.files, content, kind, delta.attachment.title)
+        return AttachmentAdded(kept)
+
+
+def is_picture(delta: Delta) -> bool:
+    return (
+        isinstance(delta, AttachmentAdded)
+        and delta.attachment.type.startswith("image/")
+        and delta.attachment.data is not None
+    )
+
+
+async def keep_picture(files: Files, content: bytes, kind: str, title: str) -> Attachment:
+    """Store an image, and return the new file. Raises `ModelFailed` if it cannot be stored."""
+    name = f"picture-{secrets.token_hex(6)}{mimetypes.guess_extension(kind) or '.bin'}"
+    try:
+        info = await files.keep(name, content, kind)
+    except FileRefused as error:
+        raise ModelFailed(
+            f"The image could not be stored: {error}", reason="stream", display=str(error)
+        ) from error
+    return Attachment(kind, title, url=info.path)
+
+
+def picture_type(content: bytes) -> str:
+    """Return the MIME type by the first bytes, not by the service's report. Raises `ModelFailed` if
+    the content is not an image.
+    """
+    kind = filetype.guess_mime(content)
+    if kind not in PICTURE_TYPES:
+        raise unusable("something that is not an image")
+    return str(kind)
+
+
+def unusable(what: str) -> ModelFailed:
+    return ModelFailed(f"The model's service sent {what}.", reason="stream")

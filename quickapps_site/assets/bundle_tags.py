@@ -1,0 +1,32 @@
+"""Template tags for bundles: `{% load bundles %}`."""
+
+import functools
+
+from django import template
+from django.templatetags.static import static
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from quickapps_site.assets import bundles
+
+register = template.Library()
+
+
+@register.simple_tag
+def preload_imports(script: str) -> SafeString:
+    """Let the browser fetch all imports of a script at once, before it has read the script.
+
+    Return nothing if pages use single scripts.
+    """
+    if f"/{bundles.FOLDER}" not in static(script):
+        return SafeString("")
+    names = imports_of(script)
+    return format_html_join(
+        "\n  ", '<link rel="modulepreload" href="{}">', ((static(name),) for name in names)
+    )
+
+
+@functools.lru_cache(maxsize=100)
+def imports_of(script: str) -> list[str]:
+    made = bundles.read(bundles.root_of_sources())
+    return made.imports[made.entries[script]]

@@ -1,0 +1,32 @@
+"""Locations of code, templates, predefined content and data: in a checkout, or installed from a
+wheel.
+"""
+
+import os
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+PACKAGE = Path(__file__).resolve().parent
+ROOT = PACKAGE.parent
+"""This folder contains the packages: it is the checkout, or site-packages."""
+IS_CHECKOUT = (ROOT / "pyproject.toml").is_file()
+RESOURCES = ROOT if IS_CHECKOUT else PACKAGE
+"""This folder contains `templates` and `predefined`, which the wheel has in `quickapps_site`."""
+
+
+def default_data_folder() -> Path:
+    """Return `var` in a checkout, else a folder in the user's home, independent of the working
+    directory.
+
+    Raises `ImproperlyConfigured` if the user has no home directory.
+    """
+    if IS_CHECKOUT:
+        return ROOT / "var"
+    try:
+        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    except RuntimeError:
+        raise ImproperlyConfigured(
+            "The user has no home directory; set DATA_DIR to a directory for the data."
+        ) from None
+    return Path(data) / "quickapps"

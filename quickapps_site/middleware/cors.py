@@ -1,0 +1,46 @@
+"""Lets pages of other origins call the gateway, if the operator allows their origin.
+
+It wraps the whole application, because the gateway's consumers are routed before Django, and a
+Django middleware would never see their requests.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+from starlette.middleware.cors import CORSMiddleware
+
+from apps.live import doors
+
+PATHS = tuple(start for starts in doors.PATHS.values() for start in starts)
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
+EXPOSED = (
+    "Content-Disposition",
+    "Content-Range",
+    "ETag",
+    "Retry-After",
+    "WWW-Authenticate",
+    "X-Ignored-Parameters",
+    "X-Request-ID",
+)
+"""Pages may read these response headers in addition to the standard ones."""
+
+
+def with_cors(application: Any, origins: Collection[str]) -> Any:
+    """Return the wrapped application, or the application itself if no origins are allowed."""
+    if not origins:
+        return application
+    shared = CORSMiddleware(
+        application,
+        allow_origins=origins,
+        allow_methods=METHODS,
+        allow_headers=("*",),  # OpenAI's clients send a dozen headers of their own.
+        allow_credentials=False,
+        allow_private_network=True,
+        expose_headers=EXPOSED,
+    )
+
+    async def route(scope: Any, receive: Any, send: Any) -> None:
+        taken = shared if scope["path"].startswith(PATHS) else application
+        await taken(scope, receive, send)
+
+    return route

@@ -1,0 +1,25 @@
+"""Decodes forms as UTF-8, the encoding of the pages, whatever encoding their sender declares.
+
+Django uses the declared encoding. It fails for some encodings even while it rejects them, and
+decodes others into lone surrogates, which cannot be stored or displayed.
+"""
+
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http import HttpRequest
+from django.utils.decorators import sync_and_async_middleware
+
+FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
+
+
+@sync_and_async_middleware
+def read_forms_as_utf8(get_response: Any) -> Any:
+    """Decode forms as UTF-8. This middleware must come before every middleware that reads a form."""
+
+    def middleware(request: HttpRequest) -> Any:
+        if request.encoding and request.content_type in FORMS:
+            request.encoding = "utf-8"
+        return get_response(request)
+
+    return markcoroutinefunction(middleware) if iscoroutinefunction(get_response) else middleware

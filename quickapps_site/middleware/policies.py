@@ -1,0 +1,21 @@
+"""The content security policy of a page: the strict one, with exceptions for some URLs.
+
+`settings.CONTENT_SECURITY_POLICIES` contains the replaced directives, by the name of a URL.
+"""
+
+from csp.middleware import CSPMiddleware, PolicyParts
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+
+
+class PathPolicyMiddleware(CSPMiddleware):
+    def get_policy_parts(
+        self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
+    ) -> PolicyParts:
+        parts = super().get_policy_parts(request, response, report_only)
+        for name, directives in settings.CONTENT_SECURITY_POLICIES.items():
+            if request.path_info.startswith(reverse(name)):
+                parts.replace = directives  # type: ignore[assignment]  # settings are not typed
+        return parts

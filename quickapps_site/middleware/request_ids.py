@@ -1,0 +1,33 @@
+"""Assigns an id to each request and WebSocket, which the response contains as `X-Request-ID`."""
+
+from collections.abc import Awaitable
+from typing import Any
+
+from apps.request_ids import accepted_or_new, begin
+
+HEADER = b"x-request-id"
+HEADS = frozenset({"http.response.start", "websocket.accept"})
+
+
+def with_request_ids(application: Any) -> Any:
+    """Use the client's id, or create one."""
+
+    async def identified(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await application(scope, receive, send)
+            return
+        sent = next((value for name, value in scope["headers"] if name == HEADER), b"")
+        request_id = accepted_or_new(sent.decode("latin-1"))
+
+        def answer(message: Any) -> Awaitable[None]:
+            # This is not a coroutine, because it is called for each chunk of an answer.
+            if message["type"] in HEADS:
+                headers = [*message.get("headers", ()), (HEADER, request_id.encode())]
+                message = {**message, "headers": headers}
+            sending: Awaitable[None] = send(message)
+            return sending
+
+        begin(request_id)  # The server has a task for each request.
+        await application(scope, receive, answer)
+
+    return identified

@@ -1,0 +1,86 @@
+"""Metrics of HTTP requests and of this process's event loop."""
+
+import asyncio
+import time
+from collections.abc import Awaitable
+from typing import Any
+
+from apps.insights.call_metrics import DURATIONS
+from apps.live import doors
+from apps.metrics import OTHER, Instrument
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+AREAS = (
+    *((start, door) for door, starts in doors.PATHS.items() for start in starts),
+    ("/chat/", "page"),
+    ("/admin/", "admin"),
+    ("/api/", "api"),
+    ("/static/", "static"),
+    ("/healthz", "health"),
+    ("/readyz", "health"),
+    ("/metrics", "health"),
+)
+"""Requests belong to these areas by the prefix of their path."""
+ANSWERING = ("/chat/completions", "/embeddings", "/responses", "/messages")
+"""Gateway paths with these suffixes request an answer; each is an area."""
+CUT_OFF = "none"
+"""A request whose client disconnected before the response began has this status."""
+LAG_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+LAG_PAUSE = 0.5
+"""The lag of the event loop is measured every this many seconds."""
+
+REQUESTS = Instrument("quickapps_http_requests", "HTTP requests.", ("area", "method", "status"))
+REQUEST_SECONDS = Instrument(
+    "quickapps_http_seconds",
+    "The duration of HTTP requests until the last byte of the response.",
+    ("area",),
+    DURATIONS,
+)
+LOOP_LAG = Instrument(
+    "quickapps_event_loop_lag_seconds",
+    "The delay after which a task of the event loop resumes.",
+    (),
+    LAG_BOUNDS,
+)
+
+
+def with_request_metrics(application: Any) -> Any:
+    """Return the ASGI application; its HTTP requests are counted when they end."""
+
+    async def counted(scope: Any, receive: Any, send: Any) -> None:
+        started, status = time.perf_counter(), CUT_OFF
+
+        def watched(message: Any) -> Awaitable[None]:
+            # This is not a coroutine, because it is called for each chunk of an answer.
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = str(message["status"])
+            sent: Awaitable[None] = send(message)
+            return sent
+
+        try:
+            await application(scope, receive, watched)
+        finally:
+            area = area_of(scope["path"])
+            method = scope["method"] if scope["method"] in METHODS else OTHER
+            REQUESTS.add(1, area, method, status)
+            REQUEST_SECONDS.add(time.perf_counter() - started, area)
+
+    return counted
+
+
+def area_of(path: str) -> str:
+    area = next((name for start, name in AREAS if path.startswith(start)), "page")
+    if area == doors.GATEWAY:
+        return next(
+            (end.rpartition("/")[2] for end in ANSWERING if path.rstrip("/").endswith(end)), area
+        )
+    return area
+
+
+async def measure_lag() -> None:
+    """Measure until this process ends."""
+    while True:
+        due = time.perf_counter() + LAG_PAUSE
+        await asyncio.sleep(LAG_PAUSE)
+        LOOP_LAG.add(max(0.0, time.perf_counter() - due))

@@ -1,0 +1,108 @@
+"""A log filter that logs an outage once a minute, instead of each failure that it causes."""
+
+import logging
+import threading
+import time
+
+from apps.outages import DATABASE, ENDED, Outage, outage_of
+
+SECONDS = 60.0
+POOL = "psycopg.pool"
+"""This logger reports failed connections as warnings, with errors that are not Django's."""
+EXPORTERS = ("opentelemetry.exporter.", "opentelemetry.sdk.")
+"""These loggers report each attempt to reach an endpoint, every few seconds for logs, traces and
+metrics.
+"""
+EXPORT = Outage("export_unavailable", "OpenTelemetry's data cannot be sent.")
+REDIS = Outage(
+    "redis_unavailable", "Each process counts alone, and processes do not notify each other."
+)
+OF_DRIVERS = {
+    ("psycopg", "OperationalError"): DATABASE,
+    ("redis", "ConnectionError"): REDIS,
+    ("redis", "TimeoutError"): REDIS,
+    ("redis", "RedisClusterException"): REDIS,
+    ("redis", "ClusterError"): REDIS,
+}
+"""Errors of drivers belong to these outages by package and class, for code that does not use
+Django.
+"""
+OF_STATEMENTS = ("40", "55", "57014")
+"""SQLSTATEs with these prefixes report conflicts and time limits, for which the database is
+available.
+"""
+MOST_CAUSES = 20
+
+
+class OutageFilter(logging.Filter):
+    """Passes one record per minute for each kind of outage, and one about its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = threading.Lock()
+        # For each current outage: when it was logged, and the number of records left out since
+        # then.
+        self.begun: dict[Outage, tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        ended = getattr(record, ENDED, None)
+        if ended is not None:
+            with self.lock:
+                logged = self.begun.pop(ended, None)
+            return logged is not None and complete(record, ended, logged[1])
+        outage = logged_outage(record)
+        if outage is None:
+            return True
+        now = time.monotonic()
+        with self.lock:
+            logged_at, left_out = self.begun.get(outage, (now - SECONDS, 0))
+            if now - logged_at < SECONDS:
+                self.begun[outage] = (logged_at, left_out + 1)
+                return False
+            self.begun[outage] = (now, 0)
+        return complete(record, outage, left_out)
+
+
+def complete(record: logging.LogRecord, outage: Outage, left_out: int) -> bool:
+    """Add the outage's code and the number of omitted records to a record that passes."""
+    count = f" ({left_out:,} more records of this outage left out)" if left_out else ""
+    record.msg, record.args = f"{outage.code}: {record.getMessage()}{count}", ()
+    return True
+
+
+def logged_outage(record: logging.LogRecord) -> Outage | None:
+    """Return the outage that a record is about."""
+    if record.levelno < logging.WARNING and not record.args and not record.exc_info:
+        return None
+    if record.name == POOL and record.levelno >= logging.WARNING:
+        return DATABASE
+    if record.name.startswith(EXPORTERS) and record.levelno >= logging.WARNING:
+        return EXPORT
+    arguments = record.args.values() if isinstance(record.args, dict) else record.args or ()
+    errors = [one for one in arguments if isinstance(one, BaseException)]
+    if record.exc_info and record.exc_info[1] is not None:
+        errors.append(record.exc_info[1])
+    return next(filter(None, map(outage_behind, errors)), None)
+
+
+def outage_behind(error: BaseException | None) -> Outage | None:
+    for _ in range(MOST_CAUSES):
+        if error is None or is_of_statement(error):
+            return None
+        if outage := outage_of_driver(error) or outage_of(error):
+            return outage
+        if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+            error = error.exceptions[0]
+        else:
+            error = error.__cause__
+    return None
+
+
+def outage_of_driver(error: BaseException) -> Outage | None:
+    names = ((one.__module__.partition(".")[0], one.__name__) for one in type(error).__mro__)
+    return next((OF_DRIVERS[name] for name in names if name in OF_DRIVERS), None)
+
+
+def is_of_statement(error: BaseException) -> bool:
+    state = getattr(error.__cause__, "sqlstate", None)
+    return isinstance(state, str) and state.startswith(OF_STATEMENTS)

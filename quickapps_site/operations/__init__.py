@@ -1,0 +1,1 @@
+"""An app with the commands `backup`, `restore` and `diagnose`."""

@@ -1,0 +1,225 @@
+"""The file of a backup: a tar archive, whose last member contains a checksum of all others.
+
+Members have a fixed order: `backup.json`, `database`, `files/…`, `contents.json`.
+"""
+
+import hashlib
+import json
+import os
+import stat
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Annotated, Any, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from apps.workspace.local.files.file_storage import is_storage_name
+
+FORMAT = 1
+"""Archives have this format version. It is increased when older code cannot restore newer archives.
+"""
+HEADER, DATABASE, FILES, CONTENTS = "backup.json", "database", "files/", "contents.json"
+MOST_JSON_BYTES = 16 * 1024 * 1024
+"""`backup.json` and `contents.json` can have at most this many bytes each."""
+PIECE_BYTES = 1024 * 1024
+
+Document = TypeVar("Document", bound=BaseModel)
+Table = Annotated[str, Field(pattern=r"^\w{1,63}$")]
+
+
+class DamagedArchive(Exception):
+    """Raised if the archive is damaged. The message contains the reason."""
+
+
+class Header(BaseModel):
+    """The origin of a backup. `vendor` is Django's name of the database engine."""
+
+    format: int
+    version: str
+    made_at: str
+    vendor: str
+    migrations: list[tuple[str, str]]
+    keys: Annotated[str, Field(pattern=r"^[0-9a-f]{32}:[0-9a-f]{128}$")]
+
+
+class Contents(BaseModel):
+    """The content of `contents.json`. `sha256` covers the name, size and bytes of each other
+    member.
+    """
+
+    members: int
+    sha256: str
+    tables: dict[Table, int]
+    missing_files: int
+
+
+# --- Writing ----------------------------------------------------------------------------------
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that only its owner can read. It is renamed to `path` at the end, or deleted
+    after a failure.
+    """
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            Path(temporary).unlink()
+
+
+class ArchiveWriter:
+    def __init__(self, file: IO[bytes]) -> None:
+        self.tar = tarfile.TarFile(fileobj=file, mode="w", format=tarfile.GNU_FORMAT)
+        self.checksum = hashlib.sha256()
+        self.members = 0
+
+    def add_json(self, name: str, document: BaseModel) -> None:
+        content = document.model_dump_json(indent=1).encode()
+        self.add(name, iter((content,)), len(content))
+
+    def add(self, name: str, content: Iterator[bytes], size: int) -> None:
+        """Add a member. Raises OSError if the content is shorter than `size`."""
+        member = tarfile.TarInfo(name)
+        member.size, member.mode, member.mtime = size, 0o600, int(time.time())
+        self.checksum.update(f"{name}\0{size}\0".encode())
+        self.members += 1
+        self.tar.members = []  # type: ignore[attr-defined]  # else it holds every member in memory
+        self.tar.addfile(member, HashedReader(content, self.checksum))  # type: ignore[arg-type]  # it only reads
+
+    def close(self, tables: Mapping[str, int], missing_files: int) -> None:
+        contents = Contents(
+            members=self.members,
+            sha256=self.checksum.hexdigest(),
+            tables=dict(tables),
+            missing_files=missing_files,
+        )
+        self.add_json(CONTENTS, contents)
+        self.tar.close()
+
+
+class HashedReader:
+    def __init__(self, pieces: Iterator[bytes], checksum: Any) -> None:
+        self.pieces = pieces
+        self.checksum = checksum
+        self.rest = memoryview(b"")
+
+    def read(self, size: int) -> bytes:
+        found: list[memoryview] = []
+        while size:
+            self.rest = self.rest or memoryview(next(self.pieces, b""))
+            if not self.rest:
+                break
+            found.append(self.rest[:size])
+            self.rest = self.rest[size:]
+            size -= len(found[-1])
+        read = b"".join(found)
+        self.checksum.update(read)
+        return read
+
+
+# --- Reading ----------------------------------------------------------------------------------
+
+
+def read_header(file: IO[bytes]) -> Header:
+    """Read the header. Raises `DamagedArchive` if the archive is damaged."""
+    for member, content in members(file):
+        if member.name != HEADER:
+            break
+        return parse_document(Header, content)
+    raise DamagedArchive(f"It does not begin with {HEADER}, so it is not a backup.")
+
+
+def verify(file: IO[bytes]) -> Contents:
+    """Read the whole archive. Raises `DamagedArchive` if the archive is damaged."""
+    checksum, number = hashlib.sha256(), 0
+    found: Contents | None = None
+    for number, (member, content) in enumerate(members(file)):
+        if found is not None:
+            raise DamagedArchive(f"{member.name!r} comes after {CONTENTS}.")
+        check_place(member.name, number)
+        if member.name == CONTENTS:
+            found = parse_document(Contents, content)
+            continue
+        checksum.update(f"{member.name}\0{member.size}\0".encode())
+        for piece in pieces(content):
+            checksum.update(piece)
+    if found is None:
+        raise DamagedArchive(f"It ends before {CONTENTS}, so a part of it is missing.")
+    if (found.members, found.sha256) != (number, checksum.hexdigest()):
+        raise DamagedArchive("Its contents do not match their checksum.")
+    return found
+
+
+def check_place(name: str, number: int) -> None:
+    """Check the position of a member. Raises `DamagedArchive` if the archive is damaged."""
+    if number < 2:
+        is_right = name == (HEADER, DATABASE)[number]
+    else:
+        is_right = name == CONTENTS or (
+            name.startswith(FILES) and is_storage_name(name.removeprefix(FILES))
+        )
+    if not is_right:
+        raise DamagedArchive(f"It has a member {name!r}, which no backup has at this position.")
+
+
+def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
+    """Yield the members in their order. Raises `DamagedArchive` if the archive is damaged."""
+    file.seek(0)
+    size = os.fstat(file.fileno()).st_size
+    with damage(), tarfile.open(fileobj=file, mode="r:") as tar:
+        while (member := tar.next()) is not None:
+            tar.members = []  # type: ignore[attr-defined]  # else it holds every member in memory
+            if member.type != tarfile.REGTYPE or member.issparse() or member.pax_headers:
+                raise DamagedArchive(f"Its member {member.name!r} is not a regular file.")
+            if member.offset_data + member.size > size:
+                raise DamagedArchive("A part of it is missing.")
+            if (
+                content := tar.extractfile(member)
+            ) is not None:  # It is a file object for regular files.
+                yield member, content
+
+
+def pieces(content: IO[bytes]) -> Iterator[bytes]:
+    """Yield the content in pieces. Raises `DamagedArchive` if the archive is damaged."""
+    with damage():
+        while piece := content.read(PIECE_BYTES):
+            yield piece
+
+
+@contextmanager
+def damage() -> Iterator[None]:
+    """Convert errors of reading a tar archive into `DamagedArchive`."""
+    try:
+        yield
+    except (tarfile.TarError, UnicodeError, EOFError) as error:
+        raise DamagedArchive("It cannot be read as a tar archive.") from error
+
+
+def parse_document(kind: type[Document], content: IO[bytes]) -> Document:
+    """Parse a JSON member. Raises `DamagedArchive` if the archive is damaged."""
+    raw = content.read(MOST_JSON_BYTES + 1)
+    try:
+        if len(raw) <= MOST_JSON_BYTES:
+            return kind.model_validate(json.loads(raw))
+    except (ValidationError, ValueError, RecursionError):
+        pass
+    raise DamagedArchive(f"Its {kind.__name__.lower()} cannot be read.")
+
+
+def open_regular(path: Path) -> IO[bytes]:
+    """Open the archive. Raises OSError, and `DamagedArchive` for a folder, pipe or device."""
+    file = path.open("rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise DamagedArchive("It is not a regular file.")
+    return file

@@ -1,0 +1,74 @@
+"""The sections of a diagnosis. Each is read in its own thread, with a time limit."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connections
+
+from quickapps_site.operations.diagnosis.variables import hide_passwords
+
+NO_DATABASE = "Not read, because the database does not answer."
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSection:
+    """A section. `read` returns JSON-compatible data, and is abandoned after `seconds`."""
+
+    title: str
+    read: Callable[[], Any]
+    seconds: float = 10.0
+    needs_database: bool = False
+
+
+class Reading:
+    """The thread that reads a section, and its result. It is a daemon, so that the process can end
+    without it.
+    """
+
+    def __init__(self, section: ReportSection) -> None:
+        self.section = section
+        self.found: Any = {"error": f"No result within {section.seconds:g} seconds."}
+        self.thread = threading.Thread(target=self.run, name=section.title, daemon=True)
+
+    def run(self) -> None:
+        try:
+            self.found = self.section.read()
+        except Exception as error:  # noqa: BLE001 - the report says what failed
+            self.found = failure_of(error)
+        finally:
+            connections.close_all()
+
+    def result(self) -> Any:
+        self.thread.start()
+        self.thread.join(self.section.seconds)
+        return self.found
+
+
+def failure_of(error: Exception) -> dict[str, str]:
+    # PostgreSQL repeats statements and values in further lines.
+    text, *_ = f"{type(error).__name__}: {error}".splitlines()
+    return {"error": hide_passwords(text)}
+
+
+def has_failed(found: Any) -> bool:
+    return isinstance(found, dict) and found.keys() == {"error"}
+
+
+def read_sections(sections: Sequence[ReportSection]) -> dict[str, Any]:
+    """Read one section after the other, so that none affects the measurements of another.
+
+    If the section `database` fails, sections that need the database are skipped.
+    """
+    report: dict[str, Any] = {}
+    seconds = {}
+    for section in sections:
+        if section.needs_database and has_failed(report.get("database")):
+            report[section.title] = {"error": NO_DATABASE}
+            continue
+        began = time.monotonic()
+        report[section.title] = Reading(section).result()
+        seconds[section.title] = round(time.monotonic() - began, 2)
+    return {**report, "seconds": seconds}

@@ -1,0 +1,72 @@
+"""The variables section: the environment variables that are set, without credentials."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.views.debug import SafeExceptionReporterFilter
+
+from apps.environment_variables import is_in_file
+from quickapps_site.environment import VARIABLES, Exposure, read_variable, split
+
+HIDDEN = "[hidden]"
+USER_INFO = re.compile(r"(?<=://)[^\s\"',]*@")
+PARAMETER = re.compile(r"([?&][\w.-]+=)[^&\s\"',#]*")
+SHORTEST_SECRET = 6
+"""Secrets with fewer characters than this are not hidden, because they may also be words of the
+report.
+"""
+
+
+def set_variables() -> dict[str, str]:
+    """Return the set variables, each with what may be shown of its value."""
+    return {name: show_variable(name) for name in sorted(VARIABLES) if is_set(name)}
+
+
+def is_set(name: str) -> bool:
+    return is_in_file(name) or bool(os.environ.get(name, "").strip())
+
+
+def show_variable(name: str) -> str:
+    return HIDDEN if is_hidden(name) else hide_passwords(read_variable(name) or "")
+
+
+def is_hidden(name: str) -> bool:
+    match VARIABLES[name]:
+        case Exposure.SHOWN:
+            return False
+        case Exposure.HIDDEN:
+            return True
+        case Exposure.CLEANSED:
+            # Orchestrators provide secrets as files.
+            names = SafeExceptionReporterFilter.hidden_settings
+            return is_in_file(name) or names.search(name) is not None
+
+
+def hide_passwords(text: str) -> str:
+    """Hide user names and passwords in URLs, and the values of their parameters."""
+    return PARAMETER.sub(rf"\1{HIDDEN}", USER_INFO.sub(f"{HIDDEN}@", text))
+
+
+def credentials() -> Iterator[str]:
+    """Yield the credentials of the settings, which an error may repeat."""
+    for name in VARIABLES:
+        if is_set(name) and is_hidden(name):
+            value = read_variable(name) or ""
+            yield value
+            yield from split(value)
+    yield settings.SECRET_KEY
+    yield getattr(settings, "EMAIL_HOST_PASSWORD", "")
+    yield settings.DATABASES["default"].get("PASSWORD") or ""
+    yield urlsplit(settings.REDIS_URL).password or ""
+
+
+def hide_credentials(document: str) -> str:
+    """Replace the credentials of the settings in a JSON document."""
+    for one in sorted(set(credentials()), key=len, reverse=True):
+        if len(one) >= SHORTEST_SECRET:
+            document = document.replace(json.dumps(one)[1:-1], HIDDEN)
+    return document

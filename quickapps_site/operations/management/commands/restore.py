@@ -1,0 +1,188 @@
+"""Restores the database and the files of a backup into an empty installation. See docs/backup.md."""
+
+import shutil
+import tempfile
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+
+from apps.migration_history import upgrade_problem
+from apps.workspace.local.files.storage import storage
+from apps.workspace.local.installation import ROW, Installation, write_marker
+from quickapps_site.operations import keys
+from quickapps_site.operations.archive import (
+    DATABASE,
+    FILES,
+    FORMAT,
+    Contents,
+    DamagedArchive,
+    Header,
+    members,
+    open_regular,
+    pieces,
+    read_header,
+    verify,
+)
+from quickapps_site.operations.databases import check_copy, count_rows, load_database
+from quickapps_site.operations.known_migrations import known_migrations
+from quickapps_site.operations.termination import termination_raises
+from quickapps_site.operations.version import product_version, version_numbers
+
+OTHER_KEYS = (
+    "The archive was made with another SECRET_KEY or SALT_KEY. Set those of the old installation "
+    "(without the setting, the key is in DATA_DIR/secret.key there), or add them to "
+    "SECRET_KEY_FALLBACKS and SALT_KEY. If they are lost, --without-secrets restores everything "
+    "else; stored credentials and second factors then have to be set up again."
+)
+VENDORS = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}
+MOST_NAMED = 20
+"""At most this many unreadable secrets are listed by name."""
+
+
+class Command(BaseCommand):
+    help = "Restore an archive of `backup` into an empty database and an empty file storage."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, help="An archive that `backup` has written.")
+        parser.add_argument(
+            "--without-secrets",
+            action="store_true",
+            help="Restore even if no SECRET_KEY fits; stored secrets stay unreadable.",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        try:
+            with termination_raises(), open_regular(path) as file:
+                header = read_header(file)
+                check_header(header, without_secrets=options["without_secrets"])
+                check_emptiness()
+                contents = verify(file)
+                check_space(path.stat().st_size)
+                stored = load(file)
+        except DamagedArchive as error:
+            raise CommandError(f"{path} cannot be restored. {error}") from error
+        except OSError as error:
+            raise CommandError(f"The backup could not be restored: {error}") from error
+        check_counts(contents)
+        if problem := upgrade_problem(connection):
+            raise CommandError(f"The backup was restored, but it is old. {problem}")
+        call_command("migrate", interactive=False, verbosity=0)
+        if row := Installation.objects.filter(pk=ROW).first():
+            write_marker(row, storage())
+        self.stdout.write(
+            f"Restored {sum(contents.tables.values())} rows and {stored} files of {header.made_at}."
+        )
+        if contents.missing_files:
+            self.stderr.write(f"{contents.missing_files} files were missing in the backup already.")
+        self.check_secrets(is_expected=options["without_secrets"])
+
+    def check_secrets(self, *, is_expected: bool) -> None:
+        """Check that the stored secrets are readable. Raises `CommandError`."""
+        unreadable = list(keys.unreadable_secrets())
+        if not unreadable:
+            return
+        named = ", ".join(unreadable[:MOST_NAMED]) + (", …" if unreadable[MOST_NAMED:] else "")
+        text = f"{len(unreadable)} stored secrets are unreadable with these keys: {named}."
+        if not is_expected:
+            raise CommandError(
+                f"Everything is restored, but {text} Add their old keys to SECRET_KEY_FALLBACKS and "
+                "SALT_KEY, or enter them again."
+            )
+        self.stderr.write(text)
+
+
+def check_header(header: Header, *, without_secrets: bool) -> None:
+    """Check that this installation can restore the archive. Raises `CommandError`,
+    `DamagedArchive`.
+    """
+    ours = product_version()
+    try:
+        is_newer = header.format > FORMAT or version_numbers(header.version) > version_numbers(ours)
+    except ValueError:
+        raise DamagedArchive("Its header has no version.") from None
+    unknown = sorted({*header.migrations} - known_migrations())
+    if is_newer or unknown:
+        detail = f", with migrations such as {'.'.join(unknown[0])}" if unknown else ""
+        raise CommandError(
+            f"The archive was made by a newer QuickApps ({header.version}{detail}) than this one "
+            f"({ours}). Update this installation first."
+        )
+    if header.vendor != connection.vendor:
+        theirs, here = (VENDORS.get(name, name) for name in (header.vendor, connection.vendor))
+        raise CommandError(
+            f"The archive has a database of {theirs}, but DATABASE_URL names one of {here}. "
+            f"Set DATABASE_URL to an empty database of {theirs}."
+        )
+    if not without_secrets and not keys.fits(header.keys):
+        raise CommandError(OTHER_KEYS)
+
+
+def check_emptiness() -> None:
+    """Raise `CommandError` if the database or the file storage is not empty."""
+    if connection.introspection.table_names():
+        raise CommandError(
+            "The database has tables. Restore into an empty one: set DATABASE_URL or DATA_DIR to a "
+            "new place, and do not run `migrate` or `serve` there before."
+        )
+    if next(storage().entries(), None) is not None:
+        raise CommandError(
+            f"There are files in {storage().location}. Restore into an empty place: set DATA_DIR "
+            "to a new folder, or FILES_URL to another bucket or prefix."
+        )
+
+
+def check_space(size: int) -> None:
+    """Raise `CommandError` if there is too little space. The database needs its space twice, but is
+    rarely the larger part.
+    """
+    if settings.FILES_URL:
+        return  # The files are stored elsewhere.
+    free = shutil.disk_usage(settings.VAR_DIR).free
+    if free < size:
+        raise CommandError(
+            f"The archive has {size:,} bytes, but only {free:,} are free in {settings.VAR_DIR}."
+        )
+
+
+def load(file: IO[bytes]) -> int:
+    """Restore files and database, or neither; return the number of files."""
+    saved: set[str] = set()
+    try:
+        with tempfile.TemporaryDirectory(dir=settings.VAR_DIR) as folder:
+            database = Path(folder) / DATABASE
+            for member, content in members(file):
+                if member.name == DATABASE:
+                    with database.open("wb") as copy:
+                        copy.writelines(pieces(content))
+                    check_copy(database)
+                elif member.name.startswith(FILES):
+                    name = member.name.removeprefix(FILES)
+                    if name in saved:
+                        raise DamagedArchive(f"It has the file {name!r} more than once.")
+                    storage().put(name, pieces(content))
+                    saved.add(name)
+            load_database(database)
+    except BaseException:
+        for name in saved:
+            storage().delete(name)
+        raise
+    return len(saved)
+
+
+def check_counts(contents: Contents) -> None:
+    """Compare the row counts with the backup's. Raises `CommandError`."""
+    with connection.cursor() as cursor:
+        present = [*{*connection.introspection.table_names(cursor)} & {*contents.tables}]
+        found = count_rows(cursor, present)
+    if wrong := sorted(name for name, rows in contents.tables.items() if found.get(name) != rows):
+        raise CommandError(
+            f"The restored database does not have the rows of the backup, in {', '.join(wrong)}. "
+            "Empty the database and the storage of files, and try again."
+        )

@@ -1,0 +1,20 @@
+"""The version of this installation."""
+
+import tomllib
+from importlib import metadata
+
+from django.conf import settings
+
+
+def product_version() -> str:
+    """Return the version in the checkout's `pyproject.toml`, or else that of the installed package."""
+    try:
+        text = (settings.BASE_DIR / "pyproject.toml").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return metadata.version("quickapps")
+    return str(tomllib.loads(text)["project"]["version"])
+
+
+def version_numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, for comparison. Raises ValueError."""
+    return tuple(int(part) for part in version.split("."))

@@ -1,0 +1,28 @@
+"""Reads the current user and password of the database from the file of `DATABASE_URL`."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from apps.environment_variables import latest
+
+logger = logging.getLogger(__name__)
+
+
+def with_current_credentials(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters for a new connection."""
+    address = latest("DATABASE_URL", "")
+    if not address:
+        return parameters
+    try:
+        found = conninfo_to_dict(address)
+    except psycopg.Error:
+        logger.warning(
+            "DATABASE_URL_FILE cannot be read. The password from the start of the process is used."
+        )
+        return parameters
+    return parameters | {name: found[name] for name in ("user", "password") if name in found}

@@ -1,0 +1,150 @@
+"""uvicorn's connections, with limits for time and size of a request's head, and for stalled
+clients.
+
+Everything here overrides public methods of asyncio's and uvicorn's protocols. The applications
+limit request bodies (`apps.doors.bodies`), because they know their needs.
+"""
+
+import asyncio
+import logging
+from http import HTTPStatus
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+logger = logging.getLogger(__name__)
+
+HEAD_BYTES = 64 * 1024
+"""The headers of a request can have at most this many bytes, the same as in h11. Browsers and
+proxies limit them to 8 to 32 KiB.
+"""
+HEAD_SECONDS = 20.0
+"""The head of a request must arrive within this many seconds."""
+CONNECTIONS = 10_000
+"""A process accepts at most this many connections, including WebSockets and streamed answers.
+Further ones get a 503.
+"""
+STALLED_SECONDS = 30.0
+"""A client is disconnected if it reads nothing for this many seconds: the time for two heartbeats,
+and for a phone to change its network.
+"""
+
+
+class StallGuard(asyncio.Protocol):
+    """Disconnects a client that reads nothing for `STALLED_SECONDS` while a sender waits for it.
+
+    Senders wait by themselves: uvicorn's `send` returns when the transport's buffer has room.
+    """
+
+    transport: asyncio.Transport
+    stall_timer: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.watch()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self.stop_watching()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.stop_watching()
+        super().connection_lost(exc)
+
+    def watch(self) -> None:
+        unsent = self.transport.get_write_buffer_size()
+        loop = asyncio.get_running_loop()
+        self.stall_timer = loop.call_later(STALLED_SECONDS, self.look_for_progress, unsent)
+
+    def stop_watching(self) -> None:
+        if self.stall_timer is not None:
+            self.stall_timer.cancel()
+            self.stall_timer = None
+
+    def look_for_progress(self, unsent_before: int) -> None:
+        unsent = self.transport.get_write_buffer_size()
+        if unsent < unsent_before:
+            self.watch()
+            return
+        logger.warning(
+            "A client was disconnected: it read nothing for %g seconds, with %d bytes to send: client=%s",
+            STALLED_SECONDS,
+            unsent,
+            self.transport.get_extra_info("peername"),
+        )
+        self.transport.abort()
+
+
+class BoundedWebSocket(StallGuard, WebSocketsSansIOProtocol):
+    pass
+
+
+class BoundedHttp(StallGuard, HttpToolsProtocol):
+    """Limits each head to `HEAD_SECONDS` and `HEAD_BYTES`, and the process to `CONNECTIONS`."""
+
+    awaits_head = True
+    head_bytes = 0
+    """This counts the received bytes of an incomplete head."""
+    head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > CONNECTIONS:
+            self.refuse(HTTPStatus.SERVICE_UNAVAILABLE)
+        else:
+            self.expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.stop_clock()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.awaits_head:
+            self.expect_head()
+            room = HEAD_BYTES - self.head_bytes
+            head, data = data[:room], data[room:]
+            self.head_bytes += len(head)
+            super().data_received(head)
+            if self.head_bytes == HEAD_BYTES:  # It is 0 after a complete head.
+                self.refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+            is_upgraded = self.transport.get_protocol() is not self
+            if not data or is_upgraded or self.transport.is_closing():
+                return
+        super().data_received(data)
+
+    def on_headers_complete(self) -> None:
+        self.stop_clock()
+        self.awaits_head, self.head_bytes = False, 0
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self.awaits_head = True
+        super().on_message_complete()
+
+    def expect_head(self) -> None:
+        """Start the timer, except during an answer, which may take any time."""
+        if self.head_timer is None and not self.is_answering():
+            self.head_timer = asyncio.get_running_loop().call_later(
+                HEAD_SECONDS, self.refuse, HTTPStatus.REQUEST_TIMEOUT
+            )
+
+    def stop_clock(self) -> None:
+        if self.head_timer is not None:
+            self.head_timer.cancel()
+            self.head_timer = None
+
+    def is_answering(self) -> bool:
+        is_complete = getattr(
+            self.cycle, "response_complete", True
+        )  # There is no cycle before the first request.
+        return not is_complete
+
+    def refuse(self, status: HTTPStatus) -> None:
+        """Answer without a body and disconnect; in the middle of another answer, just disconnect."""
+        retry = "retry-after: 1\r\n" if status is HTTPStatus.SERVICE_UNAVAILABLE else ""
+        if not self.is_answering():
+            self.transport.write(
+                f"HTTP/1.1 {status:d} {status.phrase}\r\n{retry}"
+                "content-length: 0\r\nconnection: close\r\n\r\n".encode()
+            )
+        self.transport.close()

@@ -1,0 +1,41 @@
+"""The threads on which coroutines use the database, each with a connection of its own.
+
+asgiref runs all such work of a process on one thread, so a statement that waits for a lock would
+stop every request. Only code that opens a transaction in one call and continues it in the next
+needs that, and this project has no such code.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from asgiref.sync import SyncToAsync
+from django.db import close_old_connections
+
+
+class DatabaseThreads(ThreadPoolExecutor):
+    """Returns the connection of a thread to the pool after each call."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count, thread_name_prefix="database")
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        return super().submit(run, function, args, named)
+
+
+def run(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    try:
+        return function(*args, **named)
+    finally:
+        close_old_connections()
+
+
+def start(count: int) -> None:
+    """Use this many threads from now on, unless the caller specifies a thread.
+
+    Each of Django's requests has its own thread, and tests call coroutines on the thread of their
+    transaction.
+    """
+    before = SyncToAsync.single_thread_executor
+    SyncToAsync.single_thread_executor = DatabaseThreads(count)
+    before.shutdown(wait=False)

@@ -1,0 +1,159 @@
+"""Configures uvicorn, and stops it gracefully: answers first, then connections."""
+
+import asyncio
+import logging
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from quickapps_site.server.connections import BoundedHttp, BoundedWebSocket
+
+logger = logging.getLogger(__name__)
+
+
+def announce_nothing() -> None:
+    """Do nothing, for an application that reports no readiness."""
+
+
+async def end_nothing(seconds: float) -> None:
+    """Do nothing, for an application whose work ends with its connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown:
+    """The steps of a server's shutdown after SIGTERM.
+
+    The server calls `announce`, accepts connections for `drain_seconds` more, so that load
+    balancers notice, and closes the listener. Answers have `grace_seconds` to finish. `end` gets
+    that number, ends the remaining answers after that time, and returns.
+    """
+
+    grace_seconds: float = 30.0
+    drain_seconds: float = 0.0
+    announce: Callable[[], None] = announce_nothing
+    end: Callable[[float], Awaitable[None]] = end_nothing
+
+
+BACKLOG = 1024
+"""At most this many connections wait to be accepted."""
+KEEP_ALIVE_SECONDS = 75
+"""An idle connection stays open for this many seconds, which is longer than proxies keep one
+(nginx: 60), because the client side should close it.
+"""
+MESSAGE_BYTES = 1024 * 1024
+"""A WebSocket message from a client can have at most this many bytes."""
+PING_SECONDS, PONG_SECONDS = 20.0, 30.0
+FAREWELL_SECONDS = 1.0
+"""Connections have this many seconds to send their last bytes."""
+CLEAN_UP_SECONDS = 4
+"""Interrupted work has this many seconds to release its resources."""
+POLL_SECONDS = 0.05
+TICK_SECONDS = 1.0
+
+
+def make_config(application: Any, *, trusted_proxies: Sequence[str] = ()) -> uvicorn.Config:
+    """Return uvicorn's configuration. `trusted_proxies` contains addresses and networks whose
+    `X-Forwarded-For` is trusted.
+    """
+    return uvicorn.Config(
+        application,
+        http=BoundedHttp,
+        ws=BoundedWebSocket,
+        ws_max_size=MESSAGE_BYTES,
+        ws_ping_interval=PING_SECONDS,
+        ws_ping_timeout=PONG_SECONDS,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=bool(trusted_proxies),
+        forwarded_allow_ips=list(trusted_proxies),
+        server_header=False,
+        workers=1,
+        backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=CLEAN_UP_SECONDS,
+    )
+
+
+def url_host(host: str) -> str:
+    """Return the host as it is written in a URL."""
+    return f"[{host}]" if ":" in host else host
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the listening socket. Raises `OSError`. `::` also accepts IPv4 if the system supports
+    it.
+    """
+    if ":" not in host:
+        return socket.create_server((host, port), backlog=BACKLOG)
+    dual = socket.has_dualstack_ipv6()
+    return socket.create_server(
+        (host, port), family=socket.AF_INET6, backlog=BACKLOG, dualstack_ipv6=dual
+    )
+
+
+class GracefulServer(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, stopping: Shutdown) -> None:
+        super().__init__(config)
+        self.stopping = stopping
+        self.drain_seconds = 0.0
+        self.wake: Callable[[], object] = announce_nothing
+
+    async def main_loop(self) -> None:
+        """Tick once a second, for the header `Date`. uvicorn ticks ten times a second, which costs
+        an idle process more than everything else.
+        """
+        stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+        self.wake = partial(loop.call_soon_threadsafe, stopped.set)
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TICK_SECONDS):
+                    await stopped.wait()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop gracefully with the exit status 0; a further Ctrl-C ends the process at once."""
+        if not self.should_exit and sig == signal.SIGTERM:  # No load balancer follows a Ctrl-C.
+            self.drain_seconds = self.stopping.drain_seconds
+        self.should_exit = True
+        self.wake()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.stopping.announce()
+        await asyncio.sleep(self.drain_seconds)
+        for listening in (*self.servers, *(sockets or ())):
+            listening.close()
+        for connection in self.http_connections():
+            connection.shutdown()  # This closes idle connections; the others end with their response.
+        grace = self.stopping.grace_seconds
+        waiting = (self.let_finish(grace), self.stopping.end(grace))
+        for problem in await asyncio.gather(*waiting, return_exceptions=True):
+            if problem is not None:
+                logger.error("Answers could not be ended gracefully", exc_info=problem)
+        await self.let_finish(FAREWELL_SECONDS)
+        if self.server_state.tasks:  # Sockets that were just closed finish their handshake.
+            await asyncio.wait(self.server_state.tasks, timeout=FAREWELL_SECONDS)
+        if rest := self.http_connections():
+            logger.info("%d connections are closed because the server stops", len(rest))
+        for connection in rest:
+            connection.transport.abort()  # Their applications receive a disconnect.
+        await super().shutdown(sockets)
+
+    def http_connections(self) -> list[HttpToolsProtocol]:
+        found = self.server_state.connections
+        return [one for one in found if isinstance(one, HttpToolsProtocol)]
+
+    async def let_finish(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        # uvicorn has no event for the end of a connection.
+        while self.http_connections() and loop.time() < end:  # noqa: ASYNC110
+            await asyncio.sleep(POLL_SECONDS)

@@ -1,0 +1,62 @@
+"""Start and end of the process, under servers that support ASGI's `lifespan` (Daphne does not)."""
+
+import asyncio
+import logging
+from typing import Any
+
+from django.conf import settings
+
+from apps.catalog.checks import processes_hear_each_other
+from apps.doors.run_consumer import OPEN_ANSWERS
+from apps.live.hub import HUB
+from apps.live.process.shutdown import close_hub
+from apps.workspace.egress import per_loop
+from quickapps_site.server.background import Background, ProcessRole
+
+logger = logging.getLogger(__name__)
+
+CLEAN_UP_SECONDS = 4.0
+RELEASE_SECONDS = 1.0
+"""The process has this many seconds to release the attached files that it works on; otherwise other
+processes wait for a minute.
+"""
+
+
+async def lifespan(scope: Any, receive: Any, send: Any) -> None:
+    """Serve the ASGI scope `lifespan`."""
+    await receive()
+    warn_of_deaf_processes()
+    background = Background(ProcessRole(settings.ROLE))
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    for job in background.jobs:
+        job.cancel()
+    try:
+        await end_answers(settings.SHUTDOWN_GRACE_SECONDS)
+        async with asyncio.timeout(CLEAN_UP_SECONDS):
+            if background.jobs:
+                await asyncio.wait(background.jobs, timeout=RELEASE_SECONDS)
+            # Runs of the gateway have ended with their connections.
+            await HUB.budgets.close()
+            await HUB.summaries.close()
+            await per_loop.close()
+    except Exception:
+        logger.exception("The process did not end cleanly")
+    for watcher in background.watchers:
+        watcher.cancel()
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+def warn_of_deaf_processes() -> None:
+    """Run the check of the channel layer, because servers run no Django checks themselves."""
+    for warning in processes_hear_each_other():
+        logger.warning("%s %s", warning.msg, warning.hint)
+
+
+async def end_answers(seconds: float) -> None:
+    """Hand over the chat's answers, which outlive their connections, and end the answers of other
+    doors.
+
+    A second call does nothing.
+    """
+    await asyncio.gather(close_hub(HUB, seconds), OPEN_ANSWERS.end(seconds))

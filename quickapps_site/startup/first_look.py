@@ -1,0 +1,58 @@
+"""Checks content and administrators before the site serves, and logs what is missing."""
+
+import logging
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError, connection
+
+from apps.accounts.sign_up import first_run
+from apps.catalog.application_files import managed_files
+from apps.catalog.content.installed import installed_content
+from apps.catalog.content.review import missing_problems
+from apps.workspace.local import installation
+from quickapps_site.server.graceful_server import url_host
+
+logger = logging.getLogger(__name__)
+
+
+def check_predefined_content() -> None:
+    """Read predefined content and managed directories now, so that the log shows problems at once.
+
+    Raises `ImproperlyConfigured` if a whole layer is missing.
+    """
+    try:
+        missing = missing_problems(installed_content())
+        managed_files.load_at_start()
+    except DatabaseError as error:
+        logger.error("Predefined content cannot be read from the database: %s", error)
+        return
+    finally:
+        connection.close()
+    if missing:
+        raise ImproperlyConfigured(f"Predefined content: {' '.join(missing)}")
+
+
+def check_installation() -> None:
+    """Log what this process does not share with other processes of its installation."""
+    try:
+        for problem in installation.register_process():
+            logger.error("%s", problem)
+    except DatabaseError:
+        return  # There are no tables yet, which the log already reports.
+    except OSError as error:
+        logger.error("The stored files cannot be reached: %s", error)
+    finally:
+        connection.close()
+
+
+def offer_setup(host: str, port: int) -> None:
+    """Log how to create the first administrator, if there is none."""
+    try:
+        token = first_run.offer()
+    except DatabaseError:
+        return  # There are no tables yet, which the log already reports.
+    finally:
+        connection.close()
+    if token:
+        page = f"http://{url_host(host)}:{port}/setup/"
+        logger.warning("There is no administrator yet: open %s and enter the token %s", page, token)

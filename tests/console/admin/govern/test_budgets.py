@@ -1,0 +1,200 @@
+"""Budgets in the admin: the list with its bars, the form, and raising a window."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from apps.catalog.models import Change
+from apps.insights.budgets.models import Budget, BudgetOverride, BudgetWindow
+from apps.insights.budgets.reservations import window_of
+from apps.insights.budgets.rules import BudgetClaim, Rule
+from tests.catalog.rows import make_application
+from tests.console.pages import permit, staff_account
+from tests.contract import proves
+from tests.insights.budgets.rows import make_budget
+
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
+
+LIST = "/admin/insights/budget/"
+TYPED = {
+    "subject_kind": "user",
+    "user": "",
+    "key": "",
+    "application": "",
+    "unit": "tokens",
+    "currency": "USD",
+    "amount": "1000",
+    "soft_amount": "800",
+    "window": "day",
+    "time_zone": "Europe/Berlin",
+}
+
+
+def spend(budget: Budget, holder: str = "", **sums: int) -> BudgetWindow:
+    window = BudgetWindow.objects.filter(
+        pk=window_of(BudgetClaim(Rule.of(budget), holder), timezone.now())
+    )
+    window.update(**sums)
+    return window.get()
+
+
+def raising(holder: str = "", amount: str = "500", note: str = "A fair", seen: int = 0) -> Any:
+    return {"holder": holder, "amount": amount, "note": note, "seen": seen}
+
+
+def test_a_budget_is_added_and_its_history_kept(client, operator):
+    answer = client.post(f"{LIST}add/", TYPED)
+
+    budget = Budget.objects.get()
+    assert answer.status_code == 302
+    assert (budget.amount, budget.soft_amount, str(budget)) == (
+        Decimal(1000),
+        Decimal(800),
+        "daily tokens of each user",
+    )
+    assert [change.what for change in Change.objects.filter(kind="insights.budget")] == ["created"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"amount": "-1"}, "amount"),
+        ({"amount": "NaN"}, "amount"),
+        ({"soft_amount": "1001"}, "soft_amount"),
+        ({"window": ""}, "window"),
+        ({"time_zone": "Mars"}, "time_zone"),
+        ({"subject_kind": "run"}, "window"),
+    ],
+)
+def test_mistakes_stand_at_their_fields(client, operator, fields, name):
+    answer = client.post(f"{LIST}add/", {**TYPED, **fields})
+
+    assert list(answer.context["adminform"].form.errors) == [name]
+    assert Budget.objects.count() == 0
+
+
+def test_a_budget_names_no_subject_of_another_kind(client, operator):
+    application = make_application("travel")
+
+    answer = client.post(f"{LIST}add/", {**TYPED, "application": application.pk})
+
+    assert answer.context["adminform"].form.errors == {
+        "application": ["Leave it empty: the budget is for a user."]
+    }
+
+
+@proves("budgets")
+def test_the_list_shows_how_much_is_used(client, operator):
+    budget = make_budget("application", 1000, soft_amount=800, application=make_application())
+    spend(budget, spent=850)
+    general = make_budget("user", 10)
+    spend(general, f"user-{operator.pk}", spent=1)
+    spend(general, "user-999", spent=5)
+    make_budget("run", 10)
+
+    page = client.get(LIST).text
+
+    assert "85 %, 150 left" in page
+    assert "50 %, 5 left</a> and 1 more" in page
+    assert "by each run" in page
+
+
+def test_only_the_amounts_can_be_changed(client, operator):
+    budget = make_budget("user", 10)
+    form = client.get(f"{LIST}{budget.pk}/change/").context["adminform"].form
+
+    assert set(form.fields) >= {"amount", "soft_amount"}
+    assert {"unit", "window", "subject_kind", "time_zone"}.isdisjoint(form.fields)
+
+
+@proves("budgets")
+def test_a_window_is_raised_once_with_a_note_that_stays(client, operator):
+    budget = make_budget("user", 1000, user=operator)
+    page = f"{LIST}{budget.pk}/standing/"
+
+    answer = client.post(page, raising(amount="500.0"), follow=True)
+
+    [(name, override, _)] = answer.context["overrides"]
+    assert (name, override.amount, override.note, override.by) == (
+        "operator",
+        Decimal(500),
+        "A fair",
+        "operator",
+    )
+    assert BudgetWindow.objects.get().raised == 500
+    assert "1,500 of 1,500" in answer.text
+
+
+@proves("budgets")
+def test_of_two_operators_the_second_hears_of_the_first(client, operator):
+    budget = make_budget("user", 1000, user=operator)
+    page = f"{LIST}{budget.pk}/standing/"
+    client.post(page, raising(note="First"))
+
+    second = client.post(page, raising(note="Second"))
+    seen = second.context["form"].data["seen"]
+    again = client.post(page, raising(note="Second", seen=seen))
+
+    [said] = second.context["form"].non_field_errors()
+    assert said.startswith("operator raised it by 500 in the meantime: “First”.")
+    assert again.status_code == 302
+    assert list(BudgetOverride.objects.values_list("note", flat=True)) == ["Second", "First"]
+    assert BudgetWindow.objects.get().raised == 1000
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"amount": "-5"}, "amount"),
+        ({"amount": "0"}, "amount"),
+        ({"amount": "1.5"}, "amount"),
+        ({"amount": "Infinity"}, "amount"),
+        ({"amount": "1000000000000"}, "amount"),
+        ({"note": ""}, "note"),
+        ({"holder": "user-999"}, "holder"),
+    ],
+)
+def test_a_wrong_override_changes_nothing(client, operator, fields, name):
+    budget = make_budget("user", 1000, user=operator)
+
+    answer = client.post(f"{LIST}{budget.pk}/standing/", {**raising(), **fields})
+
+    assert list(answer.context["form"].errors) == [name]
+    assert not BudgetWindow.objects.filter(raised__gt=0).exists()
+
+
+@proves("budgets")
+def test_calls_without_a_price_are_told(client, operator):
+    budget = make_budget("application", 5, unit="money", application=make_application())
+    spend(budget, unpriced=3)
+
+    assert "no price: 3 calls" in client.get(f"{LIST}{budget.pk}/standing/").text
+
+
+def test_who_may_only_look_cannot_raise(client):
+    person = staff_account("auditor")
+    client.force_login(person)
+    budget = make_budget("user", 1000, user=person)
+    page = f"{LIST}{budget.pk}/standing/"
+    before = client.get(page).status_code
+    permit(person, "view_budget", "see_all_applications")
+
+    looked, posted = client.get(page), client.post(page, raising())
+
+    assert before == 403
+    assert (looked.status_code, looked.context["form"]) == (200, None)
+    assert posted.status_code in (200, 403)
+    assert BudgetOverride.objects.count() == 0
+
+
+def test_notes_are_escaped(client, operator):
+    budget = make_budget("user", 1000, user=operator)
+    page = f"{LIST}{budget.pk}/standing/"
+
+    answer = client.post(page, raising(note="<script>alert(1)</script>"), follow=True)
+
+    assert "<script>alert(1)" not in answer.text

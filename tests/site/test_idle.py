@@ -1,0 +1,48 @@
+"""An idle process sends at most one database statement per second."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.browser.serving import serve_process
+from tests.load.processes import until
+from tests.site.counting_site import STATEMENTS
+
+pytestmark = pytest.mark.full
+
+PATIENCE = 180.0
+SECONDS = 60.0
+"""The interval of the most frequent maintenance jobs."""
+CHORES = """
+from apps.tasks.task import all_chores
+
+result = ChoreRun.objects.count() == len([*all_chores()])
+"""
+
+
+@pytest.mark.slow("counts what a process does that nobody uses")
+def test_an_idle_process_sends_at_most_one_statement_a_second(
+    tmp_path: Path, engine: dict[str, str]
+):
+    with serve_process(tmp_path, "tests.site.counting_site", **engine) as (site, _):
+        assert until(PATIENCE, lambda: site.shell(CHORES))
+        pass_rare_chores()
+        statements = tmp_path / STATEMENTS
+        before = lines_of(statements)
+        time.sleep(SECONDS)
+        sent = lines_of(statements) - before
+
+    assert sent <= SECONDS
+
+
+def pass_rare_chores() -> None:
+    """Wait while the next minute is one with more than the jobs of every minute."""
+    while (minute := time.gmtime(time.time() + SECONDS).tm_min) % 5 == 0 or minute == 7:
+        time.sleep(1.0)
+
+
+def lines_of(path: Path) -> int:
+    return len(path.read_text().splitlines())

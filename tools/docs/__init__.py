@@ -1,0 +1,1 @@
+"""The site of the docs: what MkDocs needs beyond `mkdocs.yml`."""

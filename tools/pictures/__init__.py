@@ -1,0 +1,1 @@
+"""The pictures of the docs, taken of a site that is started for them."""
