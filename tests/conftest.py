@@ -75,10 +75,6 @@ def use_fast_settings() -> None:
     # A good one takes a quarter of a second for each account.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
-    for database in settings.DATABASES.values():
-        if database["ENGINE"] == "quickapps_site.sqlite":  # not a name that pytest-django knows
-            database["TEST"] = {**database.get("TEST", {}), "NAME": ":memory:"}
-
     from tests import emptying
 
     emptying.install()

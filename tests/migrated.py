@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
+import atexit
+import shutil
+import tempfile
 from typing import Any
 
 from django.conf import settings
@@ -11,24 +12,30 @@ from django.db.backends.sqlite3.creation import DatabaseCreation
 
 from tests.browser.serving import migrated_database
 
-create_without_tables = vars(DatabaseCreation)["_create_test_db"]
-
 
 def use_templates() -> None:
     """Change how Django creates the databases of this process."""
-    setattr(DatabaseCreation, "_create_test_db", create_with_tables)  # noqa: B010 - mypy: a method
+    setattr(DatabaseCreation, "_create_test_db", copy_tables)  # noqa: B010 - mypy: a method
     for database in settings.DATABASES.values():
+        tests = database.setdefault("TEST", {})
         if "postgresql" in database["ENGINE"]:
             from tests.postgresql import tables
 
-            database["TEST"] = {**database.get("TEST", {}), "TEMPLATE": tables()}
+            tests["TEMPLATE"] = tables()
+        else:
+            tests["NAME"] = new_file()
 
 
-def create_with_tables(creation: DatabaseCreation, *arguments: Any, **options: Any) -> str:
-    """Create it in memory. A copy disappears with its last connection, so one stays open."""
-    name: str = create_without_tables(creation, *arguments, **options)
-    creation.connection.settings_dict["NAME"] = name
-    creation.connection.ensure_connection()
-    with closing(sqlite3.connect(migrated_database())) as tables:
-        tables.backup(creation.connection.connection)
+def new_file() -> str:
+    """Return the path of a file, because threads that share a database in memory do not wait for
+    each other's locks but fail.
+    """
+    folder = tempfile.mkdtemp(prefix="quickapps-tables-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return f"{folder}/db.sqlite3"
+
+
+def copy_tables(creation: DatabaseCreation, *_arguments: Any, **_options: Any) -> str:
+    name: str = creation._get_test_db_name()
+    shutil.copyfile(migrated_database(), name)
     return name

@@ -24,9 +24,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 def nothing_done_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     done.clear()
     declare(monkeypatch)
-    if connection.vendor == "sqlite":
-        monkeypatch.setattr("apps.tasks.running.THREADS", 1)
-    else:
+    if connection.vendor == "postgresql":
         monkeypatch.setattr("apps.tasks.postgresql.worker.POLL_SECONDS", 0.1)
 
 

@@ -79,8 +79,9 @@ class EmbeddedBackend(BaseTaskBackend):
         return job_of(row, row.status)
 
     def resume(self, kind: str) -> bool:
+        was_paused = delete_pause(kind)
         transaction.on_commit(enqueued.tell)
-        return delete_pause(kind)
+        return was_paused
 
     def delete_failed(self, before: datetime) -> int:
         failed = QueuedJob.objects.filter(status=QueuedJob.Status.FAILED, enqueued_at__lt=before)

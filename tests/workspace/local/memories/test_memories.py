@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from datetime import timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -168,10 +165,9 @@ def test_the_text_of_a_row_does_not_tell_what_is_remembered():
 @pytest.mark.slow("two processes store memories at the same time")
 @proves("G-62")
 @pytest.mark.full
-@pytest.mark.django_db(transaction=connection.vendor == "postgresql")
-def test_two_processes_that_store_at_the_same_time_lose_nothing(tmp_path: Path):
-    address = address_for_others(tmp_path / "memories.sqlite3")
-    environment = {**os.environ, "DATABASE_URL": address}
+@pytest.mark.django_db(transaction=True)
+def test_two_processes_that_store_at_the_same_time_lose_nothing():
+    environment = {**os.environ, "DATABASE_URL": address_of_database()}
     processes = [begin_storing(name, environment) for name in ("One", "Other")]
     for process in processes:
         assert process.stdout is not None
@@ -184,7 +180,8 @@ def test_two_processes_that_store_at_the_same_time_lose_nothing(tmp_path: Path):
     ends = [process.communicate(timeout=PATIENCE) for process in processes]
 
     assert [process.returncode for process in processes] == [0, 0], ends
-    ids, contents = stored(address)
+    rows = StoredMemory.objects.values_list("number", "content")
+    ids, contents = zip(*rows, strict=True)
     assert sorted(contents) == sorted(
         f"{name}, fact {number}" for name in ("One", "Other") for number in range(COUNT)
     )
@@ -199,25 +196,8 @@ def begin_storing(name: str, environment: dict[str, str]) -> subprocess.Popen[st
     )
 
 
-def address_for_others(file: Path) -> str:
-    """Return the address of the test's database. SQLite's is in memory, so a file replaces it."""
+def address_of_database() -> str:
     at = connection.settings_dict
     if connection.vendor == "postgresql":
         return f"postgres://{at['USER']}:{at['PASSWORD']}@{at['HOST']}:{at['PORT']}/{at['NAME']}"
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name LIKE 'workspace_%memor%'"
-        )
-        tables = ";\n".join(sql for (sql,) in cursor.fetchall())
-    with closing(sqlite3.connect(file)) as database:
-        database.executescript(tables)
-    return f"sqlite:///{file}"
-
-
-def stored(address: str) -> tuple[list[int], list[str]]:
-    if connection.vendor == "postgresql":
-        rows = list(StoredMemory.objects.values_list("number", "content"))
-    else:
-        with closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as database:
-            rows = database.execute("SELECT number, content FROM workspace_storedmemory").fetchall()
-    return [number for number, _ in rows], [content for _, content in rows]
+    return f"sqlite:///{at['NAME']}"
