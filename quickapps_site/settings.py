@@ -565,7 +565,7 @@ APP_SCHEMA_ID = env.url(
     ("http", "https"),
 )
 HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
-"""`clean_history` retains changes of definitions for this many days; zero is forever."""
+"""`delete_old` retains changes of definitions for this many days; zero is forever."""
 RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
 """The rows of runs are retained for this many days; zero is forever."""
 MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
