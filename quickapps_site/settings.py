@@ -565,7 +565,7 @@ APP_SCHEMA_ID = env.url(
     ("http", "https"),
 )
 HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
-"""`clean_history` retains changes to definitions for this many days; zero means forever."""
+"""Changes of definitions are retained for this many days; zero is forever."""
 RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
 """Run records are retained for this many days; zero means forever."""
 MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
