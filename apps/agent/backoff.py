@@ -19,17 +19,18 @@ class Backoff:
     max_delay: float
 
     def pause(self, attempt: int, asked: float | None = None, left: float = inf) -> float | None:
-        """Return the seconds to wait after that attempt (1 for the first), None to give up.
+        """Return the seconds to wait after attempt number `attempt`, counted from 1, or None to
+        give up.
 
-        `asked` is the least pause that the service wants, which is never shortened. Give up after
-        the last attempt, if `asked` is too long, or if the next attempt would begin after the
+        `asked` is the minimum pause that the service requested, which is never shortened. Gives up
+        after the last attempt, if `asked` is too long, or if the next attempt would begin after
         `left` seconds.
         """
         if attempt >= self.attempts or (asked or 0.0) > LONGEST_ASKED_SECONDS:
             return None
         most = min(self.max_delay, self.initial_delay * 2 ** (attempt - 1))
-        # Use the whole range ("full jitter"), so that callers that failed together do not retry
-        # together.
+        # Full jitter: callers that failed at the same time do not retry
+        # at the same time.
         drawn = random.uniform(0.0, most)  # noqa: S311 - not used for secrets
         pause = max(drawn, asked or 0.0)
         return pause if pause < left else None

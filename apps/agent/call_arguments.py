@@ -1,6 +1,6 @@
 """The arguments of tool calls, always as the text of one JSON object.
 
-Services refuse a conversation with any other arguments, in this request and in all later ones.
+Services reject a conversation with any other arguments, in this request and in every later one.
 """
 
 import json
@@ -13,23 +13,23 @@ import msgspec
 from apps.agent.surrogates import decode_json, well_formed
 
 UNREADABLE = "unreadable_arguments"
-"""An object with only this key contains arguments that are not JSON. The model can read what it
-wrote, and no tool is called with it.
+"""The key of the object that replaces arguments that are not JSON. The model sees what it wrote,
+and no tool is called with it.
 """
 LONGEST_UNREADABLE = 2_000
-"""Unreadable arguments are cut at this many characters, because arguments that break off may be as
+"""Unreadable arguments are truncated to this many characters, because truncated arguments may be as
 long as an answer.
 """
 TEXT_INPUT = "input"
-"""A tool that accepts plain text has only this argument."""
+"""The only argument of a tool that accepts plain text."""
 NOTHING = ("", "null", "[]", '""')
-"""Services send these texts for a call without arguments."""
+"""Services send one of these texts for a call without arguments."""
 
 _decoder = json.JSONDecoder()
 
 
 def object_text(written: Any) -> str:
-    """Return `written` if it is a JSON object, else an object that holds it."""
+    """Return `written` if it is a JSON object, else an object that contains it."""
     if not isinstance(written, str):
         if written is None or written == []:
             return "{}"
@@ -43,7 +43,7 @@ def object_text(written: Any) -> str:
         return unreadable(text)
     if isinstance(found, dict):
         return encode_json(found) if is_mended else text
-    if isinstance(found, str) and found.lstrip().startswith("{"):  # encoded as JSON twice
+    if isinstance(found, str) and found.lstrip().startswith("{"):  # double-encoded JSON
         return object_text(found)
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict):
         return encode_json(found[0])
@@ -56,15 +56,15 @@ def text_arguments(text: str) -> str:
 
 
 def input_text(arguments: str) -> str:
-    """Return the text for a tool that takes one; a model may have given other arguments."""
+    """Return the text for a tool that takes one, even if the model wrote other arguments."""
     found = msgspec.json.decode(arguments)
     text = found.get(TEXT_INPUT)
     return text if isinstance(text, str) else arguments
 
 
 def decoded(text: str) -> tuple[Any, bool]:
-    """Decode JSON. Return the value, and True if lone surrogates in it were replaced. Raises what
-    msgspec raises.
+    """Decode JSON. Return the value, and True if lone surrogates in it were replaced. Raises
+    msgspec's errors.
     """
     try:
         return msgspec.json.decode(text), False
@@ -94,7 +94,7 @@ def is_growing(pieces: Sequence[str]) -> bool:
 
 
 def joined_objects(text: str) -> list[str] | None:
-    """Return the JSON objects that the text consists of, None if it has anything else.
+    """Return the JSON objects that the text consists of, or None if it has anything else.
 
     Empty text and empty objects next to others are placeholders of the service, not calls.
     """

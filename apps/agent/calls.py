@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 UNKNOWN = "Unknown tool '{}'.\n\nThis tool does not exist. Check the tool name and try again."
 LONGEST_LIST = 4_000
-"""The list of tool names in one result can have up to this many characters."""
+"""The list of tool names in a result can have up to this many characters."""
 HIDDEN = (
     "This tool is not available to you: the platform calls it automatically. "
     "Do not call it; continue without it."
@@ -39,8 +39,8 @@ CallStep = Literal["open", "arguments", "call", "result"]
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """Describes the outcome of one call. `result` is sent to the model; a `Pending` means that a
-    user has to answer first.
+    """The outcome of one call. `result` is sent to the model; a `Pending` means that a user has to
+    answer first.
 
     `failed` is the phase that failed, None for success, and `error` its message. `tool_failed` is
     True if the tool itself failed, and not the model's arguments, an approval or the process.
@@ -104,16 +104,16 @@ def encodable(result: ToolResult) -> ToolResult:
 
 
 def static_names(tools: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """Return the names of tools that the model's service runs."""
+    """Return the names of tools that the model's service runs itself."""
     return frozenset(tool["static_function"]["name"] for tool in tools)
 
 
 def refuse_call(
     name: str, hidden: Container[str], static: Container[str], listed: Iterable[str] = ()
 ) -> ToolResult:
-    """Return the result for a call of a tool that does not exist or that the model must not call.
+    """Return the result for a call of an unknown tool or one that the model must not call.
 
-    `listed` are the tools that it can call.
+    `listed` are the tools that the model can call.
     """
     if name in hidden:
         return ToolResult(HIDDEN)
@@ -142,7 +142,7 @@ def read_arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def argument_problem(call: ToolCall) -> str:
-    """Return why a client's tool was not called, "" if its arguments can be read."""
+    """Return why a client's tool was not called, or "" if its arguments are readable."""
     try:
         read_arguments(call)
     except ToolError as error:

@@ -1,6 +1,7 @@
-"""Turns that end without another call of the model.
+"""Turns that end without another model call.
 
-A tool result ends the turn, or the model writes that it cannot proceed and still calls tools.
+Either a tool result ends the turn, or the model writes that it cannot proceed but still calls
+tools.
 """
 
 import logging
@@ -19,7 +20,7 @@ from apps.patterns import compile_pattern
 
 END = "stop"
 NOTHING = " "
-"""An empty answer has this text, because services reject an empty text in a later request."""
+"""The text of an empty answer, because services reject empty text in later requests."""
 logger = logging.getLogger(__name__)
 
 SEARCH_SECONDS = 0.1
@@ -32,7 +33,7 @@ NOT_CALLED = ToolResult(
 
 
 def end_turn(turn: Turn, outcomes: Sequence[ToolOutcome]) -> str:
-    """Return the finish reason if one of the results ends the turn, "" to continue.
+    """Return the finish reason if one of the results ends the turn, or "" to continue.
 
     The texts of those results end the answer, in the order of their calls.
     """
@@ -51,7 +52,7 @@ def end_turn(turn: Turn, outcomes: Sequence[ToolOutcome]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DeadEnds:
-    """A model writes these phrases, as regular expressions, if it cannot proceed."""
+    """Regular expressions that match when a model writes that it cannot proceed."""
 
     phrases: Sequence[str] = ()
 

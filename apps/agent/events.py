@@ -1,6 +1,6 @@
 """The events that a run emits while it works.
 
-The doors translate these events; the core sends nothing else. For a new event, add a class here and
+The doors translate these events; the core emits nothing else. For a new event, add a class here and
 one `case` to each encoder. The type checker reports missing cases, but not in the page's scripts.
 """
 
@@ -17,10 +17,10 @@ from apps.agent.messages import Attachment, ToolCall
 
 
 class ModelUsage(msgspec.Struct, frozen=True):
-    """Counts the input and output tokens of one model.
+    """The input and output tokens of one model.
 
     Of the input, `cached` tokens were read from the service's cache and `created` ones written to
-    it. Of the output, `reasoning` tokens were for thinking. These are None if the service did not
+    it. Of the output, `reasoning` tokens were for thinking. Each is None if the service did not
     report them.
     """
 
@@ -33,7 +33,7 @@ class ModelUsage(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Reports the tokens used, counted as in `ModelUsage`, with one entry for each deployment that
+    """The tokens used, counted as in `ModelUsage`, with one entry for each deployment that
     answered.
 
     A model's own delta may have no entries, or entries without a name, which mean that model.
@@ -48,9 +48,9 @@ class Usage(msgspec.Struct, frozen=True):
 
 
 class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
-    """Reports the log probability of a token, and the `likeliest` tokens at its position.
+    """The log probability of a token, and the `likeliest` tokens at its position.
 
-    `content` has its bytes, None if unknown. One character may consist of several tokens.
+    `content` has its bytes, or None if unknown. One character may consist of several tokens.
     """
 
     token: str
@@ -61,11 +61,10 @@ class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
-    """Adds a piece of the answer's text. `logprobs` contains its tokens, if the client requested
-    them.
+    """A piece of the answer's text. `logprobs` contains its tokens, if the client requested them.
     """
 
-    # A struct, because there is one for each token: a frozen dataclass takes five times as long.
+    # A struct, because there is one for each token: a frozen dataclass is five times slower.
     text: str
     logprobs: tuple[TokenLogprob, ...] | None = None
 
@@ -77,7 +76,7 @@ class RefusalDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reasoning(msgspec.Struct, frozen=True, gc=False):
-    """Adds a token of the model's reasoning, which is not part of the answer; it continues a stage."""
+    """A token of the model's reasoning, which continues a stage and is not part of the answer."""
 
     stage_id: str
     text: str
@@ -100,9 +99,7 @@ class StageOpened:
 
 @dataclass(frozen=True, slots=True)
 class StageRenamed:
-    """The title of a stage gets longer. `suffix` is appended, because DIAL concatenates stage
-    names.
-    """
+    """Appends `suffix` to the title of a stage, because DIAL concatenates stage names."""
 
     stage_id: str
     suffix: str
@@ -110,7 +107,7 @@ class StageRenamed:
 
 @dataclass(frozen=True, slots=True)
 class StageDelta:
-    """Adds content to a stage. `text` is Markdown and is appended to what the stage shows."""
+    """Adds content to a stage. `text` is Markdown and is appended to the stage."""
 
     stage_id: str
     text: str
@@ -127,9 +124,9 @@ class StageClosed:
     """A stage closes.
 
     `is_timed` adds the duration to the title, for clients that show only titles. `failed` means
-    that the failure was passed on. `excused` means that a fallback turned the failure into a
-    result: programs read that the stage completed, users that it failed. `seconds` is None if
-    nobody may see the duration.
+    that the failure was propagated. `excused` means that a fallback turned the failure into a
+    result: API clients see a completed stage, users a failed one. `seconds` is None if nobody may
+    see the duration.
     """
 
     stage_id: str
@@ -144,7 +141,7 @@ class StageClosed:
 
     @property
     def time(self) -> str:
-        """Return the duration as the end of the title, "" for a stage that is not timed."""
+        """Return the duration as a title suffix, or "" for a stage that is not timed."""
         return f" [{self.seconds:.2f}s]" if self.is_timed else ""
 
 
@@ -155,17 +152,16 @@ class AttachmentAdded:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationAdded:
-    """Reports the source of an anchor in the answer's text, as an application wrote it."""
+    """The source of an anchor in the answer's text, as written by an application."""
 
     annotation: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """Reports a fact about how the answer was produced that the user should know, in one plain
-    sentence.
+    """One plain sentence that informs the user about how the answer was produced.
 
-    `notice_id` is unique in the run. A run that another process resumes may repeat the notice.
+    `notice_id` is unique within the run. A run that another process resumes may repeat the notice.
     """
 
     notice_id: str
@@ -187,8 +183,8 @@ class ToolCallsRequested:
 class TurnRestarted:
     """Another process resumes the run from its last recorded step.
 
-    The answer so far consists of these parts. Everything that was shown after them will be sent
-    again. Open stages have failed.
+    The answer so far consists of these parts. Everything shown after them will be sent again. Open
+    stages have failed.
     """
 
     text: str = ""
@@ -198,7 +194,7 @@ class TurnRestarted:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequested:
-    """The run waits for a user's answer until `due`, in seconds since 1970; None for no limit.
+    """The run waits for a user's answer until `due`, in seconds since 1970; or None for no limit.
 
     The `key` of the interaction is the key in the outermost run.
     """
@@ -214,9 +210,9 @@ SubagentStatus = Literal["running", "done", "failed", "stopped"]
 class SubagentStarted:
     """A sub-agent starts in the stage of the call that asked for it.
 
-    `key` is the key of the call's step in the outermost run, `name` the beginning of the task, and
-    `agent` the title of the predefined agent, "" for none. The event may be repeated after an
-    interruption.
+    `key` is the key of the call's step in the outermost run, `name` is the beginning of the task,
+    and `agent` is the title of the predefined agent, or "" for none. The event may be repeated
+    after an interruption.
     """
 
     key: str
@@ -239,31 +235,31 @@ class SubagentEnded:
 
 @dataclass(frozen=True, slots=True)
 class TodoChanged:
-    """Contains the whole to-do list of the conversation, as Markdown with checkboxes."""
+    """The whole to-do list of the conversation, as Markdown with checkboxes."""
 
     text: str
 
 
 class StateSaved(msgspec.Struct, frozen=True):
-    """Contains the state that the next request must send back. A run emits it once, near the end; a
-    model may send it in pieces.
+    """The state that the next request must send back. A run emits it once, near the end; a model
+    may send it in pieces.
     """
 
     state: Mapping[str, Any]
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """Reports the usage of a run that was cut short. It is the last event of such a run."""
+    """The usage of a run that was interrupted, emitted as its last event."""
 
     usage: Usage
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """Ends a run that was not cut short by an error.
+    """Ends a run that no error interrupted.
 
-    `reason` is `stop`, `length`, `tool_calls` or `content_filter`, whatever reason the model's
-    service sent. If the client limited the size of requests, `discarded` has the positions of
-    messages that the model was not sent, else None.
+    `reason` is `stop`, `length`, `tool_calls` or `content_filter`, mapped from the service's own
+    reason. If the client limited the size of requests, `discarded` lists the positions of the
+    messages left out, else it is None.
     """
 
     reason: str = "stop"
@@ -295,5 +291,4 @@ Event = (
 )
 StageEvent = StageOpened | StageRenamed | StageDelta | Reasoning | StageAttachment | StageClosed
 Emit = Callable[[Event], None]
-"""Emits an event. It is synchronous, never waits and never fails; in a test it is `events.append`.
-"""
+"""Emits an event. It is synchronous and never blocks or fails; tests use `events.append`."""

@@ -21,7 +21,7 @@ _mark_in_string = re.compile(r'["\\]')
 class ArgumentText:
     """Decodes one top-level string argument, piece by piece.
 
-    It is lenient: from invalid JSON it returns less text. Parse the complete text to validate it.
+    It is lenient: invalid JSON yields less text. To validate the JSON, parse the complete text.
     """
 
     def __init__(self, name: str) -> None:
@@ -42,7 +42,7 @@ class ArgumentText:
         at = 0
         while at < len(text) and not self.is_over:
             end = self.read_string(text, at, found) if self.in_string else self.read(text, at)
-            if end == at:  # the rest of an escape is still missing
+            if end == at:  # an escape is still incomplete
                 self.rest = text[at:]
                 break
             at = end
@@ -68,15 +68,15 @@ class ArgumentText:
                 self.is_key = self.depth == 1
             case ":":
                 self.is_key = False
-                self.key = ["".join(self.key)]  # joined once for all pieces of the value
+                self.key = ["".join(self.key)]  # joined once per value
             case _:
                 found = _between.match(text, at)
                 return found.end() if found is not None else at + 1
         return at + 1
 
     def read_string(self, text: str, at: int, found: list[str]) -> int:
-        """Read one step inside a string. Return the position after it, or `at` if more text is
-        needed first.
+        """Read one step inside a string. Return the position after it, or `at` if it needs more
+        text.
         """
         if plain := _plain.match(text, at):
             self.take(plain[0], found)
@@ -105,7 +105,7 @@ class ArgumentText:
 
 
 PREFIXES = ("", "\\", "\\u")
-"""The second half of a surrogate pair can begin with one of these."""
+"""The possible beginnings of the second half of a surrogate pair."""
 
 
 class ObjectEnd:
@@ -115,17 +115,17 @@ class ObjectEnd:
 
     def __init__(self) -> None:
         self.read = 0
-        """Counts the pieces that were read."""
+        """The number of pieces read."""
         self.length = 0
-        """Counts the characters in these pieces."""
+        """The number of characters in these pieces."""
         self.depth = 0
         self.has_begun = self.in_string = self.is_escaped = False
         self.verdict: bool | None = None
         """True if the text is an object, None while brackets are open."""
 
     def is_reached(self, pieces: Sequence[str]) -> bool:
-        """Return True if the pieces form an object. Each call passes the pieces of the previous
-        call and new ones.
+        """Return True if the pieces form an object. Each call must pass the pieces of the previous
+        call, followed by new ones.
         """
         for piece in pieces[self.read :]:
             self.length += len(piece)

@@ -1,6 +1,6 @@
 """Pairs of a tool call and its result that the platform adds as if the model had made the call.
 
-Ids are hashes of the content. So the same conversation has the same IDs in every request, and a
+IDs are hashes of the content, so the same conversation has the same IDs in every request, and a
 pair in the history is recognized.
 """
 
@@ -22,15 +22,15 @@ DIGITS = 7
 """Each of the two hashes in an ID has this many hexadecimal digits."""
 
 Frequency = Literal["always", "append_if_changed", "refresh_if_changed"]
-"""Selects when to inject: at the end of every request, or only new content, at the end or in place
-of the old content.
+"""Selects when to inject: at the end of every request, or only when the content changes, at the end
+or in place of the old content.
 """
 
 
 @dataclass(frozen=True)
 class Injection:
-    """Describes a pair to inject; None as `content` injects nothing. `identity` distinguishes it
-    from other pairs of the same tool.
+    """A pair to inject, or nothing if `content` is None. `identity` distinguishes it from other
+    pairs of the same tool.
     """
 
     tool: str
@@ -38,25 +38,25 @@ class Injection:
     content: str | None
     frequency: Frequency
     identity: str | None = None
-    """None means that the arguments are the identity."""
+    """If None, the arguments are the identity."""
     attachments: tuple[Attachment, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def prefix(self) -> str:
-        """Return the beginning of the IDs of all its versions."""
+        """Return the ID prefix that all versions share."""
         identity = arguments_text(self.arguments) if self.identity is None else self.identity
         return f"{prefix_of(self.tool)}{digest(identity)}_"
 
     @cached_property
     def first(self) -> tuple[ModelMessage, ModelMessage]:
-        """Return the pair for the case that no other version precedes it."""
+        """Return the pair to inject if no earlier version exists."""
         content = self.content or ""
         return pair(self, f"{self.prefix}{digest(content)}", content)
 
 
 def prefix_of(tool: str) -> str:
-    """Return the beginning of the IDs of a tool's pairs, except pairs of `always`."""
+    """Return the ID prefix of a tool's pairs, except pairs of `always`."""
     room = LONGEST_ID - 2 * DIGITS - 2
     return f"{f'synth_{tool}'[:room]}_"
 
@@ -150,7 +150,6 @@ def digest(text: str) -> str:
 
 
 def is_injected(call: ToolCall) -> bool:
-    """Return True if the platform added the call."""
     return call.id.startswith("synth_")
 
 

@@ -1,7 +1,6 @@
 """Stores the steps of a run and its questions to users, so that another process can resume it.
 
-The loop checks the ledger before it asks a model or runs a tool, and does not repeat a finished
-step.
+The loop checks the ledger before it asks a model or runs a tool, and never repeats a finished step.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from typing import Any, Literal, Protocol, get_args
 StepKind = Literal["open", "model", "tool", "recovery"]
 StepStatus = Literal["begun", "done", "unknown"]
 Policy = Literal["repeat", "never"]
-"""Decides whether a step that began and did not finish is repeated or never repeated."""
+"""Whether to repeat a step that began but did not finish."""
 InteractionKind = Literal["approval", "question", "sign_in", "client_tool", "elicitation", "timer"]
 EVERY_KIND: frozenset[InteractionKind] = frozenset(get_args(InteractionKind))
 
 Consent = Literal["always", "confirm"]
-"""Records a user's decision in advance: calls need no approval, or all of them do."""
+"""A user's standing decision: no call of a tool needs approval, or every call does."""
 
 WAITING = "waiting"
-"""A run that resumes once a user has answered has this finish reason."""
+"""The finish reason of a run that resumes once a user has answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Records a step of a run.
+    """A recorded step of a run.
 
     `key` is `open`, `m:2`, `recovered:2` or `t:2:0:<call id>`. It includes the call's position in
     its answer because models repeat IDs. In a child it is `t:2:0:<call id>/m:1`. `result` is JSON,
@@ -44,11 +43,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequest:
-    """The step with that `key` asks a user this question.
+    """The question that the step `key` asks a user.
 
     `asked` is JSON for the card that shows it; untrusted text in it is plain text. `seconds` is the
-    time limit for an answer, None for no limit; `is_time_set` means that a manifest sets it.
-    `answer` is None until there is one, and `{"outcome": "timeout"}` after the time limit.
+    time limit for an answer, or None for no limit; `is_time_set` means that a manifest sets it.
+    `answer` is None until the user answers, and `{"outcome": "timeout"}` after the time limit.
     """
 
     key: str
@@ -72,7 +71,7 @@ class Ledger(Protocol):
 
     @property
     def can_ask(self) -> Set[InteractionKind]:
-        """Return the kinds of interaction that a call of the run can request.
+        """Return the kinds of interaction that calls in the run can request.
 
         In a run that is not stored, one call asks at a time, and the next message brings the
         answer.
@@ -82,7 +81,7 @@ class Ledger(Protocol):
     def step(self, key: str) -> Step | None: ...
 
     def record(self, step: Step) -> None:
-        """Record the step, which replaces an earlier one with the same key. Never waits, never
+        """Record the step, which replaces an earlier one with the same key. Never blocks, never
         fails.
         """
         ...
@@ -94,8 +93,8 @@ class Ledger(Protocol):
     def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None: ...
 
     def ask(self, interaction: InteractionRequest) -> None:
-        """Record a question, which is stored when the run parks. An earlier one with the same key
-        stays open.
+        """Record a question, which is stored when the run parks. An earlier question with the same
+        key stays open.
         """
         ...
 
@@ -122,7 +121,7 @@ class Ledger(Protocol):
 
 
 class UnstoredLedger:
-    """Records the steps of a run that is not stored, which ends with the client's connection."""
+    """The ledger of a run that is not stored. The run ends with the client's connection."""
 
     is_kept = False
     can_ask: Set[InteractionKind] = frozenset()
@@ -157,10 +156,8 @@ NO_LEDGER: Ledger = UnstoredLedger()
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """Accesses the part of a ledger that belongs to a run inside a step. Its keys begin with
-    `prefix/`.
-
-    It returns whole keys.
+    """The part of a ledger that belongs to a run inside a step. Its keys begin with `prefix/`; the
+    methods return whole keys.
     """
 
     parent: Ledger

@@ -55,8 +55,8 @@ from apps.errors import ModelFailed, ToolsKeepFailing
 class AgentLoop(msgspec.Struct, frozen=True):
     """Executes one run. `name` is the deployment that it calls.
 
-    The run repeats no step that the `ledger` has. `is_resumed` is True if another process began the
-    run. An application used as the model shares the `taint`.
+    Steps in the `ledger` are not repeated. `is_resumed` is True if another process began the run.
+    `taint` is shared with an application used as the model.
     """
 
     model: Model
@@ -94,7 +94,9 @@ class AgentLoop(msgspec.Struct, frozen=True):
             return reason
 
     async def iterate(self, emit: Emit, progress: Progress, deferred: DeferredStages) -> str:
-        """Ask, and run the calls of the answer. Return the finish reason, "" to continue."""
+        """Ask the model, and make the calls of its answer. Return the finish reason, or "" to
+        continue.
+        """
         if self.ledger.is_kept:
             repeat_recovery(self.ledger, progress)
         original: ModelFailed | None = None
@@ -118,7 +120,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         return Turn(conversation, emit, progress, early, deferred)
 
     async def reply(self, turn: Turn) -> Reply:
-        """Return the recorded answer, else the model's. Raises `ModelFailed`."""
+        """Return the recorded answer, else ask the model. Raises `ModelFailed`."""
         if not self.ledger.is_kept:
             return await self.ask(turn)
         if (recorded := repeat_reply(self.ledger, turn)) is not None:
@@ -181,7 +183,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
 
     def model_ledger(self, progress: Progress) -> Ledger:
         """Return the ledger for an application used as the model in this turn."""
-        # After a recovery it starts over, because it gets other messages.
+        # After a recovery, the application starts over, because its messages have changed.
         again = ":again" if progress.conversation.has_recovered else ""
         return ledger_within(self.ledger, f"m:{progress.counts.iterations}{again}")
 
@@ -200,7 +202,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         )
 
     async def act(self, turn: Turn, reply: Reply) -> str:
-        """Add the answer and make its calls. Return the finish reason, "" to continue."""
+        """Add the answer and make its calls. Return the finish reason, or "" to continue."""
         if reply.finish_reason == WAITING:
             return WAITING
         for annotation in reply.annotations:
@@ -218,10 +220,10 @@ class AgentLoop(msgspec.Struct, frozen=True):
     async def make_calls(
         self, turn: Turn, calls: Sequence[ToolCall], message: ModelMessage | None = None
     ) -> str:
-        """Run our calls, and pass on the calls of the client's tools. Return the finish reason, ""
-        to continue.
+        """Make the platform's calls, and forward the client's. Return the finish reason, or "" to
+        continue.
 
-        `message` has the calls, None if it is in the conversation already.
+        `message` has the calls, or is None if the conversation already contains it.
         """
         external = tuple(call for call in calls if self.tools.is_for_client(call))
         internal = tuple(call for call in calls if not self.tools.is_for_client(call))
@@ -255,8 +257,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
         return "tool_calls"
 
     def batch(self, turn: Turn, calls: Sequence[ToolCall], *asking: ModelMessage) -> ToolBatch:
-        """Return the batch of these calls. `asking` is the message with the calls, if the
-        conversation does not have it yet.
+        """Return the batch of these calls. `asking` is the message with the calls, if it is not in
+        the conversation yet.
         """
         tools = self.tools
         log_refused_calls(calls, tools.callable, tools.hidden.keys(), tools.static_names)

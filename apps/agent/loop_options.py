@@ -18,16 +18,16 @@ from apps.agent.stages import Announcement
 from apps.agent.tools import ResultStep, Tool, ToolResult, ToolSpec
 
 ViewStep = Callable[[Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage]]]
-"""Returns the messages that the model gets. The conversation itself does not change."""
+"""Returns the messages to send to the model. The conversation itself does not change."""
 
 
 class LoopTools(msgspec.Struct, frozen=True):
-    """Contains the tools of a run by name.
+    """The tools of a run by name.
 
     `listed` is read again for each model call, so tools may appear while the loop runs. The model
     is not shown `unlisted` tools, but can call them; it cannot call `hidden` ones. `external` tools
-    belong to the client: the model sees them, and they never run here. The model's service runs the
-    `static` ones. Arguments and results of `private` ones are not logged.
+    belong to the client: the model sees them, and they never run here. The model's service runs
+    `static` tools. Arguments and results of `private` tools are not logged.
     """
 
     listed: Mapping[str, Tool] = {}
@@ -59,11 +59,11 @@ class LoopTools(msgspec.Struct, frozen=True):
         return frozenset(name for name, spec in self.external.items() if spec.takes_text)
 
     def is_for_client(self, call: ToolCall) -> bool:
-        """Return True if the client can make the call, which needs readable arguments."""
+        """Return True if the client can make the call, which requires readable arguments."""
         return call.name in self.external and not argument_problem(call)
 
     def refuse(self, call: ToolCall) -> ToolResult:
-        """Return the result of a call that no tool here can take."""
+        """Return the result for a call of an unknown tool."""
         if call.name in self.external:
             return ToolResult(argument_problem(call))
         there = (*self.listed, *self.external)
@@ -71,11 +71,11 @@ class LoopTools(msgspec.Struct, frozen=True):
 
 
 class RequestOptions(msgspec.Struct, frozen=True):
-    """Contains the options of a request to the model, apart from messages and tools.
+    """The options of a request to the model, apart from messages and tools.
 
     `first_parameters` are for the first call only, because `tool_choice` would make the loop
-    endless. `requires_external` repeats them until an external tool is called. After the first call
-    only external tools are listed then, because a model could call the others forever instead.
+    endless. `requires_external` repeats them until an external tool is called. In that case, only
+    external tools are listed after the first call, because a model could call the others forever.
     `chosen` names the parameters that the manifest or the client set. `prompt` describes the parts
     of the system prompt.
     """
@@ -89,11 +89,11 @@ class RequestOptions(msgspec.Struct, frozen=True):
 
 
 class LoopSteps(msgspec.Struct, frozen=True):
-    """Contains the functions that change messages.
+    """The functions that change messages.
 
     `view` runs before each model call, `results` after each tool call. `recoveries` are tried in
-    order when the model fails, each once in a run. The `fitter` leaves out what exceeds the context
-    window; None sends all messages.
+    order when the model fails, each once in a run. The `fitter` shortens conversations that exceed
+    the context window; None sends all messages.
     """
 
     view: Sequence[ViewStep] = ()
@@ -103,7 +103,7 @@ class LoopSteps(msgspec.Struct, frozen=True):
 
 
 class LoopLimits(msgspec.Struct, frozen=True):
-    """Sets the limits that end a run without an answer, and the time for retries.
+    """The limits that end a run without an answer, and the time for retries.
 
     `batch_seconds` is the timeout for all calls of one answer. The run ends after `failed_turns`
     turns in a row whose calls all failed; 0 means never. If the model's text matches one of the
@@ -118,8 +118,8 @@ class LoopLimits(msgspec.Struct, frozen=True):
 
 
 class LoopDisplay(msgspec.Struct, frozen=True):
-    """Selects the parts of the model's work that the answer shows: the stages that it reports, and
-    logprobs.
+    """Selects the parts of the model's work that the answer shows: the stages that the model
+    reports, and logprobs.
     """
 
     stages: bool = True

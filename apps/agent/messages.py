@@ -18,13 +18,12 @@ logger = logging.getLogger(__name__)
 Role = Literal["system", "user", "assistant", "tool"]
 
 MODEL_STATE = "orchestrator"
-"""A stored state contains the model's own state under this key."""
+"""The key of a stored state under which the model's own state is stored."""
 THOUGHTS = "model_reasoning"
 DEPLOYMENT = "deployment"
-"""A thought contains the deployment's name under this key. A thought without it came from a client.
-"""
+"""The key of a thought for its deployment's name. A thought without it came from a client."""
 REFUSALS = frozenset({400, 422})
-"""A service may reject thoughts with one of these status codes."""
+"""The status codes with which a service may reject thoughts."""
 
 Content = str | tuple[Mapping[str, Any], ...]
 """Message content is text, or content parts exactly as the client wrote them (`text`, `image_url`,
@@ -34,9 +33,7 @@ Content = str | tuple[Mapping[str, Any], ...]
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Contains a file or data in addition to the text: `data` (text or base64) or `url`, never
-    both.
-    """
+    """A file or data in addition to the text: `data` (text or base64) or `url`, never both."""
 
     type: str = "text/markdown"
     title: str = ""
@@ -48,8 +45,8 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The model requests this call. `arguments` is the text of a JSON object, as `object_text`
-    makes it.
+    """A call that the model requests. `arguments` is the text of a JSON object, as `object_text`
+    returns it.
     """
 
     id: str
@@ -59,15 +56,15 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Thoughts:
-    """A model's reasoning, which is sent back to it in its next calls.
+    """A model's reasoning, which is sent back in its next calls.
 
-    `parts` have the service's names, which only its adapter knows. Only the `deployment` that wrote
+    `parts` use the service's names, which only its adapter knows. Only the `deployment` that wrote
     them gets them back; "" means any. They are never part of an answer. Services that let a model
-    think between tool calls want to read that reasoning before each further call. DeepSeek refuses
-    a conversation without it, in later turns as well, even if it was empty; vLLM, Kimi, GLM and
-    OpenRouter answer better with it. Others, such as Groq, refuse unknown keys, so after a refusal
-    the request is sent without thoughts. Without tool calls, no service wants the plain text of the
-    reasoning back.
+    think between tool calls expect that reasoning in each further call. DeepSeek rejects a
+    conversation without it, even in later turns and even if it was empty; vLLM, Kimi, GLM and
+    OpenRouter answer better with it. Others, such as Groq, reject unknown keys, so after a
+    rejection the request is sent without thoughts. Without tool calls, no service wants the plain
+    text of the reasoning back.
     """
 
     parts: Mapping[str, str]
@@ -83,17 +80,16 @@ class ModelMessage:
     attachments: tuple[Attachment, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Contains the other keys of `custom_content`, unchanged (`form_value`, `skills`, …)."""
+    """The other keys of `custom_content`, unchanged (`form_value`, `skills`, …)."""
     thoughts: Thoughts | None = None
     model_state: Mapping[str, Any] = field(default_factory=dict)
-    """Contains the state of the model that wrote the message. `state` belongs to the run around it.
-    """
+    """The state of the model that wrote the message. `state` belongs to the run around it."""
     name: str = ""
     """Names the speaker if several have the same role."""
 
     @property
     def text(self) -> str:
-        """Return the text alone. Text parts are joined by newlines, other parts are left out."""
+        """Return only the text. Text parts are joined by newlines; other parts are left out."""
         if isinstance(self.content, str):
             return self.content
         return "\n".join(str(p["text"]) for p in self.content if p.get("type") == "text")
@@ -105,7 +101,7 @@ def attachment_to_dict(attachment: Attachment) -> dict[str, str]:
 
 
 def attachment_from_dict(written: Mapping[str, Any]) -> Attachment:
-    """Read an attachment; one without `data` and `url` points at its `reference_url`."""
+    """Read an attachment; one without `data` and `url` points to its `reference_url`."""
     url = written.get("url")
     data = written.get("data")
     reference = written.get("reference_url")
@@ -136,7 +132,7 @@ def call_from_dict(written: Mapping[str, Any]) -> ToolCall:
 
 
 def to_dict(message: ModelMessage) -> dict[str, Any]:
-    """Return the written form, without keys that have no value."""
+    """Return the written form, omitting empty keys."""
     content = message.content
     written: dict[str, Any] = {
         "role": message.role,
@@ -202,7 +198,7 @@ def from_dict(written: Mapping[str, Any]) -> ModelMessage:
     custom = dict(written.get("custom_content") or {})
     attachments = custom.pop("attachments", None) or ()
     state = custom.pop("state", None) or {}
-    custom.pop("stages", None)  # what users saw, which is not part of the message
+    custom.pop("stages", None)  # shown to users, not part of the message
     content, name = written.get("content"), written.get("name")
     message = ModelMessage(
         role=written["role"],
@@ -237,7 +233,7 @@ def unanswered_calls(messages: Sequence[ModelMessage]) -> tuple[ToolCall, ...]:
 
 
 def last_calling(messages: Sequence[ModelMessage]) -> ModelMessage:
-    """Return the newest message with calls. There must be one."""
+    """Return the newest message with calls, which must exist."""
     return next(message for message in reversed(messages) if message.tool_calls)
 
 

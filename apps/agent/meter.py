@@ -1,6 +1,6 @@
-"""The port of a meter, which receives each call of a model or a tool once, when the call has ended.
+"""The interface of a meter, which receives each model or tool call once, after the call has ended.
 
-For a model call, it also gets the request as it was sent, and the parts of the system prompt.
+For a model call, it also receives the request as sent, and the parts of the system prompt.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from apps.agent.model import ModelRequest
 
 CANCELLED = "cancelled"
-"""A call whose caller stopped waiting for it has this error."""
+"""The error of a call whose caller stopped waiting for it."""
 
 Location = Literal["server", "client"]
 
 
 class PromptSpan(msgspec.Struct, frozen=True, gc=False):
-    """Describes the length of one part of the system prompt. An empty line separates the parts.
+    """The length of one part of the system prompt. Parts are separated by an empty line.
 
-    `source` is the display name of the text's origin.
+    `source` is the display name of the part's origin.
     """
 
     layer: str
@@ -36,7 +36,7 @@ class PromptSpan(msgspec.Struct, frozen=True, gc=False):
 
 
 class SentRequest(msgspec.Struct, frozen=True, gc=False):
-    """Describes a request to a model. `body` is its JSON, `model` the service's name of the model.
+    """A request to a model. `body` is its JSON, and `model` is the service's name for the model.
 
     `private` are the names of tools whose calls only the user may see.
     """
@@ -48,16 +48,15 @@ class SentRequest(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reservation(msgspec.Struct, frozen=True, gc=False):
-    """Budgets reserve this amount for a call until it is reported; the user sees the `notices`."""
+    """The amount that budgets reserve for a call until it is reported. Users see the `notices`."""
 
     call: UUID
     notices: tuple[Noticed, ...] = ()
 
 
-# These are structs, because a frozen dataclass takes five times as long to make.
+# These are structs, because creating a frozen dataclass takes five times as long.
 class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
-    """Reports a call of a deployment. `iteration` counts the calls of a run from 1, times are in
-    seconds.
+    """A call of a deployment. `iteration` counts the calls of a run from 1; times are in seconds.
 
     `first_text_seconds` is None for an answer without text; `usage` is empty if none was reported.
     `error` is the kind of failure, "" for success; `said` is the service's own error message.
@@ -79,7 +78,7 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
-    """Reports a call of a tool. `seconds` is None if it was not called, or ran at the client."""
+    """A call of a tool. `seconds` is None if the tool was not called, or if the client ran it."""
 
     tool: str
     iteration: int
@@ -89,8 +88,8 @@ class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class Meter(Protocol):
-    """Receives reports, which never wait and never fail. `keeps_requests` means that it also wants
-    the requests.
+    """Receives reports; reporting never blocks and never fails. `keeps_requests` means that the
+    meter also stores the requests.
     """
 
     @property
@@ -134,7 +133,7 @@ NO_METER = NoMeter()
 
 
 def error_kind(error: BaseException) -> str:
-    """Return the kind of failure, without its text."""
+    """Return the kind of failure, without the error text."""
     if isinstance(error, asyncio.CancelledError | GeneratorExit):
         return CANCELLED
     if isinstance(error, ModelFailed | ServiceFailed):

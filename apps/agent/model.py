@@ -1,8 +1,8 @@
-"""The port of a model, the deltas that a model streams, and its complete answer.
+"""The interface of a model, the deltas that a model streams, and its complete answer.
 
-Deltas are plain values without any vendor's names; an adapter makes them from its service's chunks.
-They are msgspec structs if there may be one for each token, because a frozen dataclass takes five
-times as long to make.
+Deltas are plain, vendor-neutral values; an adapter creates them from its service's chunks. Deltas
+that may arrive for every token are msgspec structs, because creating a frozen dataclass takes five
+times as long.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence, Set
@@ -21,14 +21,14 @@ from apps.agent.tools import ToolSpec
 
 
 class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
-    """Adds a piece of the model's reasoning. `name` is the service's name for it, as in `Thoughts`."""
+    """A piece of the model's reasoning. `name` is the service's name for it, as in `Thoughts`."""
 
     text: str
     name: str
 
 
 class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
-    """Adds a part of the answer's `Thoughts` as the service wants it back; it is not shown.
+    """A part of the answer's `Thoughts` as the service wants it back; it is not shown.
 
     If there are such parts, they are stored and the text of the `ReasoningDelta`s is not.
     """
@@ -38,7 +38,7 @@ class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class UntrustedRead(msgspec.Struct, frozen=True, gc=False):
-    """The model's service has read something untrusted for this answer, for example with a tool of
+    """The model's service has read untrusted content for this answer, for example with a tool of
     its own.
 
     `source` is as in `Taint`.
@@ -54,11 +54,11 @@ class Payer(msgspec.Struct, frozen=True, gc=False):
 
 
 UNNUMBERED = -1
-"""A delta without a number has this `index`. It continues the newest call."""
+"""The `index` of a delta without a number, which continues the newest call."""
 
 
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
-    """Adds a piece of a call. `index` distinguishes the calls of an answer if their IDs do not."""
+    """A piece of a call. `index` distinguishes the calls of an answer if their IDs do not."""
 
     index: int
     id: str = ""
@@ -67,7 +67,7 @@ class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class StagePart(msgspec.Struct, frozen=True, gc=False):
-    """Adds a piece of a stage that the model itself shows ("thinking", a step of an application).
+    """A piece of a stage that the model itself shows ("thinking", a step of an application).
 
     `failed` is None while the stage is open.
     """
@@ -97,8 +97,8 @@ Delta = (
     | Usage
     | Finish
 )
-"""Represents a piece of an answer. A model sends text, refusals, attachments, annotations and its
-state. A nested application also sends all other events that it emits.
+"""A piece of an answer. A model sends text, refusals, attachments, annotations and its state. A
+nested application also sends all other events that it emits.
 """
 
 
@@ -108,12 +108,12 @@ class ModelRequest(msgspec.Struct, frozen=True):
     `parameters` are top-level fields of the completion request (`temperature`, `tool_choice`,
     `response_format`, …). `static_tools` are added to the tool list unchanged; `lists_static` means
     that these are all static tools of the deployment. `ledger` and `taint` are for an application
-    used as the model: its steps, and what the calling run has read. `marks_cache` means that the
-    service caches the beginning of a request up to each mark. `meter` receives the call. `chosen`
-    names the parameters that were set explicitly and apply to every deployment; others may be
-    defaults of this one. `prompt` lists the parts of the system prompt. `private` names the tools
-    whose calls only the user may see. `purpose` is the reason of a call that is not for an answer,
-    such as `title`.
+    used as the model: its steps, and the untrusted content that the calling run has read.
+    `marks_cache` means that the service caches the beginning of a request up to each mark. `meter`
+    receives the call. `chosen` names the parameters that were set explicitly and apply to every
+    deployment; others may be defaults of this one. `prompt` lists the parts of the system prompt.
+    `private` names the tools whose calls only the user may see. `purpose` is the reason for a call
+    that does not produce an answer, such as `title`.
     """
 
     messages: Sequence[ModelMessage]
@@ -142,24 +142,22 @@ class Model(Protocol):
 
 @runtime_checkable
 class WritingModel(Model, Protocol):
-    """Can show the request that it would send."""
+    """A model that can show the request that it would send."""
 
     def write(self, request: ModelRequest) -> bytes:
-        """Return the JSON of the request, as `stream` sends it. Raises `BadRequest`."""
+        """Return the JSON that `stream` would send. Raises `BadRequest`."""
         ...
 
 
 class NestedRun:
-    """Models that are runs themselves inherit from this class. The meter receives the calls inside
-    them, not the run.
+    """The base class of models that are runs themselves. The meter receives the calls inside them,
+    not the run.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Contains a complete answer; `usage` is empty if the `deployment` that answered did not report
-    any.
-    """
+    """A complete answer; `usage` is empty if the `deployment` that answered reported none."""
 
     message: ModelMessage
     finish_reason: str
@@ -169,7 +167,8 @@ class Reply:
 
 
 def usage_by_model(usage: Usage | None, deployment: str) -> tuple[ModelUsage, ...]:
-    """Return the usage by model, () for none. Entries without a name belong to the deployment."""
+    """Return the usage by model, or () for none. Entries without a name belong to the deployment.
+    """
     if usage is None:
         return ()
     if usage.per_model:

@@ -14,7 +14,7 @@ from apps.agent.stages import DeferredStages, EarlyStages
 
 
 class CallTiming(msgspec.Struct, frozen=True):
-    """Reports the duration of one call of a model or a tool."""
+    """The duration of one call of a model or a tool."""
 
     name: str
     seconds: float
@@ -23,15 +23,15 @@ class CallTiming(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class RunConversation:
-    """Contains the conversation that a run continues, and the messages that it has added."""
+    """The conversation that a run continues, and the messages that it has added."""
 
     base: Sequence[ModelMessage] = ()
-    """Contains the messages before the run. After a recovery, these are the rewritten ones."""
+    """The messages before the run, or the rewritten messages after a recovery."""
     added: list[ModelMessage] = field(default_factory=list)
     has_recovered: bool = False
     waiting: ModelMessage | None = None
-    """The next request resumes with the calls of this message, which is the first one that needs an
-    answer. It is used only for a run that is not stored.
+    """The message with unanswered calls that a user has to decide. The next request resumes with
+    them. Used only for a run that is not stored.
     """
 
     @property
@@ -46,38 +46,37 @@ class RunConversation:
 
 @dataclass(slots=True)
 class RunCounts:
-    """Counts the model calls and tool calls that a run has made."""
+    """The number of model calls and tool calls that a run has made."""
 
     iterations: int = 0
     tool_calls: int = 0
     failed_turns: int = 0
-    """Counts the consecutive turns, up to the newest one, in which every call failed."""
+    """The number of consecutive turns, up to the newest, in which every call failed."""
     rounds: Rounds = field(default_factory=Rounds)
-    """Counts the rounds that the limit of `iterations` applies to, including those of sub-agents.
-    """
+    """The rounds that the limit `iterations` applies to, including those of sub-agents."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """Contains the results of a run so far. They outlive an error, so that the state can be saved."""
+    """The results of a run so far. They outlive an error, so that the state can be saved."""
 
     conversation: RunConversation = field(default_factory=RunConversation)
     answer: RunAnswer = field(default_factory=RunAnswer)
     counts: RunCounts = field(default_factory=RunCounts)
     usage: list[ModelUsage] = field(default_factory=list)
     timings: list[CallTiming] = field(default_factory=list)
-    """Contains the durations of all calls, in the order in which they ended."""
+    """The durations of all calls, in the order in which they ended."""
     meter: Meter = NO_METER
     fitter: ContextFitter | None = None
-    """Leaves out what exceeds the context window; None until the model is known."""
+    """Fits the conversation into the context window; None until the model is known."""
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """Contains a model call, with the tool calls that it requests."""
+    """One model call, with the tool calls that it requests."""
 
     conversation: Sequence[ModelMessage]
     emit: Emit
     progress: Progress
     early: EarlyStages
     deferred: DeferredStages
-    """Contains the stages that stay open until the model's next answer is complete."""
+    """The stages that stay open until the model's next answer is complete."""

@@ -1,6 +1,6 @@
 """The log of a run: named events with fields, without any content of the conversation.
 
-A text line has the fields after the name; the JSON formatter finds them in the record.
+A text line contains the fields after the name; the JSON formatter reads them from the record.
 """
 
 import logging
@@ -33,7 +33,7 @@ def log_event(
             fields[name] = value = round(value, 3)
         text += f" {name}={value if type(value) is int else field_text(value)}"
     error = None if traceback is None else (type(traceback), traceback, traceback.__traceback__)
-    # The record is made here, because finding the caller's line costs more than writing the record.
+    # The record is created here, because finding the caller's line costs more than logging.
     entry = logging.LogRecord(logger.name, level, "", 0, text, (), error)
     entry.event, entry.fields = event, fields
     logger.handle(entry)
@@ -107,7 +107,7 @@ def log_reply(
 def log_refused_calls(
     calls: Iterable[ToolCall], known: Set[str], hidden: Set[str], static: Set[str]
 ) -> None:
-    """Log one line for the calls of an answer that cannot be made, with the reasons."""
+    """Log one line for the rejected calls of an answer, with the reasons."""
     names = {call.name for call in calls} - known
     if found := sorted(names & hidden):
         logger.warning("The model called tools that are hidden from it: %s", found)

@@ -1,4 +1,4 @@
-"""Rewrites a conversation with which the model failed."""
+"""Rewrites a conversation that the model failed to answer."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,13 +12,13 @@ from apps.errors import ModelFailed
 logger = logging.getLogger(__name__)
 
 Recovery = Callable[[ModelFailed, Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage] | None]]
-"""Returns a rewritten conversation with which the model may succeed, or None if there is none."""
+"""Returns a rewritten conversation that the model may be able to answer, or None."""
 
 
 async def recover(
     recoveries: Sequence[Recovery], ledger: Ledger, turn: Turn, failure: ModelFailed
 ) -> bool:
-    """Rewrite the conversation with the first recovery that can. Return True if one did."""
+    """Rewrite the conversation with the first recovery that applies. Return True if one did."""
     progress = turn.progress
     for recovery in () if progress.conversation.has_recovered else recoveries:
         try:

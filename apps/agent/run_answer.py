@@ -16,7 +16,7 @@ from apps.errors import StepLimitReached
 
 BETWEEN_TEXTS = "\n\n"
 TITLE_CHARACTERS = 200
-"""An image title is cut at this many characters."""
+"""An image title is truncated to this many characters."""
 
 _control = re.compile(r"[\x00-\x20\x7f]+")
 _markup = re.compile(r"([\\`*_\[\]<>!&])")
@@ -27,16 +27,16 @@ a million tokens. The longest known model answers have 128,000 tokens, about hal
 characters, and a run calls a model about fifteen times.
 """
 MOST_DATA = 32 * 1024 * 1024
-"""Files and state can have up to this many characters in addition to the text. An answer that is
-not streamed has the same limit.
+"""The files and state of a run can have up to this many characters in addition to the text. The
+same limit applies to an answer that is not streamed.
 """
 UNLIMITED = -1
 
 
 @dataclass(slots=True)
 class Allowance:
-    """Limits the remaining output of the models of one run, so that an endless answer does not fill
-    the memory.
+    """Limits the remaining output of the models of one run, so that an endless answer does not
+    exhaust memory.
 
     Text, reasoning and tool calls share the limit of `most` characters, of which `left` remain; a
     negative number means that the answer was too long. Attachments and state share `data`
@@ -61,7 +61,7 @@ class Allowance:
         return "[The answer was cut here: its files and state are too large.]"
 
     def fitting(self, text: str) -> str:
-        """Return the part of the text, already counted, that was still within the limit."""
+        """Return the part of the text, already counted, that still fits the limit."""
         return text[: max(len(text) + self.left, 0)]
 
     def take_data(self, value: Any) -> None:
@@ -103,8 +103,7 @@ class Rounds:
 
 @dataclass(slots=True)
 class RunAnswer:
-    """Collects the visible output of a run so far: its non-empty texts, and the URLs of its
-    attachments.
+    """The visible output of a run so far: its non-empty texts, and the URLs of its attachments.
 
     The `allowance` is the output that the models of the run may still produce.
     """
@@ -142,14 +141,14 @@ class RunAnswer:
 
 
 def show_files(result: ToolResult, answer: RunAnswer, emit: Emit) -> None:
-    """Show the files of a tool, next to the text of the answer or as images inside it."""
+    """Show the files of a tool, next to the answer's text or as images inside it."""
     show_pictures(result.pictures, answer, emit)
     for attachment in result.propagated:
         answer.attach(attachment, emit)
 
 
 def show_pictures(pictures: Iterable[Attachment], answer: RunAnswer, emit: Emit) -> None:
-    """Append the images that the answer does not have yet."""
+    """Append the images that are not in the answer yet."""
     new = [one for one in pictures if one.url is not None and one.url not in answer.shown]
     if new:
         answer.shown.update(one.url for one in new if one.url is not None)
@@ -157,7 +156,7 @@ def show_pictures(pictures: Iterable[Attachment], answer: RunAnswer, emit: Emit)
 
 
 def as_markdown(picture: Attachment) -> str:
-    """Return the Markdown of an image. Its title and address come from a service and are escaped."""
+    """Return the Markdown of an image. Its title and URL come from a service and are escaped."""
     words = _control.sub(" ", picture.title).strip()[:TITLE_CHARACTERS]
     title = _markup.sub(r"\\\1", words)
     address = _address.sub(lambda found: f"%{ord(found[0]):02X}", picture.url or "")

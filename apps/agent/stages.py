@@ -26,15 +26,15 @@ from apps.agent.surrogates import well_formed
 
 FENCE = "````"
 MOST_CHARACTERS = 4_000
-"""An argument that is shown while it arrives is cut at this many characters, the same as a complete
+"""An argument that is shown while it arrives is truncated to this many characters, like a complete
 one.
 """
 
 
 @dataclass(slots=True, eq=False)
 class Stage:
-    """Represents an open stage. `excused` means that the work failed, but the run continues with a
-    result that describes the failure.
+    """An open stage. `excused` means that the work failed but the run continues with a result that
+    describes the failure.
     """
 
     id: str
@@ -72,7 +72,7 @@ def open_stage(
     is_timed: bool = False,
     tool: str = "",
 ) -> Iterator[Stage]:
-    """Open a stage. Leaving the block closes it, as failed if an exception passes."""
+    """Open a stage. Leaving the block closes it, as failed on an exception."""
     started = time.monotonic()
     emit(StageOpened(stage_id, title, parent_id, tool=tool))
     stage = Stage(stage_id, emit)
@@ -87,11 +87,11 @@ def open_stage(
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """Describes the beginning of a tool's stage, with the part of its title that no argument
-    changes.
+    """The beginning of a tool's stage, with the part of its title that does not depend on
+    arguments.
 
-    The text of the string argument `argument` is written into the stage while it arrives, "" for
-    none. `lead` is written before it and ends with the beginning of a code block of `FENCE`.
+    The string argument `argument` ("" for none) is written into the stage while it arrives. `lead`
+    is written before it and ends with the opening `FENCE` of a code block.
     """
 
     title: str
@@ -100,8 +100,7 @@ class Announcement:
 
 
 class DeferredStages(ExitStack):
-    """Holds the stages of a run's tool calls that stay open until the model has answered the
-    results.
+    """The stages of a run's tool calls that stay open until the model has answered the results.
 
     An exception that leaves the block closes them as failed.
     """
@@ -111,7 +110,7 @@ class DeferredStages(ExitStack):
         self.open: dict[str, Stage] = {}
 
     def keep(self, stage: Stage, block: AbstractContextManager[object]) -> None:
-        """Close the stage later, by leaving its block then."""
+        """Close the stage later, by leaving its block at that time."""
         self.push(block)
         self.open[stage.id] = stage
 
@@ -130,9 +129,7 @@ class DeferredStages(ExitStack):
 
 @dataclass(slots=True)
 class GrowingCall:
-    """Represents a call that the model is still writing. Some services give several calls the same
-    `index`.
-    """
+    """A call that the model is still writing. Some services give several calls the same `index`."""
 
     index: int
     id: str = ""
@@ -146,7 +143,7 @@ class GrowingCall:
         return self.end.is_reached(self.arguments)
 
     def has_said(self, arguments: str) -> bool:
-        """Return True if the call is complete and has these arguments."""
+        """Return True if the call is complete with these arguments."""
         return len(arguments) == self.end.length and arguments == "".join(self.arguments)
 
     @property
@@ -155,13 +152,13 @@ class GrowingCall:
         return len(self.arguments) == 1 and self.arguments[0].strip() == "{}"
 
     def becomes(self, call: ToolCall) -> bool:
-        """Return True if the complete call is this one."""
+        """Return True if the complete call is this call."""
         return (self.name, object_texts(self.arguments)[0]) == (call.name, call.arguments)
 
 
 class EarlyStage:
-    """Represents the open stage of a call whose arguments still arrive. The call takes it over when
-    it is made.
+    """The open stage of a call whose arguments are still arriving. The call takes it over when it
+    is made.
     """
 
     def __init__(self, call: GrowingCall, announcement: Announcement, emit: Emit) -> None:
@@ -180,7 +177,7 @@ class EarlyStage:
         added = self.reader.feed(piece)[: MOST_CHARACTERS - len(self.shown)]
         if not added:
             return
-        if FENCE in self.shown[-len(FENCE) :] + added:  # a fence would end the code block
+        if FENCE in self.shown[-len(FENCE) :] + added:  # a fence would close the code block
             self.reader = None
             return
         self.stage.write(added if self.shown else self.announcement.lead + added)
@@ -207,8 +204,8 @@ class EarlyStage:
 class EarlyStages:
     """The early stages of one model answer. Leaving the block closes unused stages as failed.
 
-    `announced` returns a tool's announcement by name, None if its stage does not open early.
-    `messages` are those that the model was asked with; the IDs of their calls are not used again.
+    `announced` returns a tool's announcement by name, or None if its stage does not open early.
+    `messages` are the request's messages; the IDs of their calls are not reused.
     """
 
     def __init__(
@@ -223,7 +220,7 @@ class EarlyStages:
         self.open: dict[str, EarlyStage] = {}
 
     def feed(self, call: GrowingCall, piece: str) -> None:
-        """Show a piece of the arguments. By then the name is complete."""
+        """Show a piece of the arguments. The name is complete by then."""
         stage = self.open.get(call.id) or self.begin(call)
         if stage is not None and stage.call is call:
             stage.feed(piece)
@@ -241,7 +238,7 @@ class EarlyStages:
 
     @contextmanager
     def taken(self, call: ToolCall) -> Iterator[EarlyStage | None]:
-        """Yield the stage of a call that is about to be made, None if it has none."""
+        """Yield the stage of a call that is about to be made, or None."""
         stage = self.open.get(call.id)
         if stage is None or not stage.call.becomes(call):
             yield None

@@ -11,13 +11,13 @@ MOST_WAITING_CHARACTERS = 16 * 1024 * 1024
 of a model and the results of most tools.
 """
 EVENT_CHARACTERS = 100
-"""An event counts this many characters in addition to its text."""
+"""An event counts as this many characters in addition to its text."""
 UNCOUNTED_EVENTS = 256
 
 
 class EventOutbox:
-    """Queues emitted events that the door has not received yet. It calls `overrun` if there are too
-    many.
+    """Queues emitted events that the door has not received yet, and calls `overrun` if there are
+    too many.
     """
 
     __slots__ = ("count_at", "events", "loop", "overrun", "waiting")
@@ -54,7 +54,7 @@ class EventOutbox:
 
     def next_event(self) -> asyncio.Future[None]:
         """Return a future that the next `wake` completes."""
-        # A future costs less time per token and less memory per answer than an asyncio.Event.
+        # A future is faster per token and smaller per answer than an asyncio.Event.
         self.waiting = self.loop.create_future()
         return self.waiting
 
@@ -64,12 +64,12 @@ def size(event: Event) -> int:
 
 
 async def stream(run: Callable[[Emit], Awaitable[object]]) -> AsyncGenerator[list[Event], None]:
-    """Yield the events of `run` as batches, then raise what it raised.
+    """Yield the events of `run` as batches, then raise its exception.
 
     A batch has all events since the last one, so the events of one network read leave in one write.
-    The run has a task of its own, so connections are closed by the task that opened them. Closing
-    the iterator cancels the run and waits for its clean-up. If the consumer stops reading, its
-    backlog would grow without bound, so the run is cancelled and `ReaderTooSlow` is raised.
+    The run has its own task, so connections are closed by the task that opened them. Closing the
+    iterator cancels the run and waits for its clean-up. If the consumer stops reading, its backlog
+    would grow without bound, so the run is cancelled and `ReaderTooSlow` is raised.
     """
     is_overrun = False
 

@@ -1,6 +1,6 @@
-"""Replaces lone surrogates (halves of characters) by U+FFFD.
+"""Replaces lone surrogates (halves of characters) with U+FFFD.
 
-JSON can spell them, but no text that contains them can be encoded or stored.
+JSON can contain them as escapes, but text with them cannot be encoded or stored.
 """
 
 import re
@@ -32,8 +32,8 @@ def well_formed(text: str) -> str:
 
 
 def decode_json(decode: Callable[[bytes], T], data: bytes) -> T:
-    """Decode JSON. If `decode` refuses lone surrogates, it gets the repaired text. Raises its
-    errors.
+    """Decode JSON. If `decode` rejects lone surrogates, it gets the repaired text. Raises the
+    errors of `decode`.
     """
     try:
         return decode(data)
@@ -51,7 +51,7 @@ def mend(data: bytes) -> bytes:
 
 
 class Mender:
-    """Repairs JSON that arrives in pieces; an escape may be cut between two of them."""
+    """Repairs JSON that arrives in pieces; an escape may be split between two pieces."""
 
     def __init__(self) -> None:
         self.rest = b""
@@ -67,11 +67,11 @@ class Mender:
         if found["whole"]:
             return found["whole"]
         if found["begun"] is not None:
-            self.rest += found["begun"]  # the last match is an empty one
+            self.rest += found["begun"]  # the last match is empty
             return b""
         return REPLACEMENT
 
     def end(self) -> bytes:
-        """Return the rest at the end of the text."""
+        """Return the remaining bytes at the end of the text."""
         rest, self.rest = self.rest, b""
         return _half.sub(lambda _: REPLACEMENT, rest)

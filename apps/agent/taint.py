@@ -10,20 +10,20 @@ from apps.agent.ledger import NO_LEDGER, Ledger, Step
 from apps.agent.messages import ModelMessage
 
 UNTRUSTED = "untrusted"
-"""The state of an answer, and the step that records the sources, store them under this key."""
+"""The key that stores the sources in an answer's state and in the step that records them."""
 MOST = 10
 """At most this many sources are stored. A card names the first of them."""
 CHARACTERS = 100
-"""A source is cut at this many characters."""
+"""A source is truncated to this many characters."""
 
 
 @dataclass(slots=True)
 class Taint:
-    """Collects the untrusted sources that a conversation has read, in words for users: `web page /
-    example.org`.
+    """Collects the untrusted sources that a conversation has read, in words for users, such as `web
+    page / example.org`.
 
-    A nested run shares the object of the run around it, so each knows what the other has read. New
-    sources become a step of the `ledger` of the outermost run.
+    A nested run shares the outer run's object, so both know what either has read. New sources
+    become a step in the outermost run's `ledger`.
     """
 
     ledger: Ledger = NO_LEDGER
@@ -34,7 +34,7 @@ class Taint:
             self.ledger.record(Step(UNTRUSTED, "open", "done", result=self.state))
 
     def keep(self, sources: Iterable[str]) -> bool:
-        """Add sources that are recorded elsewhere, and return True if one of them is new."""
+        """Add sources that are recorded elsewhere, and return True if any is new."""
         before = len(self.sources)
         for source in sources:
             line = " ".join(source.split())
@@ -50,7 +50,8 @@ class Taint:
 
     @property
     def reason(self) -> str:
-        """Return a sentence for the user who approves a call; "" if nothing untrusted was read."""
+        """Return a sentence for the user who approves a call; or "" if nothing untrusted was read.
+        """
         if not self.sources:
             return ""
         first, *others = self.sources
@@ -59,21 +60,21 @@ class Taint:
 
 
 def recorded_taint(ledger: Ledger, messages: Sequence[ModelMessage], taint: Taint | None) -> Taint:
-    """Return the `taint` of the run around, else a new one.
+    """Return the outer run's `taint`, else a new one.
 
-    A new one has the sources that the run had read before it was interrupted, and the sources in
-    the states of messages.
+    A new one contains the sources that the run had read before it was interrupted, and the sources
+    in the states of messages.
     """
     if taint is None:
         taint, step = Taint(ledger), ledger.step(UNTRUSTED)
         taint.keep(sources_in(step.result) if step is not None else ())
     for message in messages:
-        # The state of a question counts too, because a program may have sent it.
+        # The state of a question counts too, because an API client may have sent it.
         taint.keep(sources_in(message.state))
     return taint
 
 
 def sources_in(state: Mapping[str, Any]) -> list[str]:
-    """Return the sources in a state, which clients may have changed."""
+    """Return the sources in a state, which is untrusted because clients may have changed it."""
     found = state.get(UNTRUSTED)
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []

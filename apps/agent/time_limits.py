@@ -1,4 +1,4 @@
-"""Time limits that pause while a user is asked."""
+"""Time limits that pause while waiting for a user."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _limits: ContextVar[tuple[TimeLimit, ...]] = ContextVar("time_limits", default=(
 
 
 def current_limits() -> tuple[TimeLimit, ...]:
-    """Return the time limits that apply to the caller, including limits of enclosing calls."""
+    """Return the time limits that apply to the caller, including those of enclosing calls."""
     return _limits.get()
 
 

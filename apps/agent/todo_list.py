@@ -15,7 +15,7 @@ _item = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\](?=[ \t]|$)",
 
 
 class TodoCounts(NamedTuple):
-    """Counts all items and finished ones, including nested items."""
+    """The numbers of all items and of finished ones, including nested items."""
 
     items: int
     completed: int

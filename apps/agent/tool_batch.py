@@ -27,8 +27,8 @@ from apps.errors import ToolTimedOut
 class ToolBatch:
     """Executes the calls of `steps`.
 
-    `find` returns the tool of a name, `refuse` the result of a call without a tool. `seconds`
-    limits all calls together, None for no limit.
+    `find` returns the tool by name, and `refuse` the result for an unknown tool. `seconds` limits
+    all calls together; None means no limit.
     """
 
     steps: ToolSteps
@@ -83,7 +83,7 @@ class ToolBatch:
         }
 
     def cancelled(self, place: int, *, is_late: bool) -> ToolOutcome:
-        # A tool that cancels itself has failed; the run was not cancelled.
+        # A tool that cancels itself has failed; the run is not cancelled.
         outcome = ToolOutcome(UNEXPECTED)
         if is_late and self.seconds is not None:
             error = ToolTimedOut(self.steps.calls[place].name, self.seconds)
@@ -181,7 +181,7 @@ def waits(outcomes: Sequence[ToolOutcome]) -> bool:
 
 
 def all_failed(outcomes: Sequence[ToolOutcome]) -> bool:
-    """Return True if there were calls and all of them failed."""
+    """Return True if there were calls and all failed."""
     return bool(outcomes) and all(one.tool_failed for one in outcomes)
 
 

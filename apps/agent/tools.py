@@ -19,10 +19,10 @@ from apps.agent.stages import SILENT, Announcement, EarlyStage, Stage, silent
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """Describes the tool as the model sees it; `parameters` is a JSON Schema of type object.
+    """A tool as the model sees it; `parameters` is a JSON Schema of type object.
 
     `strict` asks the service to follow the schema exactly; None leaves that to the service.
-    `takes_text` marks a tool of the client whose calls contain text instead of JSON (`TEXT_INPUT`).
+    `takes_text` marks a client's tool whose calls contain text instead of JSON (`TEXT_INPUT`).
     """
 
     name: str
@@ -51,13 +51,13 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """Contains the result of a call.
+    """The result of a call.
 
-    `content` goes to the model, `propagated` and `annotations` into the answer, `pictures` into its
-    text. `failure` is set if the content describes a failed call. With `ends_turn`, the run ends
-    after the other calls of the same answer, without calling the model again; `answer` is then the
-    text that the answer ends with, "" for none. `rounds` counts the model calls inside the tool,
-    which count for the run.
+    `content` is sent to the model, `propagated` and `annotations` are added to the answer, and
+    `pictures` to its text. `failure` is set if the content describes a failed call. With
+    `ends_turn`, the run ends after the other calls of the same answer, without calling the model
+    again; the answer then ends with the text `answer`. `rounds` counts the model calls inside the
+    tool, which count towards the run's limit.
     """
 
     content: str
@@ -76,10 +76,11 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Pending(ToolResult):
-    """No result yet. The call is made again once a user has answered one of the `interactions`.
+    """A result that is not available yet. The call is made again once a user has answered one of
+    the `interactions`.
 
-    There are none if a run inside the call waits. `content` is for the model of a run that cannot
-    wait.
+    `interactions` is empty if a run inside the call is waiting. `content` is for the model of a run
+    that cannot wait.
     """
 
     content: str = (
@@ -92,11 +93,11 @@ class Pending(ToolResult):
 ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
 """Changes a tool's result before the model gets it."""
 Defer = Callable[[Stage, AbstractContextManager[object]], object]
-"""Keeps a stage open, and leaves its block later. An exception that ends the run closes it as
+"""Keeps a stage open and leaves its block later. An exception that ends the run closes the stage as
 failed.
 """
 Spend = Callable[[Iterable[ModelUsage]], object]
-"""Receives the usage of an answer that broke off, which no result can contain."""
+"""Receives the usage of an interrupted answer, which no result can contain."""
 
 
 def ignore_usage(usage: Iterable[ModelUsage]) -> None:
@@ -104,7 +105,7 @@ def ignore_usage(usage: Iterable[ModelUsage]) -> None:
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """Contains a call as a tool receives it: its parsed arguments, and the context of the call."""
+    """A call as a tool receives it: its parsed arguments, and the context of the call."""
 
     id: str
     arguments: Mapping[str, Any] = {}
@@ -112,15 +113,15 @@ class Invocation(msgspec.Struct, frozen=True):
     emit: Emit = silent
     stage: Stage = SILENT
     early: EarlyStage | None = None
-    """The stage of the call is None unless it is already open."""
+    """The call's stage if it is already open, else None."""
     defer: Defer | None = None
-    """Keeps a stage open until the model has answered the result of the call."""
+    """Keeps a stage open until the model has answered the call's result."""
     spend: Spend = ignore_usage
     ledger: Ledger = NO_LEDGER
     key: str = ""
-    """The ledger stores the call's step under this key."""
+    """The key of the call's step in the ledger."""
     answers: Mapping[InteractionKind, InteractionRequest] = {}
-    """Contains users' answers to the interactions of an earlier `Pending`."""
+    """Users' answers to the interactions of an earlier `Pending`."""
 
 
 CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
@@ -131,20 +132,20 @@ the model.
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A run can call this tool.
+    """A tool that a run can call.
 
-    `toolset` is the path of its toolset in the manifest, "" for none. `constants` are arguments of
-    every call that the model does not see. `is_repeatable` means that two calls have the effect of
+    `toolset` is the path of its toolset in the manifest, or "" for none. `constants` are arguments
+    of every call, hidden from the model. `is_repeatable` means that two calls have the effect of
     one. `is_private` means that only the user may see arguments and results; logs and operators see
-    their lengths. `is_read_only` means that a call changes nothing. `full_name` is the name on its
-    server and in the manifest, after the toolset's name, "" if models see the same name.
+    only their lengths. `is_read_only` means that a call changes nothing. `full_name` is the name on
+    its server and in the manifest, after the toolset's name, or "" if models see the same name.
     """
 
     spec: ToolSpec
     call: CallTool
     toolset: str = ""
     announcement: Announcement | None = None
-    """Opens the stage while the arguments arrive. None opens it with the call."""
+    """Opens the stage while the arguments arrive. If None, the call opens it."""
     constants: Mapping[str, Any] = field(default_factory=dict)
     is_repeatable: bool = False
     is_private: bool = False
@@ -154,10 +155,10 @@ class Tool:
 
 @dataclass(slots=True)
 class Toolbox:
-    """Contains the tools of one run by name, which may move between groups during the run.
+    """The tools of one run by name, which may move between groups during the run.
 
-    The model sees the `listed` tools and can also call `unlisted` ones. Only the platform calls the
-    `hidden` ones.
+    The model sees the `listed` tools and can also call `unlisted` ones. Only the platform can call
+    the `hidden` ones.
     """
 
     listed: dict[str, Tool] = field(default_factory=dict)

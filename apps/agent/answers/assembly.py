@@ -54,9 +54,9 @@ from apps.agent.taint import Taint
 logger = logging.getLogger(__name__)
 
 CUT = "length"
-"""An answer that was cut off because it is too long has this finish reason."""
+"""The finish reason of an answer that was truncated at the model's length limit."""
 CALL_CHARACTERS = 100
-"""Each call counts this many characters for its JSON, in addition to its name and arguments."""
+"""Each call's JSON counts as this many characters, in addition to its name and arguments."""
 TOO_MANY_CALLS = f"[The answer was cut here: the limit is {MOST_CALLS:,} tool calls.]"
 
 
@@ -89,12 +89,10 @@ class Assembly:
         self.lead = self.answer.lead
         self.stages = stages
         self.is_speaking = False
-        """True if the last delta was text; the model's stages were closed before it."""
+        """True if the last delta was text, which closed the model's stages."""
         self.text: list[str] = []
         self.first_text_at: float | None = None
-        """The time of the first text, in seconds of the monotonic clock, is None until there is
-        any.
-        """
+        """The monotonic time of the first text, or None before it arrives."""
         self.thoughts = GrowingThoughts()
         self.calls = GrowingCalls(names)
         self.attachments: list[Attachment] = []
@@ -102,7 +100,7 @@ class Assembly:
         self.state: dict[str, Any] = {}
         self.finish_reason = ""
         self.has_shown = False
-        """True if there are stages, attachments, annotations or a state."""
+        """True if the answer has stages, attachments, annotations or a state."""
         self.usage: Usage | None = None
         self.is_paid_by_person = False
 
@@ -192,7 +190,7 @@ class Assembly:
             case TodoChanged():
                 pass  # the to-do list of another application's conversation
             case Finish(reason):
-                # Only an application of this installation can wait, and it reports that with
+                # Only an application of this installation can wait, and it reports waiting with
                 # `Finished`.
                 self.finish_reason = "stop" if reason == WAITING else reason
             case Finished(reason, usage):
@@ -205,7 +203,7 @@ class Assembly:
 
     @property
     def prefix(self) -> str:
-        """Return the beginning of the IDs of the model's stages."""
+        """Return the prefix of the IDs of the model's stages."""
         return self.stages.prefix if self.stages is not None else ""
 
     def restart(self, event: TurnRestarted) -> None:
@@ -275,7 +273,7 @@ class Assembly:
         return self.allowance.is_exceeded or len(self.calls.calls) > MOST_CALLS
 
     def cut(self) -> None:
-        """End the answer with a notice and drop its calls, which may be incomplete."""
+        """Truncate the answer, append a notice and drop its calls, which may be incomplete."""
         notice = TOO_MANY_CALLS
         if self.allowance.is_exceeded:
             notice = self.allowance.notice
@@ -300,5 +298,7 @@ class Assembly:
         return Reply(message, reason, self.spent(model), tuple(self.annotations), model)
 
     def spent(self, model: str) -> tuple[ModelUsage, ...]:
-        """Return the usage by model, () for none. Entries without a name belong to the deployment."""
+        """Return the usage by model, or () for none. Entries without a name belong to the
+        deployment.
+        """
         return usage_by_model(self.usage, self.deployment or model)

@@ -28,7 +28,7 @@ from apps.errors import ModelFailed, QuickAppError
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 8.0
-"""All pauses before a fallback is called can take up to this many seconds. Our own backoff is
+"""The limit in seconds for all retry pauses before a fallback is called. Our own backoff is
 shorter; a long `Retry-After` is not.
 """
 OF_DEPLOYMENT = frozenset({401, 402, 403, 404, 408, 429})
@@ -36,24 +36,22 @@ OF_DEPLOYMENT = frozenset({401, 402, 403, 404, 408, 429})
 credit, no such model, a rate limit.
 """
 OF_REQUEST = frozenset({"content_filter", "context_length_exceeded", "truncate_prompt_error"})
-"""Any deployment should reject a request with one of these error codes, whatever the status code
-is.
-"""
+"""Every deployment rejects a request with one of these error codes, whatever the status code is."""
 NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
 """Some services send these error codes for an unknown model, with status code 400."""
 BAD_REQUEST = "invalid_request_error"
 OVERLOADED = frozenset({429, 503, 529})
 OUT_OF_ORDER = "is out of order at the moment"
-"""The notice about a deployment whose circuit breaker is open has this text."""
+"""The notice about a deployment whose circuit breaker is open."""
 
 
 class Breaker(Protocol):
-    """Interrupts calls of a deployment that keeps failing. While it is open, the deployment should
-    not be called.
+    """A circuit breaker for a deployment that keeps failing. While it is open, the deployment
+    should not be called.
     """
 
     async def admits(self) -> bool:
-        """Return True if the deployment can be asked. After the pause of an open breaker, only one
+        """Return True if the deployment can be called. After an open breaker's pause, only one
         caller gets True; its success closes the breaker.
         """
         ...
@@ -63,12 +61,12 @@ class Breaker(Protocol):
         ...
 
     async def succeeded(self, began: float) -> None:
-        """Record the success of a call that began at `began`, a time of the monotonic clock."""
+        """Record the success of a call that began at the monotonic time `began`."""
         ...
 
 
 class NoBreaker:
-    """This breaker is for a deployment whose failures do not predict the next call."""
+    """A breaker that never opens, for deployments whose failures do not predict the next call."""
 
     async def admits(self) -> bool:
         return True
@@ -81,10 +79,10 @@ class NoBreaker:
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """This deployment can answer; `title` is its display name.
+    """A deployment that can answer; `title` is its display name.
 
-    `adapt` rewrites a request for the first candidate to fit this one. `window` is its context
-    window in tokens, None if that is unknown or all requests fit.
+    `adapt` rewrites a request for the first candidate to fit this one. `window` is the context
+    window in tokens, or None if it is unknown or all requests fit.
     """
 
     name: str
@@ -100,7 +98,7 @@ class Candidate(msgspec.Struct, frozen=True):
             return 0
         tools = sum(spec.tokens for spec in request.tools)
         tools += text_tokens(*map(str, request.static_tools))
-        # Most requests are so much smaller that they need no estimate.
+        # Most requests are small enough to need no estimate.
         if MOST_CORRECTION * (tools + sum(map(most_tokens, request.messages))) <= self.window:
             return 0
         total = tools + sum(map(message_tokens, request.messages))
@@ -109,8 +107,8 @@ class Candidate(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class CandidateCall:
-    """Makes the attempts at one candidate. `has_next` is True if another candidate can be called
-    after it.
+    """The attempts to call one candidate. `has_next` is True if another candidate can be called
+    next.
     """
 
     candidate: Candidate
@@ -122,13 +120,14 @@ class CandidateCall:
 
     @property
     def patience(self) -> float:
-        """Return the limit in seconds for all pauses between the attempts."""
+        """Return the limit in seconds for all pauses between attempts."""
         if not self.has_next:
             return inf
         return 0.0 if self.is_open else PATIENCE_SECONDS
 
     async def made(self, ask: Callable[[Model, ModelRequest], Awaitable[None]]) -> None:
-        """Call the model once and report the outcome to the breaker. Raises what `ask` raises."""
+        """Call the model once and report the outcome to the breaker. Propagates errors from `ask`.
+        """
         began, breaker = time.monotonic(), self.candidate.breaker
         try:
             await ask(self.model, self.request)
@@ -164,8 +163,8 @@ class FallbackChain:
         """Feed the assembly the answer of the first candidate that succeeds.
 
         Skips models whose context window is too small. Raises the failure of a candidate that has
-        begun to answer, or of a current one that rejects the request. If all fail, raises the first
-        failure that may pass, else the first one.
+        begun to answer, or of the current candidate if it rejects the request. If all fail, raises
+        the first transient failure, else the first failure.
         """
         current = self.current
         if len(self.candidates) == 1:
@@ -231,7 +230,7 @@ def stay_with(model: Model, name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FirstWordWithin:
-    """Fails if the model's answer does not begin within the given seconds."""
+    """Wraps a model and fails if the model's answer does not begin within the given seconds."""
 
     model: Model
     seconds: float
@@ -253,7 +252,9 @@ class FirstWordWithin:
 
 
 def is_of_deployment(failure: QuickAppError) -> bool:
-    """Return True if the deployment failed and not the request, so that another one may answer."""
+    """Return True if the failure is the deployment's and not the request's, so that another one may
+    answer.
+    """
     if not isinstance(failure, ModelFailed) or failure.code in OF_REQUEST:
         return False
     if (status := failure.status) is None:

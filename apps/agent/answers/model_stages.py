@@ -21,15 +21,15 @@ from apps.agent.model import StagePart
 logger = logging.getLogger(__name__)
 
 THINKING = "Thinking"
-"""The stage with a model's reasoning has this title."""
+"""The title of the stage with a model's reasoning."""
 
 
 class ModelStages:
     """Shows the stages of a model, or of an application used as a model, as stages of the run.
 
-    Text or a tool call closes them as completed. Leaving the block closes the rest, as failed if an
-    exception passes. If there is a stage `parent_id`, they are steps of an application below it,
-    which closes them itself and need not name them.
+    Text or a tool call closes them as completed. Leaving the block closes the rest, as failed on an
+    exception. If `parent_id` is set, they are steps of an application below that stage, which
+    closes them itself and need not name them.
     """
 
     def __init__(self, emit: Emit, prefix: str, parent_id: str | None = None) -> None:
@@ -40,7 +40,7 @@ class ModelStages:
         """Maps each open stage, by the model's number or the application's ID, to its start time.
         """
         self.thought = ""
-        """The key of the open stage with reasoning is "" if none is open."""
+        """The key of the open reasoning stage, or "" if none is open."""
         self.thoughts = 0
         self.shown: dict[int | str, bool] = {}
         """Maps each stage to False if it began without a name and is therefore not shown."""
@@ -53,7 +53,7 @@ class ModelStages:
                 self.emit(StageRenamed(stage_id, part.name))
         elif name := part.name or self.default_name(index):
             self.begin(index, name, part.parent_index)
-        else:  # closed already, or without a name
+        else:  # already closed, or without a name
             if index not in self.shown:
                 self.shown[index] = False
                 logger.warning("Stage %d of a model is not shown: it has no name", index)
@@ -115,7 +115,7 @@ class ModelStages:
         self.emit(StageClosed(f"{self.prefix}{index}", seconds, failed))
 
     def give_way(self) -> None:
-        """Close the stages of the model's earlier work, because text or a tool call follows."""
+        """Close the stages of the model's earlier work, because text or a tool call has arrived."""
         if self.parent_id is None:
             self.close()
         elif self.thought:

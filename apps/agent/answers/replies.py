@@ -27,10 +27,9 @@ from apps.errors import ModelFailed, QuickAppError
 logger = logging.getLogger(__name__)
 
 BACKOFF = Backoff(attempts=4, initial_delay=1.0, max_delay=30.0)
-"""Allows three retries, with pauses of 7 seconds in total unless the service asks for longer ones.
-"""
+"""Retry up to three times, pausing 7 seconds in total unless the service asks for longer pauses."""
 ONCE = replace(BACKOFF, attempts=1)
-"""Calls that can have side effects use this retry policy."""
+"""The retry policy of calls that can have side effects."""
 
 
 async def ask_model(
@@ -46,8 +45,8 @@ async def ask_model(
 ) -> Reply:
     """Call the model once and show the answer while it arrives.
 
-    `name` is the deployment's name, under which usage is counted. `stage_prefix` begins the IDs of
-    the model's own stages, and None hides these stages. Below `stage_parent` they are shown like
+    `name` is the deployment's name, under which usage is counted. `stage_prefix` is the ID prefix
+    of the model's own stages, and None hides these stages. Below `stage_parent` they are shown like
     the stages of a sub-application. `spend` receives the usage of an answer that breaks off. Raises
     `ModelFailed`.
     """
@@ -67,8 +66,8 @@ async def receive(
 ) -> None:
     """Feed the assembly the model's whole answer, and report the call to the meter.
 
-    The request leaves out thoughts of other deployments. Raises `BudgetSpent` and what
-    `read_answer` raises.
+    The request omits thoughts of other deployments. Raises `BudgetSpent` and the errors of
+    `read_answer`.
     """
     if isinstance(model, NestedRun):
         await read_answer(model, request, assembly)
@@ -104,7 +103,7 @@ async def receive(
 
 
 async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -> None:
-    """Feed the assembly the model's answer. Raises `ModelFailed` if it cannot be read to its end."""
+    """Feed the assembly the model's answer. Raises `ModelFailed` if the answer is incomplete."""
     with assembly.stages or nullcontext():
         try:
             async with aclosing(model.stream(request)) as batches:
@@ -129,7 +128,7 @@ async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Retries transient failures until the first part of an answer arrives, then asks the
+    """Retries transient failures until the first part of an answer arrives, then calls the
     fallbacks.
 
     Do not use it for an application used as a model, which may have side effects. No attempt begins
@@ -174,8 +173,7 @@ class RetryPolicy:
         name: str,
         patience: Callable[[], float] = lambda: inf,
     ) -> None:
-        """Call the model, and retry if necessary. All pauses together are limited to `patience`
-        seconds.
+        """Call the model, and retry if necessary. `patience` limits the total pause in seconds.
 
         Raises the last `ModelFailed`.
         """

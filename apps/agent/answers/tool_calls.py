@@ -1,6 +1,7 @@
-"""Assembles an answer's tool calls and reasoning from their pieces, and finds the tools they mean.
+"""Assembles an answer's tool calls and reasoning from their pieces, and finds the tools that they
+mean.
 
-Models write names of tools with prefixes, blanks or control tokens around them.
+Models write tool names with prefixes, blanks or control tokens around them.
 """
 
 import logging
@@ -19,15 +20,15 @@ from apps.agent.stages import GrowingCall
 logger = logging.getLogger(__name__)
 
 MOST_CALLS = 1_000
-"""One answer can contain up to this many calls. Models make a few dozen calls at once; each call
+"""One answer can contain up to this many calls. Models make at most a few dozen at once; each call
 has a stage, a task and a step.
 """
 LONGEST_NAME = 1_000
-"""A tool name is cut at this many characters. Services accept names of up to 64."""
+"""A tool name is truncated to this many characters. Services accept names of up to 64."""
 _valid = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _invalid = re.compile(r"[^a-zA-Z0-9_-]+")
 _token = re.compile(r"<\|?[^<>|]*\|?>?")
-"""Matches a control token of a model's template, such as `<|channel|>`, which may be cut off."""
+"""Matches a control token of a model's template, such as `<|channel|>`, which may be incomplete."""
 _separator = re.compile(r"[.:/\\=\s]+")
 _number = re.compile(r":\d+$")
 """Kimi numbers the calls of an answer: `functions.search:0`."""
@@ -89,8 +90,8 @@ class GrowingCalls:
         return call
 
     def extend_name(self, call: GrowingCall, more: str) -> None:
-        """Add a piece to the name. With the arguments, services send the rest of the name or the
-        whole name again.
+        """Add a piece to the name. With the arguments, services send the rest of the name or repeat
+        the whole name.
         """
         name = joined_name(call.name, more)
         if not call.arguments or name in self.names or call.name not in self.names:
@@ -109,8 +110,8 @@ class GrowingCalls:
         return call if is_begun else None
 
     def is_another(self, delta: ToolCallDelta, call: GrowingCall) -> bool:
-        """Return True if a delta with a name begins a new call, although it repeats the number and
-        ID of `call`.
+        """Return True if a delta with a name begins a new call, even though it repeats the number
+        and ID of `call`.
         """
         is_other_tool = (
             delta.name != call.name and call.name in self.names and delta.name in self.names
@@ -156,12 +157,12 @@ def unused_id(id: str, used: set[str]) -> str:
 
 
 class GrowingThoughts:
-    """Assembles a model's reasoning from its pieces. It is true once there is something to store."""
+    """Assembles a model's reasoning from its pieces. Truthy once there is something to store."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.name = ""
-        """The service's name for reasoning is "" if it sends none."""
+        """The service's name for reasoning, or "" if it sends none."""
         self.parts: dict[str, str] = {}
 
     def __bool__(self) -> bool:
@@ -177,8 +178,8 @@ class GrowingThoughts:
         self.parts[part.name] = part.text
 
     def complete(self, model: str, *, has_calls: bool) -> Thoughts | None:
-        """Return what the service wants back: its parts always, plain reasoning only with tool
-        calls.
+        """Return the reasoning to send back: the service's parts always, plain reasoning only with
+        tool calls.
         """
         parts = self.parts
         if not parts and has_calls and self.name:

@@ -18,7 +18,7 @@ from apps.agent.injection import is_standing
 from apps.agent.messages import ModelMessage
 
 GOAL = 0.75
-"""A cut reduces a request to this share of the threshold. At a threshold of 0.8, that is 0.6 of the
+"""A cut reduces a request to this share of the threshold: with a threshold of 0.8, to 0.6 of the
 context window.
 """
 RESULT_NOTE = (
@@ -39,12 +39,12 @@ _tag = re.compile(r"<(/?)earlier_conversation", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ConversationCut:
-    """Describes the parts of a conversation that a request leaves out.
+    """The parts of a conversation that a request leaves out.
 
     `left_out` counts the oldest turns that are not sent. `emptied` counts the oldest turns whose
     results are replaced by a note, including those `left_out`. `calls` maps IDs of calls of the
     newest turn to the notes that replace their results. `summary` replaces the turns that are left
-    out, "" for none.
+    out, or "" for none.
     """
 
     left_out: int = 0
@@ -58,8 +58,8 @@ NO_CUT = ConversationCut()
 
 @dataclass(frozen=True, slots=True)
 class RecordedFit:
-    """Stores the cut of a run. `ceiling` is the size that the service rejected as too long, None if
-    it rejected none.
+    """The recorded cut of a run. `ceiling` is the size that the service rejected as too long, or
+    None.
     """
 
     cut: ConversationCut
@@ -68,8 +68,8 @@ class RecordedFit:
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """Contains limits in estimated tokens. A request above `most` is cut down to `goal`; `limit` is
-    the context window.
+    """Limits in estimated tokens. A request above `most` is cut down to `goal`; `limit` is the
+    context window.
     """
 
     most: float
@@ -96,8 +96,8 @@ class Parts:
 
     @property
     def fixed(self) -> list[ModelMessage]:
-        """Return the messages that are always sent because the platform added them for the whole
-        conversation.
+        """Return the messages that the platform added for the whole conversation, which are always
+        sent.
         """
         return [*self.head, *standing(self.turns)]
 
@@ -224,7 +224,7 @@ def with_beginning(question: ModelMessage, summary: str) -> ModelMessage:
 
 
 def as_record(summary: str) -> str:
-    """Return the summary without tags that would end its element, because it repeats untrusted
+    """Return the summary without tags that would close its element, because it repeats untrusted
     text.
     """
     return _tag.sub(r"<\1earlier-conversation", summary)
@@ -245,8 +245,8 @@ def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: boo
 
 @dataclass(slots=True)
 class ContextCut:
-    """Tracks the parts that the requests of a run leave out: `now`, and those that are `known` to
-    the user from a summary.
+    """Tracks the parts that the requests of a run leave out: `now`, and the parts that are already
+    `known` to the user.
 
     `ceiling` is an estimated number of tokens that the service rejected.
     """

@@ -1,6 +1,6 @@
 """Limits the number of turns for which tool results are sent to a model.
 
-This filters only what is sent: the conversation keeps the results, and users see them.
+The limit affects only requests: the conversation keeps the results, and users see them.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -12,13 +12,14 @@ from apps.agent.injection import is_injected
 from apps.agent.messages import ModelMessage, ToolCall
 
 SHOWN_ONLY = "[The result was shown to the user and is not for the model.]"
-"""Replaces a result of the duration 0 during its own turn. Without a result, the model would repeat
+"""Replaces a result with duration 0 during its own turn. Without a result, the model would repeat
 the call.
 """
 
 
 class Durations(msgspec.Struct, frozen=True):
-    """Stores the number of turns for which results are sent, by tool name, and for all other tools.
+    """The number of turns for which results are sent, by tool name, and the default for other
+    tools.
 
     1 means only the turn of the call, 0 never, None always.
     """
@@ -42,9 +43,7 @@ FOR_EVER = Durations()
 
 
 def sent_within(messages: Sequence[ModelMessage], durations: Durations) -> Sequence[ModelMessage]:
-    """Return the messages without results whose time is over, and without the calls of these
-    results.
-    """
+    """Return the messages without results whose duration has expired, and without their calls."""
     if durations == FOR_EVER:
         return messages
     found: list[ModelMessage] = []

@@ -53,8 +53,8 @@ FITTED = "fitted"
 """The step with this key records what the newest request of a run leaves out."""
 
 KeepResult = Callable[[str, str], Awaitable[str]]
-"""Takes a tool's name and its result text, stores the text as a file, and returns the path, "" for
-none.
+"""Takes a tool's name and its result text, stores the text as a file, and returns the path, or ""
+if it stored none.
 """
 
 
@@ -62,7 +62,7 @@ none.
 class ContextFitter:
     """Fits the requests of one run into the context window of the deployment `name`.
 
-    `keep_result` stores results of this run in files that the model can read.
+    `keep_result` stores results of this run in files that the model can read later.
     """
 
     name: str
@@ -108,7 +108,9 @@ class ContextFitter:
             self.scale.counted = reported[0].input, self.sent
 
     def counted_after(self, progress: Progress) -> int | None:
-        """Return the tokens of the newest request and its answer, None if the service counted none."""
+        """Return the tokens of the newest request and its answer, or None if the service reported
+        no count.
+        """
         reported = progress.usage[self.sent.spent :][:1] if self.sent.messages else ()
         if not reported or reported[0].model != self.name or not reported[0].input:
             return None
@@ -159,7 +161,7 @@ class ContextFitter:
         )
 
     async def begin(self, parts: Parts) -> None:
-        """Resume from the stored summary, if there is one."""
+        """Resume from the stored summary, if any."""
         if self.cut.has_looked:
             return
         self.cut.has_looked = True
@@ -236,8 +238,8 @@ class ContextFitter:
     async def recover(
         self, failure: ModelFailed, messages: Sequence[ModelMessage]
     ) -> Sequence[ModelMessage] | None:
-        """If the conversation was too long for the service, return it, so that the next attempt
-        sends less of it.
+        """If the service rejected the conversation as too long, return it so that the next attempt
+        sends less.
         """
         if not failure.is_too_long or self.window.strategy == "refuse":
             return None
@@ -273,7 +275,9 @@ class ContextFitter:
         return self.cut.now.summary != before.summary
 
     def use_after(self, progress: Progress) -> ContextUse:
-        """Return the corrected size of the next request, without its question."""
+        """Return the size of the next request, without its question, corrected by the service's
+        count.
+        """
         self.take_report(progress)
         self.scale.learn()
         added = use_of(progress.conversation.messages[self.sent.seen :], self.scale.estimator)

@@ -35,7 +35,7 @@ the space that it saves.
 """
 MESSAGE_CHARACTERS = 8_000
 RESULT_CHARACTERS = 1_000
-"""Each tool result in a transcript is cut at this many characters. The answer after a result
+"""Each tool result in a transcript is truncated to this many characters. The answer after a result
 usually contains what mattered.
 """
 _tag = re.compile(r"<(/?)(transcript|earlier_record)", re.IGNORECASE)
@@ -50,7 +50,7 @@ class ConversationSummary:
 
 
 class Summaries(Protocol):
-    """Reads and writes the summaries of one conversation."""
+    """The stored summaries of one conversation."""
 
     async def find(self) -> ConversationSummary | None:
         """Return the summary that replaces the most turns."""
@@ -60,7 +60,7 @@ class Summaries(Protocol):
 
 
 class SummaryRequests(msgspec.Struct, frozen=True):
-    """Asks `model` for summaries, with `parameters`. The `meter` receives each call."""
+    """Requests summaries from `model` with `parameters`, and reports each call to the `meter`."""
 
     model: Model
     name: str
@@ -92,8 +92,8 @@ class SummaryRequests(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class ContextSummaries:
-    """Writes and stores the summaries of a conversation. Without a `writer` it writes none; without
-    `stored` they last for this run only.
+    """Writes and stores the summaries of a conversation. Without a `writer`, it writes none;
+    without `stored`, summaries last for this run only.
     """
 
     writer: SummaryRequests | None = None
@@ -126,17 +126,17 @@ def allowance_for(most: int) -> Allowance:
 def question_for(
     earlier: str, messages: Sequence[ModelMessage], most: int, window: float
 ) -> list[ModelMessage]:
-    """Return the messages that ask for a summary of at most `most` tokens, cut to half of the
+    """Return the messages that ask for a summary of at most `most` tokens, truncated to half of the
     model's window.
 
-    `earlier` is the summary of what came before the messages, "" for none.
+    `earlier` is the summary of what came before the messages, or "" for none.
     """
     room = int(window * CHARACTERS_PER_TOKEN / 2)
     lines = [f"<earlier_record>\n{inert(earlier)}\n</earlier_record>"] if earlier else []
     said = list(filter(None, map(line_of, messages)))
     while said and sum(map(len, said)) > room:
         said = [shorten_middle(line, len(line) // 2) for line in said]
-        if max(map(len, said)) < 80:  # all messages are too short to cut
+        if max(map(len, said)) < 80:  # all messages are too short to truncate
             said = said[len(said) // 2 :]
     transcript = "\n\n".join((*lines, *said))
     task = TASK.format(words=max(most * 3 // 5, 20))
@@ -147,7 +147,7 @@ def question_for(
 
 
 def line_of(message: ModelMessage) -> str:
-    """Return the transcript line of a message, "" for a message without text."""
+    """Return the transcript line of a message, or "" for a message without text."""
     text = inert(message.text).strip()
     match message.role:
         case "tool":
@@ -164,12 +164,13 @@ def line_of(message: ModelMessage) -> str:
 
 
 def inert(text: str) -> str:
-    """Return the text without tags that would end the transcript around it."""
+    """Return the text without tags that would close the enclosing transcript."""
     return _tag.sub(r"<\1 \2", text)
 
 
 def shorten_middle(text: str, most: int) -> str:
-    """Return the beginning and end of a text, up to `most` characters, with a mark between them."""
+    """Return the beginning and end of a text, up to `most` characters, with a marker between them.
+    """
     if len(text) <= most:
         return text
     half = max((most - 3) // 2, 1)

@@ -13,14 +13,14 @@ from apps.agent.messages import ModelMessage
 from apps.errors import ContextTooLong
 
 CHARACTERS_PER_TOKEN = 4
-"""This is the usual rule of thumb for English and other alphabetic scripts."""
+"""The usual rule of thumb for English and other alphabetic scripts."""
 IMAGE_TOKENS = 100
 """An image of any size is estimated at this many tokens. The `correction` accounts for the real
 number later.
 """
 LEAST_CORRECTION, MOST_CORRECTION = 0.5, 2.0
-"""Corrections stay within this range. A service whose count is further from the estimate has
-counted something else.
+"""Corrections stay within this range. A service whose count differs more has counted something
+else.
 """
 
 _wide = re.compile(
@@ -46,7 +46,7 @@ def text_tokens(*texts: str) -> int:
 
 
 def may_be_wide(text: str) -> bool:
-    """Return True if each character must be examined, which takes twenty times as long."""
+    """Return True if each character must be examined, which is 20 times slower."""
     if text.isascii():
         return False
     try:
@@ -62,7 +62,7 @@ def message_tokens(message: ModelMessage) -> int:
 
 
 def most_tokens(message: ModelMessage) -> int:
-    """Return an upper bound of the estimate without examining single characters."""
+    """Return an upper bound of the estimate without examining each character."""
     texts, pictures = texts_of(message)
     return sum(map(len, texts)) + IMAGE_TOKENS * pictures
 
@@ -152,7 +152,7 @@ class SentContext:
 
 @dataclass(slots=True)
 class TokenScale:
-    """Estimates tokens. The service counts `correction` tokens for each estimated one.
+    """Estimates tokens. The service counts `correction` tokens per estimated token.
 
     `counted` is the service's count for a request, until it is compared with the estimate.
     """
@@ -162,7 +162,7 @@ class TokenScale:
     counted: tuple[int, SentContext] | None = None
 
     def learn(self) -> None:
-        """Compare the service's count with the estimate, for which each message has to be read."""
+        """Compare the service's count with the estimate, which requires reading every message."""
         if self.counted is not None:
             (reported, sent), self.counted = self.counted, None
             if estimated := use_of(sent.messages, self.estimator, sent.tools).total:
@@ -170,10 +170,10 @@ class TokenScale:
 
 
 class ContextWindow(msgspec.Struct, frozen=True):
-    """Describes a model's context window in tokens; `size` is None if unknown.
+    """A model's context window in tokens; `size` is None if unknown.
 
-    From the share `at` on, the `strategy` cuts the conversation. `asked` is the client's own limit
-    for a request, or None.
+    The `strategy` cuts the conversation when it exceeds the share `at`. `asked` is the client's own
+    limit for a request, or None.
     """
 
     size: int | None = None
@@ -183,7 +183,7 @@ class ContextWindow(msgspec.Struct, frozen=True):
 
     @property
     def limit(self) -> int | None:
-        """Return the absolute limit of a request."""
+        """Return the hard limit for a request."""
         known = [size for size in (self.size, self.asked) if size is not None]
         return min(known, default=None)
 

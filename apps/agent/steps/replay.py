@@ -22,10 +22,10 @@ from apps.agent.steps.results import read_recovery, read_reply, write_recovery, 
 
 
 class Replay:
-    """Receives the events of a resumed run as its `emit`.
+    """The `emit` of a resumed run.
 
-    Until the first step that is not recorded, it collects the parts of the answer. Then it emits
-    them at once and passes later events on.
+    Collects the parts of the answer until the first step that is not recorded, then emits them at
+    once and forwards later events.
     """
 
     def __init__(self, emit: Emit, progress: Progress) -> None:
@@ -45,7 +45,7 @@ class Replay:
             case AnnotationAdded(annotation):
                 self.annotations.append(annotation)
             case TextDelta():
-                pass  # the text of pictures, which the progress already has
+                pass  # text of pictures, already in the progress
             case _:
                 self.end()
                 self.emit(event)
@@ -58,7 +58,7 @@ class Replay:
 
 
 def end_replay(emit: Emit) -> None:
-    """Emit the collected parts. Call this before anything that is not recorded."""
+    """Emit the collected parts. Call this before emitting anything that is not recorded."""
     if isinstance(emit, Replay):
         emit.end()
 
@@ -80,7 +80,7 @@ def repeat_reply(ledger: Ledger, turn: Turn) -> Reply | None:
 
 
 def record_reply(ledger: Ledger, progress: Progress, reply: Reply) -> None:
-    """Record the answer, unless it is from an application that still waits for a user."""
+    """Record the answer, unless it comes from an application that is still waiting for a user."""
     if reply.finish_reason != WAITING:
         result = write_reply(reply, progress.answer.allowance)
         ledger.record(Step(f"m:{progress.counts.iterations}", "model", "done", result=result))

@@ -1,4 +1,4 @@
-"""The JSON of recorded steps: the opening of a run, answers of its model, and results of its tools."""
+"""The JSON of recorded steps: a run's opening, its model's answers, and its tools' results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RecordedReply:
-    """Stores an answer. `left` and `data` are the values of its run's `Allowance` after it."""
+    """A recorded answer. `left` and `data` are the values of the run's `Allowance` after it."""
 
     reply: Reply
     left: int
@@ -30,9 +30,7 @@ class RecordedReply:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRecovery:
-    """Stores the conversation that the model could continue with after a failure, and the state of
-    the run.
-    """
+    """The rewritten conversation that followed a model's failure, and the state of the run."""
 
     messages: tuple[ModelMessage, ...]
     said: list[str]
@@ -44,10 +42,10 @@ class RecordedRecovery:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOpening:
-    """Stores the inputs of a model's first request.
+    """The inputs of a model's first request.
 
-    `saved` is what capabilities store for the next request; `prompt` lists the parts of the system
-    prompt.
+    `saved` is the data that capabilities store for the next request; `prompt` lists the parts of
+    the system prompt.
     """
 
     messages: tuple[ModelMessage, ...]
@@ -58,9 +56,9 @@ class RecordedOpening:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOutcome:
-    """Stores a tool's outcome with texts in place of errors.
+    """A tool's recorded outcome, with texts in place of errors.
 
-    `spent` is the usage of answers that broke off, which the result does not contain.
+    `spent` is the usage of interrupted answers, which the result does not contain.
     """
 
     result: ToolResult
@@ -85,7 +83,7 @@ class RecordedOutcome:
 
 
 def write_record(recorded: object) -> dict[str, Any]:
-    """Return the JSON of one of the records above."""
+    """Return a record's JSON."""
     written: dict[str, Any] = msgspec.to_builtins(recorded)
     return written
 

@@ -19,7 +19,7 @@ INTERRUPTED = ToolResult(
 )
 KINDS: tuple[InteractionKind, ...] = get_args(InteractionKind)
 ID_CHARACTERS = 64
-"""A call ID in the key of its step is cut at this many characters, because models write IDs of any
+"""A call ID in a step's key is truncated to this many characters, because models write IDs of any
 length.
 """
 _unsafe = re.compile(r"[^\w.:-]", re.ASCII)
@@ -27,14 +27,14 @@ _unsafe = re.compile(r"[^\w.:-]", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class ToolSteps:
-    """Records the calls in the model's answer number `turn`. A `place` is the position of a call."""
+    """Records the calls of the model's answer number `turn`. A `place` is a call's position."""
 
     ledger: Ledger
     turn: int
     calls: Sequence[ToolCall]
 
     def key(self, place: int) -> str:
-        # The key has the position, because models reuse ids.
+        # The key includes the position, because models reuse IDs.
         id = _unsafe.sub("_", self.calls[place].id)[:ID_CHARACTERS]
         return f"t:{self.turn}:{place}:{id}"
 
@@ -51,7 +51,7 @@ class ToolSteps:
 
     def end(self, place: int, outcome: ToolOutcome, spent: Sequence[ModelUsage] = ()) -> None:
         key = self.key(place)
-        if isinstance(outcome.result, Pending):  # it only asked, so repeat it
+        if isinstance(outcome.result, Pending):  # it only asked, so call again
             self.ledger.record(Step(key, "tool", "begun"))
         else:
             self.ledger.record(Step(key, "tool", "done", result=write_outcome(outcome, spent)))
@@ -74,7 +74,7 @@ class ToolSteps:
         return RecordedOutcome(Pending()) if is_open else None
 
     def give_up(self, place: int) -> RecordedOutcome:
-        """Record, for the model alone, that the outcome of the call is unknown."""
+        """Record that the outcome of the call is unknown; only the model sees this."""
         result = write_outcome(ToolOutcome(INTERRUPTED, "call", INTERRUPTED.content))
         self.ledger.record(Step(self.key(place), "tool", "unknown", "never", result))
         return read_outcome(result)
