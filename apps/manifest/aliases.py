@@ -9,7 +9,7 @@ ALIASES = ("MaxTurns", "maxIterations")
 
 def with_own_names(document: Any) -> Any:
     """Return the document with this project's field names. If a document sets a limit under both
-    names, both stay, and validation warns that the other one is unknown.
+    names, both remain, and validation warns that the other one is unknown.
     """
     orchestrator = document.get("orchestrator") if isinstance(document, dict) else None
     if not isinstance(orchestrator, dict) or ITERATIONS in orchestrator:

@@ -12,7 +12,7 @@ class UserDefinedContext(Node):
     """A text in the prompt."""
 
     type: Literal["user-defined"] = "user-defined"
-    """This is a text."""
+    """The context is a text."""
     content: str
     """Knowledge for the model. Every prompt contains it, so keep it short."""
 
@@ -21,7 +21,7 @@ class FileContext(Node):
     """A file whose name and description the prompt contains, so that the model can read it."""
 
     type: Literal["file"] = "file"
-    """This is a file."""
+    """The context is a file."""
     url: str = Field(json_schema_extra=Marks(file=True))
     """The path of the file, `files/<bucket>/<path>`; the paths of operators' shared files begin
     with `files/public/`. The application reads it with the caller's permissions.
@@ -36,11 +36,11 @@ class FolderContext(Node):
     model_config = ConfigDict(json_schema_extra=PREVIEW)
 
     type: Literal["folder"] = "folder"
-    """This is a folder."""
+    """The context is a folder."""
     mime: str = "application/vnd.dial.metadata+json"
-    """The MIME type under which the folder is described to the model. Leave it out."""
+    """The MIME type that describes the folder to the model. Leave it out."""
     url: str = Field(json_schema_extra=Marks(file=True))
-    """Path of the folder, `files/<bucket>/<path>/`; it ends with a slash."""
+    """The path of the folder, `files/<bucket>/<path>/`; it ends with a slash."""
     description: str | None = None
     """A description of the folder, so that the model knows when to search it."""
     max_depth: int = Field(default=10, ge=1, le=10)

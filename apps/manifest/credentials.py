@@ -1,7 +1,7 @@
 """Finds credentials in a document: the manifest of an application, or a predefined item.
 
 The document need not be valid. The walk follows the models as far as the document fits them, and
-tries every possible reading where it does not. A credential with a misspelt key is found too.
+tries every possible model where it does not. So it also finds credentials with misspelled keys.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,18 +31,18 @@ PATCHED: Mapping[type[BaseModel], Shapes] = {
     PredefinedToolSet: (shape_of(ToolSet),),
     PredefinedTool: TOOLS,
 }
-"""The `override` of a reference changes these models."""
+"""The models that the `override` of a reference changes."""
 
 OUTSIDE = frozenset(
     {"authorization", "password", "token", "access_token", "client_secret", "api_key", "secret"}
 )
-"""Keys with these names hold a credential in parts of a document that no model describes."""
+"""The keys that hold a credential in parts of a document that no model describes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CredentialPlace:
-    """The place of a credential. `keys` lead to it from the root; `secret` is the name if it is a
-    reference to a secret.
+    """The location of a credential. `keys` lead to it from the root; `secret` is the name if the
+    credential is a reference to a secret.
     """
 
     keys: Keys
@@ -56,7 +56,7 @@ class CredentialPlace:
 
 
 def credential_places(document: Any, kind: Kind | None = None) -> tuple[CredentialPlace, ...]:
-    """Return all credentials in a document, or those of one kind, in the order of the document."""
+    """Return all credentials in a document, or in an item of one kind, in document order."""
     written = (_place(*found) for found in _walk(document) if found[1] not in (None, "", [], {}))
     return tuple(place for place in written if kind in (None, place.kind))
 
@@ -68,9 +68,9 @@ def _place(keys: Keys, value: Any) -> CredentialPlace:
 
 
 CREDENTIAL: Shapes = (Values(None),)
-"""This value in place of a shape marks a credential."""
+"""The marker for a credential, in place of a shape."""
 OPAQUE: Shapes = (None,)
-"""The models do not describe the format of a value with this shape, whatever its keys are."""
+"""The shape of a value whose format no model describes."""
 AUTHORIZATIONS: Shapes = (shape_of(RestAuthorization),)
 
 
@@ -79,7 +79,7 @@ class Headers(BaseModel):
 
 
 def _walk(document: Any) -> Iterator[tuple[Keys, Any]]:
-    """Yield the places that may hold a credential, with their values."""
+    """Yield the locations that may hold a credential, with their values."""
     waiting: list[tuple[Keys, Shapes, Any]] = [((), ROOTS, document)]
     while waiting:
         keys, shapes, value = waiting.pop()
@@ -111,7 +111,7 @@ def _is_authorization(shape: Shape) -> bool:
 def _shapes(
     models: tuple[type[BaseModel], ...], shapes: Shapes, value: Mapping[str, Any], key: str
 ) -> Shapes:
-    """Return the possible shapes of a member; () if it is not examined separately."""
+    """Return the possible shapes of a member; or () if it is not examined separately."""
     if any(_is_credential(model, value, key) for model in models):
         return CREDENTIAL
     if any(marks(model, key).headers for model in models):
@@ -153,7 +153,7 @@ def _is_plain(shape: Shape) -> bool:
 
 
 def _models(shapes: Shapes, value: Mapping[str, Any]) -> Iterator[type[BaseModel]]:
-    """Yield the model of an object if it is recognisable, else each possible model."""
+    """Yield the model of an object if it is recognizable, else each possible model."""
     for shape in shapes:
         if isinstance(shape, Items):
             yield from _models((shape.of,), value)

@@ -20,7 +20,7 @@ class CustomFields(Node):
 
 
 class Parameters(Node):
-    """Request parameters. Null: the deployment's own value."""
+    """Request parameters. Null: the deployment's default."""
 
     temperature: float | None = None
     """The randomness of the answer. 0 is the most predictable; most services accept up to 1 or 2.
@@ -30,7 +30,8 @@ class Parameters(Node):
     to 1. Set this or `temperature`, not both.
     """
     seed: int | None = None
-    """With equal seeds, services that support it return similar answers to equal requests."""
+    """Services that support seeds return similar answers to identical requests with the same seed.
+    """
     stop: str | tuple[str, ...] | None = None
     """One or more texts at which the model stops writing. Most services accept up to four."""
     n: int | None = None
@@ -87,10 +88,11 @@ class DeploymentReference(Node):
     )
 
     deployment_id: str = Field(default_factory=str, json_schema_extra=Marks(resource=True))
-    """Id of a model or an application: a deployment of this installation, one of DIAL Core, or the
-    slug of another application here."""
+    """The ID of a model or an application: a deployment of this installation, one of DIAL Core, or
+    the slug of another application here.
+    """
     parameters: Parameters = Field(default_factory=Parameters)
-    """Parameters of every request. The deployment chooses the others."""
+    """Parameters sent with every request. The deployment sets the others."""
     name: str = Field(
         default_factory=str,
         json_schema_extra=Marks(deprecated=True, resource=True, advice="Write `deployment_id`."),
@@ -99,7 +101,7 @@ class DeploymentReference(Node):
 
     @property
     def id(self) -> str:
-        """Return the deployment's id from either field; `deployment_id` wins."""
+        """Return the deployment's ID from either field; `deployment_id` wins."""
         return self.deployment_id or self.name
 
     @model_validator(mode="after")
@@ -114,5 +116,5 @@ class DeploymentReference(Node):
 class ToolDeployment(DeploymentReference):
     parameters: ToolParameters = Field(default_factory=ToolParameters)
     """Parameters sent with every request; arguments from the model override them. The deployment
-    chooses the others.
+    sets the others.
     """

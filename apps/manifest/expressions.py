@@ -1,4 +1,4 @@
-"""Checks of the expressions in templates: syntax, names and paths."""
+"""Checks the expressions in templates: syntax, names and paths."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -12,7 +12,7 @@ from jsone.shared import JSONTemplateError
 MOST_TOKENS = 150
 """One expression can have at most this many tokens."""
 MOST_CHARACTERS = 4_000
-"""One expression within a text can have at most this many characters. The library copies the
+"""An expression within a text can have at most this many characters. The library copies the
 expression for each token.
 """
 LONGEST_QUOTE = 120
@@ -27,9 +27,7 @@ FUNCTIONS = frozenset(
 )  # fmt: skip
 
 Kind = dict[str, "Kind"] | list["Kind"] | None
-"""This describes the known parts of a value: its members, its items (a list with one entry), or
-nothing.
-"""
+"""The known parts of a value: its members, its items (a list with one entry), or nothing."""
 
 Names = dict[str, Kind]
 
@@ -41,7 +39,7 @@ class ExpressionInvalid(Exception):
 
 
 class _BoundedTokens:
-    """The library's tokenizer, with a limit for the number of tokens."""
+    """The library's tokenizer, with a limit on the number of tokens."""
 
     def generate_tokens(self, text: str) -> Iterator[Any]:
         tokens = tokenizer.generate_tokens(text)
@@ -87,7 +85,7 @@ def _kind(node: Any, roots: Names) -> Kind:
 
 
 def _operands(node: Any) -> Iterator[Any]:
-    """Yield the operands of an expression; None for a missing one."""
+    """Yield the operands of an expression; or None for a missing one."""
     for value in vars(node).values():
         parts = [*value.values()] if isinstance(value, dict) else value
         parts = parts if isinstance(parts, list) else [parts]
@@ -112,7 +110,7 @@ def _part(node: Any, roots: Names) -> Kind:
         return _member(target, index.token.value[1:-1])
     if isinstance(target, list):
         return target[0]
-    # A number or a sum has no member names; the result of a name or a call is unknown.
+    # A number or a sum has no members; the result of a name or a call is unknown.
     is_number = type(index) is AST.Primitive or index.token.kind in {"-", "*", "/"}
     return _sliced(target) if is_number else None
 

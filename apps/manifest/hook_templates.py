@@ -1,7 +1,7 @@
-"""Checks of the templates in the arguments of hooks, before they are filled in.
+"""Checks the templates in hook arguments before they are filled in.
 
 This module checks `${expression}` in a text and the keys `$eval` and `$if`, including names and
-paths. Other operators define names of their own and are checked when the hook runs.
+paths. Other operators define their own names and are checked when the hook runs.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ ROOTS: dict[str, Names] = {
     "on_status": _AT_THE_START | {"status": None},
     "on_completion": _AT_THE_START | {"iteration_count": None, "total_tool_calls": None},
 }
-"""Templates may use these names, by event."""
+"""The names that templates may use, by event."""
 
 
 def is_templated(value: object) -> bool:
@@ -62,7 +62,7 @@ def is_templated(value: object) -> bool:
 
 
 def first_problem(template: object, event: str) -> str:
-    """Return the first mistake in a template and its place, or "" if no mistake is found."""
+    """Return the first mistake in a template and its location, or "" if no mistake is found."""
     return next(_problems(template, ROOTS[event], ""), "")
 
 

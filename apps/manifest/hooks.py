@@ -20,9 +20,9 @@ class RefreshCondition(Node):
     """The age at which the result of a hook expires."""
 
     kind: Literal["ttl"] = "ttl"
-    """The only condition: an age."""
+    """The only condition: the result's age."""
     ttl_minutes: int = Field(gt=0)
-    """The result is valid for this many minutes. In that time, the tool is not called again."""
+    """The result is valid for this many minutes. The tool is not called again before then."""
 
 
 class Hook(Node):
@@ -33,20 +33,21 @@ class Hook(Node):
     kind: Literal["tool_call"] = "tool_call"
     """The only kind."""
     event: Event
-    """The event that calls the tool. `on_request_start`: before the first request to the model,
-    which reads the result. The results of the other events are dropped. `on_user_message`: when a
-    message arrives. `on_tool_result`: after each tool call. `on_completion`: when the answer has
-    been sent completely. `on_status`: when the run starts and when it ends.
+    """The event that triggers the call. `on_request_start`: before the first request to the model,
+    which reads the result. Results for other events are dropped. `on_user_message`: when a message
+    arrives. `on_tool_result`: after each tool call. `on_completion`: when the answer has been sent
+    completely. `on_status`: when the run starts and when it ends.
     """
     name: str | None = None
     """The name of the hook in the log."""
     timeout_seconds: Annotated[float, Field(gt=0)] | None = None
     """The time limit of the call in seconds. Null: 30 for `on_completion`, else 15."""
     toolset_name: str | None = None
-    """`name` of the toolset that has the tool, for REST APIs and MCP servers. Leave it out for tools
-    of deployments and for internal tools."""
+    """The `name` of the toolset that contains the tool, for REST APIs and MCP servers. Leave it out
+    for tools of deployments and for internal tools.
+    """
     tool_name: str
-    """Name of the tool in its toolset. Without `toolset_name`: the name that the model sees."""
+    """The name of the tool in its toolset. Without `toolset_name`: the name that the model sees."""
     arguments: dict[str, Any] = Field(default_factory=dict)
     """The arguments of the tool: a JSON-e template that is filled in when the hook runs, such as
     `{"about": "${last_user_message.content}"}`.
@@ -57,8 +58,8 @@ class Hook(Node):
     request.
     """
     refresh_condition: RefreshCondition | None = None
-    """When to call the tool again; only for `on_request_start`, and only with arguments without a
-    template. The tool is not called while its last result is valid. Null: it is called for every
+    """When to call the tool again; only for `on_request_start`, and only if the arguments contain
+    no template. The tool is not called while its last result is valid. Null: it is called for every
     request.
     """
 
@@ -67,8 +68,8 @@ class Hook(Node):
     @field_validator("arguments")
     @classmethod
     def _can_be_filled_in(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        """Report a template that cannot be filled in. A run leaves the hook out with an issue
-        instead.
+        """Report a template that cannot be filled in. A run instead leaves out the hook and reports
+        an issue.
         """
         event = info.data.get("event")
         if is_checked(info) and event and (problem := first_problem(arguments, event)):

@@ -1,4 +1,5 @@
-"""Places in a JSON document, each given as the keys and indexes that lead to it from the root."""
+"""Locations in a JSON document, each given as the keys and indexes that lead to it from the root.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +14,9 @@ def value_at(document: Any, keys: Keys) -> Any:
 
 
 def replace_values(document: Any, values: Mapping[Keys, Any]) -> Any:
-    """Return a copy with other values at some places. The copy shares the rest with the document."""
+    """Return a copy with the values at these locations replaced. The copy shares the rest with the
+    document.
+    """
     if not values:
         return document
     if () in values:

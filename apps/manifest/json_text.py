@@ -1,7 +1,7 @@
 """Parses hand-written JSON strictly, and reports the line and column of each error.
 
 `json.loads` accepts more than JSON (NaN), silently keeps the last of two equal keys, and raises
-RecursionError for deep nesting. A database rejects some of the values that it accepts.
+RecursionError for deep nesting. A database rejects some values that `json.loads` accepts.
 """
 
 import json
@@ -44,7 +44,7 @@ def parse_json(text: str) -> Any:
         raise JSONTextInvalid(f"nested too deeply; the limit is {DEEPEST} levels.") from error
     except JSONTextInvalid:
         raise
-    except ValueError as error:  # The number has more digits than the interpreter reads.
+    except ValueError as error:  # The number has too many digits.
         raise JSONTextInvalid(f"{error}.") from error
     for path, message in unstorable(value):
         raise JSONTextInvalid(f"{path}: {message}", *locate(text, path))

@@ -1,6 +1,4 @@
-"""The record of a kind of toolset: the facts that pages, reports and docs need in addition to the
-kind's fields.
-"""
+"""The facts about a kind of toolset that pages, reports and docs need in addition to its fields."""
 
 from collections.abc import Set
 from dataclasses import dataclass
@@ -35,5 +33,5 @@ class Kind:
     is_prefixed: bool = False
     """True if the toolset's name is a prefix of its tools' names."""
     reserved: Set[str] = frozenset()
-    """Its tools may have these names, which are reserved for the platform."""
+    """Names reserved for the platform that the kind's tools may nevertheless have."""
     card: tuple[CardField, ...] = ()

@@ -18,20 +18,22 @@ class PromptSkill(Node):
     type: Literal["dial-prompt"] = "dial-prompt"
     """The skill is a prompt of DIAL Core."""
     url: str = Field(json_schema_extra=Marks(resource=True))
-    """Path of the prompt, `prompts/<bucket>/<path>`; its text is a skill document. If it cannot
-    be read, it is left out and the answer reports it."""
+    """The path of the prompt, `prompts/<bucket>/<path>`; its text is a skill document. A skill that
+    cannot be read is left out and the answer reports it.
+    """
 
 
 class FolderSkill(Node):
-    """A skill that is a folder of DIAL Core, with files next to its document."""
+    """A skill that is a folder of DIAL Core, with files next to its skill document."""
 
     model_config = ConfigDict(json_schema_extra=PREVIEW)
 
     type: Literal["dial-skill"] = "dial-skill"
     """The skill is a folder of DIAL Core."""
     url: str = Field(json_schema_extra=Marks(resource=True))
-    """Path of the folder, `skills/<bucket>/<path>`, with a `SKILL.md` in it. It needs DIAL Core
-    0.48.0 or newer."""
+    """The path of a folder with a `SKILL.md`: `skills/<bucket>/<path>`. Requires DIAL Core 0.48.0
+    or newer.
+    """
 
 
 Skill = Annotated[PromptSkill | FolderSkill, Field(discriminator="type")]
@@ -43,11 +45,11 @@ class Starter(Node):
     title: str
     """The label of the button."""
     text: str
-    """The question that it asks."""
+    """The question that the button sends."""
 
 
 LONGEST_QUESTION = 100_000
-"""One question can have at most this many characters."""
+"""A question can have at most this many characters."""
 
 
 class ConversationStarters(Node):
@@ -69,9 +71,9 @@ class ToolDefaults(Node):
     """Limits for the calls of all tools."""
 
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] | None = None
-    """The time limit of one tool call in seconds, all attempts included; this is also how long a
-    deployment that is called as a tool may send nothing. Null: `DEFAULT_TOOL_TIMEOUT_SECONDS` of
-    the installation, which is 300 by default.
+    """The time limit for one tool call in seconds, including all attempts. It is also the idle
+    timeout of a deployment that is called as a tool. Null: `DEFAULT_TOOL_TIMEOUT_SECONDS` of the
+    installation, which is 300 by default.
     """
 
 
@@ -79,11 +81,11 @@ class Manifest(Node):
     orchestrator: Orchestrator
     """The model that answers, its prompt, and the limits of its loop."""
     contexts: tuple[Context, ...]
-    """The knowledge of the application from the start: texts that go into the prompt, and files
-    that are announced to the model. `[]` for none.
+    """The application's initial knowledge: texts that are added to the prompt, and files that are
+    announced to the model. `[]` for none.
     """
     tool_sets: tuple[ToolSet, ...]
-    """The tools that the model may call, in groups. `[]` for none."""
+    """The tools that the model may call, grouped. `[]` for none."""
     starters: tuple[str, ...] | None = Field(
         default=None,
         json_schema_extra=Marks(deprecated=True, advice="Write `conversation_starters`."),
@@ -95,11 +97,12 @@ class Manifest(Node):
     """Suggested questions that a new conversation offers as buttons. Null: none."""
     skills: tuple[Skill, ...] | None = None
     """Instructions stored in DIAL that the model reads when a task needs them. Every application
-    has the predefined skills as well.
+    also has the predefined skills.
     """
     hooks: tuple[Hook, ...] | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """Tools that are called automatically before or after the model, for example to read and
-    write a memory."""
+    """Tools that are called automatically before or after the model, for example to read and write
+    memories.
+    """
     features: Features | None = Field(default_factory=Features)
     """The abilities of the application beyond its tools. Left out, or `{}`: every feature has its
     default, so the model knows the time. Null: no features, not even the time.
@@ -117,5 +120,5 @@ class Manifest(Node):
 
     @property
     def input_attachment_types(self) -> tuple[str, ...]:
-        """Return MIME types of the files that users may attach; () for any."""
+        """Return the MIME types of files that users may attach, or () for any."""
         return (self.features and self.features.input_attachment_types) or ()

@@ -9,7 +9,7 @@ LONGEST_NAME = 64
 """Model providers accept names of up to this many characters."""
 
 Localized = str | dict[str, str]
-"""This is one text for all languages, or a text for each locale."""
+"""One text for all languages, or a text for each locale."""
 
 _HASH = 8
 _letter = re.compile(r"[A-Za-z0-9]")
@@ -20,8 +20,8 @@ def sanitize(name: str) -> str:
     """Return a name that model providers accept: letters, digits, `_` and `-`, without a digit or
     `-` at the beginning.
 
-    A name that is too long is cut and ends in a hash of the whole name, so that names stay
-    different.
+    A name that is too long is truncated and ends in a hash of the whole name, so that names remain
+    unique.
     """
     clean = _refused.sub("_", name)
     if not clean[:1].isalpha():
@@ -39,13 +39,13 @@ def visible_name(toolset_name: str | Mapping[str, str], function_name: str) -> s
 
 
 def full_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
-    """Return the name of a tool with its toolset's name as the prefix, as both are written."""
+    """Return the name of a tool with its toolset's name as the prefix, as written."""
     return f"{localize_text(toolset_name)}_{function_name}"
 
 
 def possible_names(toolset_name: str | Mapping[str, str], function_name: str) -> frozenset[str]:
-    """Return the possible visible names of a tool: its own name, and its name if another tool has
-    the same one.
+    """Return the possible visible names of a tool: its plain name, and its name in case of a
+    conflict.
     """
     shown = visible_name(toolset_name, function_name)
     return frozenset((shown, hash_name(shown, full_name(toolset_name, function_name))))
@@ -54,7 +54,7 @@ def possible_names(toolset_name: str | Mapping[str, str], function_name: str) ->
 def visible_names(
     toolset_name: str | Mapping[str, str], function_names: Iterable[str]
 ) -> dict[str, str]:
-    """Return the visible names of a toolset's tools, which all differ.
+    """Return the visible names of a toolset's tools, which are unique.
 
     A tool whose visible name is empty or equal to that of another tool gets a hash.
     """
@@ -71,14 +71,14 @@ def visible_names(
 
 
 def hash_name(shown: str, name: str) -> str:
-    """Return the visible name with a hash of the whole name at its end, cut to the limit."""
+    """Return the visible name with a hash of the whole name at its end, truncated to the limit."""
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
     return f"{shown[: LONGEST_NAME - _HASH - 1]}_{digest}"
 
 
 def localize_text(text: str | Mapping[str, str] | None, locale: str = "en") -> str:
-    """Return the text for a locale: of the locale itself, else of its language, else in English,
-    else the first one.
+    """Return the text for a locale: for the locale itself, else for its language, else in English,
+    else the first text.
     """
     if text is None or isinstance(text, str):
         return text or ""

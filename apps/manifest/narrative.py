@@ -1,6 +1,6 @@
 """The text before a question: about the user's screen, or about a question that no user sent.
 
-Users also see both in the conversation.
+Users also see this text in the conversation.
 """
 
 import re

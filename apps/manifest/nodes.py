@@ -22,8 +22,8 @@ class Node(BaseModel):
 
 
 CHECKED = "checked"
-"""The validation context has this key if mistakes that only make a run leave out a part are
-reported too.
+"""The key of the validation context that also reports mistakes for which a run only leaves out a
+part.
 """
 
 
@@ -32,16 +32,15 @@ def is_checked(info: ValidationInfo) -> bool:
 
 
 PREVIEW: dict[str, Any] = {"x-preview": True}
-"""A model with this `json_schema_extra` exists only while preview features are on."""
+"""The `json_schema_extra` of a model that exists only while preview features are on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """`json_schema_extra` of a field.
+    """The `json_schema_extra` of a field.
 
     `advice`: what to use instead of a deprecated or ineffective field. `credential`: the value is a
-    secret. `headers`: the values are headers, and some header names mean that the value is a
-    credential.
+    secret. `headers`: the values are headers, and the value of some headers is a credential.
     """
 
     preview: bool = False
@@ -67,7 +66,7 @@ class Marks:
 
 NO_MARKS = Marks()
 IN_PREVIEW = Marks(preview=True)
-"""A field with these marks is null while preview features are off."""
+"""The marks of a field that is null while preview features are off."""
 
 
 def marks(model: type[BaseModel], name: str) -> Marks:
@@ -97,7 +96,7 @@ S = TypeVar("S", bound=Switched)
 
 
 def enabled_nodes(kind: type[S], nodes: Iterable[object], path: str) -> Iterator[tuple[str, S]]:
-    """Yield the enabled nodes of a kind, each with its place in the list at the path."""
+    """Yield the enabled nodes of a kind, each with its path in the list at `path`."""
     for index, node in enumerate(nodes):
         if isinstance(node, kind) and node.enabled:
             yield f"{path}[{index}]", node

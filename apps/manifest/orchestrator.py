@@ -11,7 +11,7 @@ from apps.manifest.prompts import CustomSystemPrompt, SystemPrompt
 
 
 class AttachmentStrategy(Node):
-    """Sends the model a list of attachments, from which it requests those it needs."""
+    """Sends the model a list of attachments, from which it requests the ones that it needs."""
 
     type: Literal["lazy_on_demand"] = "lazy_on_demand"
     """The only strategy."""
@@ -25,12 +25,12 @@ class ToolDiscovery(Node):
     """Lets the model search for the tools of large toolsets instead of listing them all."""
 
     enabled: bool = False
-    """Withhold large toolsets from the model, and give it a tool that finds their tools. Use it for
-    applications with so many tools that listing all of them costs too much.
+    """Withhold large toolsets from the model, and give it a search tool to find their tools. Use
+    this for applications with so many tools that listing all of them costs too much.
     """
     service_model: str | None = None
-    """Id of the deployment that chooses tools for the search; a small, fast one is enough. Null:
-    the orchestrator's.
+    """The ID of the deployment that selects the tools that match a search; a small, fast one is
+    enough. Null: the orchestrator's.
     """
     min_tools_for_deferral: int = Field(default=10, ge=1)
     """Toolsets with fewer tools are always listed. Left out: `MIN_TOOLS_FOR_DEFERRAL` of the
@@ -49,34 +49,33 @@ class ContextLimits(Node):
     """
     at: float = Field(default=0.8, gt=0, le=1)
     """A conversation is too long if it fills more than this share of the model's context window.
-    The rest is for the answer.
+    The rest is reserved for the answer.
     """
     durations: dict[str, Annotated[int, Field(ge=0)] | None] = Field(default_factory=dict)
-    """The number of turns for which the model reads the results of a tool, by the tool's name as the model
-    sees it: `{"desk_find_ticket": 2}`. 0: never, the result is only for users; 1: in the turn of
-    the call; 2: also in the next turn; null: always. Results that the model no longer reads stay
-    stored and visible. A name includes the prefix of its toolset. If two tools have the same name,
-    only the first one is used. The results of other tools are always read.
+    """The number of turns for which the model reads the results of a tool, by the tool's name as
+    the model sees it: `{"desk_find_ticket": 2}`. 0: never, because the result is only for users; 1:
+    in the turn of the call; 2: also in the next turn; null: always. Results that the model no
+    longer reads stay stored and visible. A name includes the prefix of its toolset. If two tools
+    have the same name, only the first one is used. The results of other tools are always read.
     """
 
 
 class ClientPermissions(Node):
-    """The parts of a request that a program may add when it calls the application directly."""
+    """The parts of a request that an API client may add when it calls the application directly."""
 
     system_messages: bool = True
     """Add the client's system and developer messages below the system prompt. False: a request with
     such a message is rejected.
     """
     service_tier: bool = False
-    """Pass on the client's `service_tier`, which affects the cost of a request."""
+    """Forward the client's `service_tier`, which affects the cost of a request."""
     metadata: bool = False
-    """Pass on the client's `metadata`, which the model's service may store."""
+    """Forward the client's `metadata`, which the model's service may store."""
     user: bool = False
-    """Pass on the client's `user`, which identifies the user to the model's service."""
+    """Forward the client's `user`, which identifies the user to the model's service."""
 
     @property
     def parameters(self) -> frozenset[str]:
-        """Return the names of the request parameters that are allowed."""
         names = ("service_tier", "metadata", "user")
         return frozenset(name for name in names if getattr(self, name))
 
@@ -89,13 +88,13 @@ class Orchestrator(Node):
     (`DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID`).
     """
     choices: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(max_length=50)] = ()
-    """Ids of other deployments that users can choose on the chat page, for a conversation or
+    """The IDs of other deployments that users can choose on the chat page, for a conversation or
     another answer, instead of `deployment`; they get the same parameters. Empty: users cannot
     change the model. Gateway clients and DIAL Core always get `deployment`.
     """
     system_prompt: SystemPrompt = CustomSystemPrompt(content="", variables={})
-    """The model's instructions for every conversation. Left out: only the texts of contexts, skills
-    and features.
+    """The model's instructions for every conversation. Left out: only the texts from contexts,
+    skills and features.
     """
     max_iterations: int = 15
     """The limit of model calls for one answer: 1 or more, or -1 for no limit. Each round of tool
@@ -107,7 +106,7 @@ class Orchestrator(Node):
     stages of tools are not affected.
     """
     client: ClientPermissions = ClientPermissions()
-    """The parts of a request that a program may add when it calls the application directly. For
+    """The parts of a request that an API client may add when it calls the application directly. For
     callers of DIAL Core, DIAL's own rules apply.
     """
     context: ContextLimits = ContextLimits()
@@ -115,11 +114,11 @@ class Orchestrator(Node):
     model's context window is unknown.
     """
     attachment_strategy: AttachmentStrategy | None = None
-    """The delivery of users' attachments to the model. Null: it gets images, and a list of other files. With
-    a strategy, it requests the files that it needs.
+    """How users' attachments are delivered to the model. Null: it gets images, and a list of other
+    files. With a strategy, it requests the files that it needs.
     """
     tool_discovery: ToolDiscovery | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """Let the model search for tools instead of listing them all. Null: all are listed."""
+    """Have the model search for tools instead of listing them all. Null: all are listed."""
 
     @field_validator("max_iterations")
     @classmethod

@@ -61,7 +61,7 @@ FEATURES = {
     "notes": "enabled",
     "tool_access_filter": "enabled",
 }
-"""These features are parts. Each maps to the field that enables it, or to "" if it is enabled
+"""The features that are parts. Each maps to the field that enables it, or to "" if it is enabled
 unless null.
 """
 
@@ -78,7 +78,7 @@ def _orchestrator_parts(orchestrator: Orchestrator) -> Iterator[ManifestPart]:
 
 
 def _toolset_parts(toolset: ToolSet, path: str) -> Iterator[ManifestPart]:
-    # An internal toolset is not a part itself: each of its tools has a capability of its own.
+    # An internal toolset is not a part itself: each of its tools has its own capability.
     if isinstance(toolset, PredefinedToolSet):
         yield ManifestPart("tool_sets.predefined", path)
         return

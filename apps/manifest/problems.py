@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 ROOT = "$"
-"""Problems of the whole document have this path."""
+"""The path of problems that concern the whole document."""
 MOST_PROBLEMS = 100
 
 _plain = re.compile(r"[A-Za-z_][\w-]*", re.ASCII).fullmatch
@@ -36,7 +36,8 @@ class DocumentInvalid(Exception):
 
 
 def cut_problems(problems: list[Problem]) -> tuple[Problem, ...]:
-    """Return up to `MOST_PROBLEMS`, then one more with the number of the remaining ones."""
+    """Return up to `MOST_PROBLEMS`, followed by one that contains the number of omitted problems.
+    """
     rest = len(problems) - MOST_PROBLEMS
     if rest <= 0:
         return tuple(problems)
@@ -45,7 +46,7 @@ def cut_problems(problems: list[Problem]) -> tuple[Problem, ...]:
 
 
 def join_path(path: str, part: str | int) -> str:
-    """Return the path of a member. Unusual keys are quoted, very long ones are cut."""
+    """Return the path of a member. Unusual keys are quoted, very long ones are truncated."""
     if isinstance(part, int):
         return f"{path}[{part}]"
     if len(part) > _LONGEST_KEY:
@@ -56,5 +57,5 @@ def join_path(path: str, part: str | int) -> str:
 
 
 def write_path(place: Iterable[str | int]) -> str:
-    """Return the path of a place that is given as keys and indexes."""
+    """Return the path of a location that is given as keys and indexes."""
     return reduce(join_path, place, "") or ROOT

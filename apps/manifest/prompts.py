@@ -1,4 +1,4 @@
-"""System prompts: written in the manifest, taken from a template, or stored in DIAL."""
+"""System prompts: written in the manifest, predefined, or stored in DIAL."""
 
 import re
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ class CustomSystemPrompt(Node):
 
 
 class PredefinedSystemPrompt(Node):
-    """A prompt of the predefined content."""
+    """A prompt from the predefined content."""
 
     type: Literal["predefined"] = "predefined"
     """The prompt is part of the predefined content."""
     template: str = Field(min_length=1)
-    """Name of a predefined prompt, such as `gpt_prompt`. An application with an unknown prompt
+    """The name of a predefined prompt, such as `gpt_prompt`. An application with an unknown prompt
     cannot be used.
     """
     content: str | None = None
@@ -37,10 +37,10 @@ class DialSystemPrompt(Node):
     """A prompt that is stored in DIAL Core."""
 
     type: Literal["dial"] = "dial"
-    """Marks a prompt that is stored in DIAL Core."""
+    """The prompt is stored in DIAL Core."""
     path: str
-    """Path of the prompt with its bucket, `prompts/<bucket>/<path>`. Each request reads it with the
-    permissions of the caller.
+    """The path of the prompt with its bucket, `prompts/<bucket>/<path>`. Each request reads it with
+    the caller's permissions.
     """
     variables: dict[str, str] | None = None
     """Values for the names in braces in the prompt, as in a `custom` prompt."""

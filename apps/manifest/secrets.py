@@ -12,15 +12,15 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 SECRET = "$secret"  # noqa: S105 - a key of documents
-"""`{"$secret": "name"}` is replaced by the secret with that name."""
+"""The key of a reference: `{"$secret": "name"}` is replaced by the secret with that name."""
 HIDDEN = "$hidden"
-"""`{"$hidden": "…"}` stands for a stored credential that is not shown; see
+"""The key of a mask: `{"$hidden": "…"}` represents a stored credential that is not shown; see
 `apps.catalog.credentials.masking`.
 """
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 FOREIGN = "foreign"
-"""The validation context has this key if the document does not belong to this installation."""
+"""The key of the validation context for a document that does not belong to this installation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ FOREIGN_REFERENCE = (
 
 
 def dump_credential(credential: Credential) -> dict[str, str] | str:
-    """Return the replacement in a dump, from which the credential cannot be recovered."""
+    """Return a replacement for dumps, from which the credential cannot be recovered."""
     if credential.secret:
         return {SECRET: credential.secret}
     return {HIDDEN: ""} if credential.text else ""
@@ -96,7 +96,7 @@ def is_hidden(value: object) -> bool:
 
 
 def reads_as_credential(name: str) -> bool:
-    """Return True if a constant with this name is a credential, in a header or in a query."""
+    """Return True if a constant header or query parameter with this name is a credential."""
     return bool(_CREDENTIAL_NAME.search(name))
 
 

@@ -11,9 +11,9 @@ ADDRESSES = frozenset({"url", "base_url", "method_url", "token_url"})
 
 
 def servers_of(document: Any, keys: Keys) -> frozenset[str]:
-    """Return the servers that receive the credential at a place, as far as the document shows.
+    """Return the servers that receive the credential at `keys`, as far as the document shows.
 
-    The result contains origins, and `predefined …` and `registered …` for servers that are declared
+    The result contains origins, or `predefined …` and `registered …` for servers declared
     elsewhere. All servers of a toolset count as one.
     """
     if keys[:1] == ("tool_sets",) and len(keys) > 1:
@@ -48,9 +48,7 @@ def origins(addresses: Sequence[tuple[str, str]]) -> set[str]:
 
 
 def origin_of(url: str) -> str:
-    """Return scheme, host and port (unless it is the default port) in lower case; "/" for this
-    server.
-    """
+    """Return the scheme, host and non-default port in lower case, or "/" for this server."""
     if url.startswith("/"):
         return "/"
     try:
@@ -65,7 +63,7 @@ def origin_of(url: str) -> str:
 
 
 def host_and_port(url: str) -> str:
-    """Return only host and port, because other parts of a URL may contain a secret."""
+    """Return only the host and port, because other parts of a URL may contain a secret."""
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
@@ -82,6 +80,6 @@ def has_host(url: str) -> bool:
 
 
 def query_pairs(url: str) -> list[str]:
-    """Return the key-value pairs in a URL's query, as they are written."""
+    """Return the key-value pairs in a URL's query, as written."""
     query = url.partition("#")[0].partition("?")[2]
     return [pair for pair in query.split("&") if pair]

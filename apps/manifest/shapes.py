@@ -1,7 +1,6 @@
-"""The shape of a document, derived from the models: which model each object in it is meant to be.
+"""The shape of a document, derived from the models: the intended model of each object.
 
-Errors and warnings describe the document as it was written, which a validated manifest no longer
-shows.
+Errors and warnings describe the document as written, which a validated manifest no longer shows.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several models. `tag` returns the model that a value is meant for."""
+    """One of several models. `tag` returns the intended model of a value."""
 
     models: dict[object, Shape]
     tag: Callable[[Any], object]
@@ -43,12 +42,12 @@ class Mixed:
 
 
 Shape = type[BaseModel] | Items | Values | Choice | Mixed | None
-"""This is the shape of a value. None means a plain value, or one that is not examined."""
+"""The shape of a value. None means a plain value, or a value that is not examined."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShapeVisit:
-    """An object of a document, and the model that it is meant to be. The path of the root is empty."""
+    """An object of a document, and its intended model. The path of the root is empty."""
 
     path: str
     model: type[BaseModel]
@@ -56,7 +55,7 @@ class ShapeVisit:
 
 
 def visits(document: dict[str, Any], model: type[BaseModel]) -> Iterator[ShapeVisit]:
-    """Yield every object of a document that has a model, in the order of the document."""
+    """Yield every object of a document that has a model, in document order."""
     rest: list[tuple[str, Shape, Any]] = [("", model, document)]
     while rest:
         path, shape, value = rest.pop()
@@ -85,7 +84,7 @@ def inside(shape: Shape, key: str) -> Shape:
 
 
 def choose_shape(shape: Choice, value: Any) -> Shape:
-    """Return the model that a value is meant to be, or None if its tag is unknown."""
+    """Return the intended model of a value, or None if its tag is unknown."""
     tag = shape.tag(value) if isinstance(value, dict) else None
     is_known = isinstance(tag, str | None) and tag in shape.models
     return shape.models[tag] if is_known else None

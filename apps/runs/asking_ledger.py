@@ -1,7 +1,8 @@
-"""Questions to the user in a run that is not stored: the calls wait in the state of the answer.
+"""Questions to the user in a run that is not stored: the waiting calls are stored in the answer's
+state.
 
 The state contains them signed, with the application, its manifest, the caller and the time limit.
-The next message is the answer.
+The next message answers the question.
 """
 
 from __future__ import annotations
@@ -31,15 +32,14 @@ from apps.runs.turns import as_parts
 from apps.workspace.dial.headers import read_chain
 
 PENDING = "pending_calls"
-"""The state contains the waiting calls under this key."""
+"""The key in the state that contains the waiting calls."""
 SALT = "quickapps.pending-calls"
 DAY = 86_400.0
-"""A caller has this many seconds to answer if the manifest sets no time. A message may be read only
-the next morning.
+"""The default time limit for an answer, in seconds. Users may read a message only the next morning.
 """
 LONGEST = 30 * DAY
-"""A caller has this many seconds to answer if the manifest sets no limit, because answered calls
-are stored for that long.
+"""The time limit in seconds for an answer if the manifest sets none, because records of answered
+calls are stored for that long.
 """
 
 CARDS: Mapping[InteractionKind, Callable[[Mapping[str, Any]], NumberedCard]] = {
@@ -62,8 +62,8 @@ LATE = "the time to answer had run out"
 REPLAYED = "it was already answered"
 
 Claim = Callable[[str, float], Awaitable[bool]]
-"""This function records that the calls with an id, which expire at a given time, are answered. It
-returns False if they already were.
+"""Records that the calls with an ID, which expire at a given time, are answered. Returns False if
+they already were.
 """
 
 
@@ -81,10 +81,10 @@ def scope_of(application: ResolvedApplication, caller: Caller) -> Scope:
 
 
 class AskingLedger(UnstoredLedger):
-    """The ledger of a run that asks its client with the answer.
+    """The ledger of a run that asks its client as part of the answer.
 
     `answered` is the answer to the first of the calls that the run begins with. `asked` is the
-    question with which the answer ends.
+    question that ends the answer.
     """
 
     can_ask: Set[InteractionKind] = frozenset(CARDS)
@@ -94,7 +94,7 @@ class AskingLedger(UnstoredLedger):
         self.asked: InteractionRequest | None = None
 
     def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None:
-        """Return a question. The calls that a run begins with belong to its turn 0."""
+        """Return a question. The calls that a run begins with belong to turn 0."""
         given = self.answered
         is_answered = given is not None and given.kind == kind and key.startswith("t:0:0:")
         return given if is_answered else None
@@ -110,7 +110,7 @@ def ask_person(
     progress: Progress,
     emit: Emit,
 ) -> dict[str, Any]:
-    """Append the question, if any, to the text of the answer; return the state for it."""
+    """Append the question, if any, to the answer's text, and return the state for it."""
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or progress.conversation.waiting is None:
         return {}
@@ -152,8 +152,8 @@ def sign_state(scope: Scope, waiting: ModelMessage, asked: InteractionRequest, d
 
 @dataclass(frozen=True, slots=True)
 class WaitingCalls:
-    """The calls that wait for an answer. Those of the `message` are as the model wrote them; the
-    first one asks.
+    """The calls that wait for an answer. The calls of `message` are as the model wrote them; the
+    first one asks the question.
     """
 
     id: str
@@ -184,7 +184,7 @@ async def take_answer(
         return with_note(request, waiting), AskingLedger()
     said, asked, calls = request.messages[-1], waiting.asked, waiting.message.tool_calls
     given = ANSWERS[asked.kind](asked.asked, said.text, request.form_answer)
-    # A reason that the user gives is passed to the model before any other call is made.
+    # The model gets the user's reason before any other call is made.
     made = calls[:1] if "reason" in given else calls
     answered = replace(asked, answer=given, answered_by=caller.bucket)
     unanswered = replace(waiting.message, tool_calls=made)
@@ -192,8 +192,8 @@ async def take_answer(
 
 
 def pending_token(messages: Sequence[ModelMessage]) -> Any:
-    """Return the token that the last answer left for the last message; "" if it asked but no token
-    was sent back, None if it did not ask.
+    """Return the token that the last answer left for the last message; "" if the last answer asked
+    a question but the client sent no token back, None if it asked none.
     """
     if len(messages) < 2 or messages[-1].role != "user" or messages[-2].role != "assistant":
         return None
@@ -222,7 +222,7 @@ def read_token(token: Any, scope: Scope) -> WaitingCalls | str:
 def read_question(state: Mapping[str, Any]) -> WaitingCalls | None:
     """Return the waiting calls in the state of an answer, so that a door can show them.
 
-    None if there are none, or if the state was changed. It does not check who may answer.
+    Returns None if there are none, or if the state was changed. It does not check who may answer.
     """
     try:
         content = signing.loads(str(state.get(PENDING, "")), salt=SALT)
@@ -237,7 +237,7 @@ def waiting_calls(content: Mapping[str, Any]) -> WaitingCalls:
 
 
 def with_note(request: RunRequest, reason: str) -> RunRequest:
-    """Return the request with a note for the model before its last message."""
+    """Return the request with a note for the model before the last message."""
     note = (
         f"[The last answer asked the user something. What follows does not count as the answer: "
         f"{reason}. The tool calls that waited for it were denied and not made.]"

@@ -1,6 +1,7 @@
 """Opens the capabilities of an application for the duration of one run.
 
-A failure to open one becomes an issue, shown in a stage. A failure to close one is only logged.
+A capability that fails to open becomes an issue, shown in a stage. A failure to close is only
+logged.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ _place = re.compile(r"tool_sets\[(\d{1,9})\]")
 
 
 class OpenCapabilities(msgspec.Struct, frozen=True):
-    """The contributions of all capabilities, joined in their order.
+    """The contributions of all capabilities, joined in order.
 
-    `instructions` contains texts for the prompt, each with the name of its capability.
+    `instructions` contains prompt texts, each with the name of its capability.
     """
 
     contribution: Contribution
@@ -49,10 +50,10 @@ STEPS: dict[str, attrgetter[Any]] = {
         *("recoveries", "tidying", "completions"),
     )
 }
-"""These lists of a contribution are joined in the order of the capabilities."""
+"""The lists of a contribution to join, in the order of the capabilities."""
 
 Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
-"""This contains the name of an open capability and its context manager."""
+"""The name of an open capability and its context manager."""
 
 
 @asynccontextmanager
@@ -105,9 +106,9 @@ async def attempt(
 
 
 async def close_all(closing: list[Manager], error: BaseException | None) -> None:
-    """Close the capabilities, the last one first, even if a cancellation interrupts that.
+    """Close the capabilities, in reverse order, even if the task is cancelled in the meantime.
 
-    `error` ended the run. Failures to close a capability do not change it.
+    `error` is the error that ended the run; failures to close do not replace it.
     """
     raised = (None, None, None) if error is None else (type(error), error, error.__traceback__)
     while closing:
@@ -168,7 +169,7 @@ def join(
 def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
     """Hide the manifest's tools that the place lists neither by name nor by toolset.
 
-    Tools without a toolset, such as the tools for memory and skills, remain. Hooks can call hidden
+    Tools without a toolset, such as the memory and skill tools, remain. Hooks can call hidden
     tools.
     """
     if place.tools is None:
@@ -187,7 +188,7 @@ def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
 
 
 def show_issues(issues: Sequence[InitializationIssue], emit: Emit) -> None:
-    """Show every issue under its section. The stage is failed if one of them is hard."""
+    """Show every issue under its section. The stage fails if an issue is hard."""
     if not issues:
         return
     emit(StageOpened(ISSUES_STAGE, "Initialization issues"))
@@ -210,7 +211,7 @@ def issue_text(issue: InitializationIssue) -> str:
 
 
 def naming_toolset(issue: InitializationIssue, manifest: Manifest) -> InitializationIssue:
-    """Return the issue with the name of the toolset that its message refers to by its place in the
+    """Return the issue with the name of the toolset that its message refers to by its index in the
     manifest.
     """
     place = _place.match(issue.message)

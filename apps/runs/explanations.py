@@ -135,7 +135,7 @@ def service_explanation(error: ServiceFailed) -> Explanation:
 
 
 def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
-    """Explain a failure by the service's own text, else by its code, by its status, or by how the
+    """Explain a failure with the service's own text, else based on its code, its status, or how the
     stream ended.
     """
     said = error.display.strip()
@@ -159,7 +159,7 @@ def shorten_text(text: str) -> str:
 
 
 def error_text(error: QuickAppError) -> str:
-    """Return the error's text in the reader's language; in English, that is `str(error)`."""
+    """Return the error's text in the reader's language; the English text is `str(error)`."""
     values = {
         name: gettext(one) if isinstance(one, str) else number_format(one, force_grouping=True)
         for name, one in error.values.items()

@@ -1,6 +1,6 @@
 """The status, code and text of a failed request, for the gateway and the chat.
 
-A failure on our side has a reference, which is in the log and in the text for the user.
+A failure on our side has a reference, which appears in the log and in the text for the user.
 """
 
 import logging
@@ -32,11 +32,11 @@ logger = logging.getLogger(__name__)
 
 RETRY = gettext_noop("Please try again later.")
 PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
-"""DIAL Core relays these status codes unchanged. It would retry or replace others."""
+"""The status codes that DIAL Core relays unchanged. It retries or replaces others."""
 TOO_MANY = 429
 WITH_LIMITS = PASSED_ON | {TOO_MANY}
-"""Other clients also get these status codes, because they can wait until a limit of the model's
-service is over.
+"""The status codes for other clients, which can wait until the rate limit of the model's service
+resets.
 """
 
 
@@ -44,8 +44,8 @@ service is over.
 class RunFailure:
     """The failure of a request: `text` for the user, `message` for the client's log.
 
-    `code` is for programs, and so is `upstream_type`, the type that the model's service gave the
-    error. `reference` is "" if the request itself is wrong. `retry_after` is the delay in seconds
+    `code` is machine-readable, as is `upstream_type`, the error type reported by the model's
+    service. `reference` is "" if the request itself is wrong. `retry_after` is the delay in seconds
     that a service's limit requires.
     """
 
@@ -71,9 +71,10 @@ def unavailable(outage: Outage) -> RunFailure:
 
 
 def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunFailure:
-    """Convert an error into a failure. Errors that the request did not cause are logged.
+    """Convert an error into a failure. Errors not caused by the request are logged.
 
-    `passed_on` contains the status codes of a model's service that the client gets unchanged.
+    `passed_on` contains the status codes of a model's service that are relayed to the client
+    unchanged.
     """
     match cause := sole_error(error):
         case BadRequest():
@@ -156,8 +157,7 @@ def explain_failure(
 
 
 def reference_of(error: BaseException) -> str:
-    """Return the reference of the error, which is created if necessary; "" for an error of the
-    request itself.
+    """Return the error's reference, creating it if necessary, or "" if the request itself is wrong.
     """
     cause = sole_error(error)
     if isinstance(
@@ -181,7 +181,7 @@ def add_reference(found: RunFailure, reference: str) -> RunFailure:
 
 
 def log(found: RunFailure, error: BaseException, cause: BaseException) -> None:
-    """Log the failure, with the traceback of an unexpected error."""
+    """Log the failure, with the traceback if the error is unexpected."""
     details: object = cause.problems if isinstance(cause, ApplicationBroken) else str(cause)
     said = cause.said if isinstance(cause, ModelFailed | ServiceFailed) else ""
     logger.error(

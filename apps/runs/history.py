@@ -34,13 +34,14 @@ INDEX = "index"
 KEY = b'"index":'
 LONGEST_ERROR = 200
 OPEN = "open"
-"""The step with this key contains the messages of the first model call."""
+"""The key of the step with the messages of the first model call."""
 SAVED = "saved"
-"""The step with this key contains the changes of capabilities since then."""
+"""The key of the step with the capabilities' changes since the first model call."""
 
 
 def expand(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
-    """Insert the stored tool calls before the answers that they led to, in their original groups."""
+    """Insert the stored tool calls, in their original groups, before the answers that they led to.
+    """
     return [item for message in messages for item in expand_one(message)]
 
 
@@ -72,7 +73,7 @@ def from_old_form(pair: Any) -> Iterator[dict[str, Any]]:
 
 
 def newest_state(messages: Sequence[ModelMessage]) -> Mapping[str, Any]:
-    """Return the state of the last answer, which capabilities left for the next one."""
+    """Return the state of the last answer, which capabilities stored for the next request."""
     for message in reversed(messages):
         if message.role == "assistant" and (message.state or message.model_state):
             return message.state
@@ -84,7 +85,7 @@ def new_tool_messages(
 ) -> list[dict[str, Any]]:
     """Return the tool calls and results after the last question that the client did not send.
 
-    Calls are also compared by their ids, because a history step may have rewritten a message.
+    Calls are also compared by their IDs, because a history step may have rewritten a message.
     """
     known = {id(message) for message in given}
     brought = {call.id for message in since_question(given) for call in message.tool_calls}
@@ -146,7 +147,7 @@ class StoredMessage(Struct):
 
 
 def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
-    """Yield the messages without calls that have no result, and without results that have no call."""
+    """Yield the messages, dropping calls without a result and results without a call."""
     groups: list[list[ModelMessage]] = []
     for written in stored:
         try:
@@ -166,7 +167,7 @@ def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
 
 
 def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
-    """Yield a message and the results after it, reduced to calls with results, then their results."""
+    """Yield a message reduced to the calls that have results, followed by those results."""
     asked, *others = group
     wanted = {call.id for call in asked.tool_calls}
     results = {m.tool_call_id: m for m in others if m.tool_call_id in wanted}
@@ -176,15 +177,15 @@ def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
         yield from results.values()
 
 
-# DIAL's SDK joins the chunks of a stream by the key `index`, in a state as well: it sorts lists by
-# it, fills gaps in it, and removes it. Therefore entries with that key are sent as text.
+# DIAL's SDK joins the chunks of a stream by the key `index`, even in a state: it sorts lists by
+# it, fills gaps, and removes it. Therefore entries with that key are sent as text.
 
 
 def seal(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return the state, with all entries that contain the key `index` combined in one text."""
     if KEY not in msgspec.json.encode(
         state
-    ):  # This is nearly always the case, and the test is faster than a search.
+    ):  # Nearly always true, and faster than a search.
         return dict(state)
     exposed = {name: value for name, value in state.items() if has_index(value)}
     if not exposed:
@@ -194,7 +195,7 @@ def seal(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unseal(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the state as it was before `seal`, without a sealed part that is unreadable."""
+    """Return the state as it was before `seal`, dropping a sealed part that is unreadable."""
     if SEALED not in state:
         return state
     rest = {name: value for name, value in state.items() if name != SEALED}
@@ -236,7 +237,7 @@ def next_state(
 
 
 def recorded_state(ledger: Ledger) -> dict[str, Any]:
-    """Return the state that capabilities had stored for the next request at the last attempt."""
+    """Return the state that capabilities had stored for the next request in the last attempt."""
     for key in (SAVED, OPEN):
         step = ledger.step(key)
         if step is not None:
@@ -247,7 +248,7 @@ def recorded_state(ledger: Ledger) -> dict[str, Any]:
 async def record_state(
     ledger: Ledger, saved: Mapping[str, Any], call: ToolCall, result: ToolResult
 ) -> ToolResult:
-    """Record what a tool has changed in the state, for later calls. This is a step over results."""
+    """Record a tool's changes to the state for later calls. This is a step over results."""
     written = write_record(saved)
     if written != recorded_state(ledger):
         ledger.record(Step(SAVED, "open", "done", result={"saved": written}))

@@ -107,8 +107,8 @@ class RunPreparation(msgspec.Struct, frozen=True):
     async def parameters_and_prompt(
         self,
     ) -> tuple[Mapping[str, Any], Sequence[PromptPart]] | None:
-        """Return the parameters and the prompt; None without a prompt. Shows the issues that all
-        parts of the application have by now.
+        """Return the parameters and the prompt; or None without a prompt. Also shows the issues of
+        all parts of the application so far.
         """
         orchestrator = self.application.manifest.orchestrator
         wanted, issues = await self.parameters()
@@ -124,7 +124,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
 
     async def parameters(self) -> tuple[Mapping[str, Any], tuple[InitializationIssue, ...]]:
         """Return the parameters and their issues. Raises `BadRequest` for a request that the model
-        is known not to support.
+        does not support.
         """
         request, own = self.request, self.application.parameters
         wanted, issues = model_parameters(
@@ -230,9 +230,9 @@ class RunPreparation(msgspec.Struct, frozen=True):
 
     def retries(self, ledger: Ledger) -> RetryPolicy:
         return RetryPolicy(
-            # A second call would run the tools of an application twice.
+            # A second call would run an application's tools twice.
             ONCE if self.info.is_application else BACKOFF,
-            # The first heartbeat opens a stream with the status 200.
+            # The first heartbeat commits the stream to status 200.
             seconds=inf if ledger.is_kept else settings.HEARTBEAT_SECONDS * RETRY_SHARE,
         )
 
@@ -246,7 +246,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
             self.deployment_id,
             ContextWindow(self.info.context_window, strategy, wanted.at, asked),
             Durations(wanted.durations),
-            # An application that is asked for a summary might do more than that.
+            # An application that is asked for a summary might do more.
             ContextSummaries(None if self.info.is_application else writer, request.chat.summaries),
             self.opening.known.get(KEEP_RESULT),
             TokenScale(request.chat.correction),
@@ -255,7 +255,8 @@ class RunPreparation(msgspec.Struct, frozen=True):
 
 
 RETRY_SHARE = 2 / 3
-"""Retries of a gateway run's model may use this share of the time until the first heartbeat."""
+"""Retries of a gateway run's model call may use this share of the time until the first heartbeat.
+"""
 FAILED_TURNS = 2
 """An answer ends after this many consecutive turns in which all calls failed."""
 
@@ -271,9 +272,7 @@ async def prepare_run(
     opening: Opening,
     opened: OpenCapabilities,
 ) -> RunPreparation:
-    """Prepare the run. Raises `BadRequest` for tools of the client that the application cannot
-    have.
-    """
+    """Prepare the run. Raises `BadRequest` for client tools that the application cannot accept."""
     request = without_own_tools(request, opened.toolbox)
     check_client_tools(request, opened.toolbox)
     info = await opening.workspace.facts(application.deployment_id)

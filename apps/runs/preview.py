@@ -1,6 +1,6 @@
 """Previews the first request to a model, composed as in a run, without sending it.
 
-Hooks are not called, because a preview must not have their effects. Otherwise a run for the same
+Hooks are not called, because a preview must not have side effects. Otherwise a run for the same
 question, application and user sends the same request, byte for byte.
 """
 
@@ -33,7 +33,7 @@ HOOKS = "hooks"
 
 @dataclass(frozen=True, slots=True)
 class IssuesFound:
-    """The issues of the application, as Markdown in the form that a conversation shows."""
+    """The issues of the application, in Markdown, as a conversation shows them."""
 
     text: str
 
@@ -47,7 +47,9 @@ class LayerComposed:
 
 @dataclass(frozen=True, slots=True)
 class RequestAssembled:
-    """The composed request. `body` is what would be sent; None if the model is another application."""
+    """The composed request. `body` is the request body, or None if the model is another
+    application.
+    """
 
     deployment: str
     body: bytes | None

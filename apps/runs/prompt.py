@@ -1,4 +1,4 @@
-"""The prompt layers that every installation has, and the system message that is composed of them."""
+"""The prompt layers that every installation has, and the system message composed of them."""
 
 import logging
 import re
@@ -30,8 +30,7 @@ _variable = re.compile(r"\{([A-Za-z_]\w*)\}")
 PLATFORM_PROMPT = "platform"
 PROMPT_PATH = "orchestrator.system_prompt"
 OF_CAPABILITIES = {"skills": "skills", "memory": "memory"}
-"""These capabilities have a layer of their own. The instructions of the others explain how to use
-tools.
+"""The capabilities with their own layer. The instructions of the others explain how to use tools.
 """
 TOOLS = "tools"
 OF_THE_PERSON = (
@@ -47,8 +46,8 @@ OF_THE_FOLDER = (
 
 
 def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """Return the predefined prompt above all applications, if there is one. Raises
-    `InitializationIssue` if a prompt cannot be used.
+    """Return the predefined prompt that precedes every application's own, if there is one. Raises
+    `InitializationIssue` if it cannot be used.
     """
     name, application = PLATFORM_PROMPT, context.application
     if problem := application.broken_prompts.get(name):
@@ -65,8 +64,7 @@ def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
 def application_parts(
     context: PromptContext,
 ) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]:
-    """Return the operator's prompt, or the client's if it may replace that, and the inline
-    contexts.
+    """Return the operator's prompt, or the client's if it may override it, and the inline contexts.
     """
     may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
     instead = context.request.instructions if may_replace else ""
@@ -86,7 +84,7 @@ def application_parts(
 async def stored_parts(
     prompt: DialSystemPrompt, context: PromptContext, contexts: Sequence[str]
 ) -> Sequence[PromptPart]:
-    """Return the parts of a prompt that DIAL Core stores. Raises `InitializationIssue` if a prompt
+    """Return the parts of a prompt stored in DIAL Core. Raises `InitializationIssue` if the prompt
     cannot be used.
     """
     try:
@@ -157,7 +155,7 @@ def folder_parts(context: PromptContext) -> Sequence[PromptPart]:
 
 
 def client_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """Return the additions of an OpenAI client that may not replace the operator's prompt."""
+    """Return the additions of an OpenAI client that may not override the operator's prompt."""
     added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else context.request.instructions
     return text_parts("client", "system message of the client", added)
 
@@ -194,7 +192,7 @@ def inline_contexts(manifest: Manifest) -> list[str]:
 
 
 def override(messages: Sequence[ModelMessage], *, allowed: bool) -> str:
-    """Return the client's own system text if it may replace the operator's, else ""."""
+    """Return the client's own system text if it may override the operator's, else ""."""
     text = messages[0].text.strip() if messages and messages[0].role == "system" else ""
     if text and not allowed:
         logger.warning("A system message of the client was dropped.")
@@ -203,16 +201,16 @@ def override(messages: Sequence[ModelMessage], *, allowed: bool) -> str:
 
 
 def with_system(messages: Sequence[ModelMessage], text: str) -> list[ModelMessage]:
-    """Return the messages with this system message at the beginning, instead of others; with none
-    for an empty text.
+    """Return the messages with this system message at the beginning, replacing any others; an empty
+    text only removes them.
     """
     rest = [message for message in messages if message.role != "system"]
     return [ModelMessage("system", text), *rest] if text else rest
 
 
 def without_content_gaps(message: ModelMessage) -> ModelMessage:
-    """Return the message with a space as its text if it is an empty assistant message, which models
-    reject.
+    """Replace the text of an empty assistant message with a space, because models reject empty
+    ones.
     """
     if message.role == "assistant" and not message.content and not message.tool_calls:
         return replace(message, content=" ")

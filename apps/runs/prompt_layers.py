@@ -1,8 +1,8 @@
-"""The layers of the system prompt: builds each of them, and composes them into one text.
+"""The layers of the system prompt: builds each layer, and composes them into one text.
 
 `settings.PROMPT_LAYERS` lists layers by dotted path, in the order in which the model reads them.
 Parts that change with every request, such as the time, are not layers. They follow the
-conversation, so that the service can cache the beginning of the request.
+conversation, so that the service can cache the request's prefix.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class PromptPart(msgspec.Struct, frozen=True, gc=False):
 class PromptContext(msgspec.Struct, frozen=True):
     """The context of a layer: one run of one caller.
 
-    `instructions` come from the open capabilities, each with the name of its capability.
+    `instructions` come from the open capabilities, each with its capability's name.
     """
 
     application: ResolvedApplication
@@ -53,15 +53,15 @@ class PromptContext(msgspec.Struct, frozen=True):
 
 
 Build = Callable[[PromptContext], Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]]
-"""This function returns the parts of a layer. A layer that has to wait returns an awaitable, and
-all layers wait concurrently.
+"""Returns the parts of a layer. A layer that has to wait returns an awaitable; all layers wait
+concurrently.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class PromptLayer:
-    """A layer. If a required layer fails, no model is called; an optional layer that fails is left
-    out and logged.
+    """A prompt layer. If a required layer fails, no model is called; an optional layer that fails
+    is left out and logged.
     """
 
     name: str
@@ -89,7 +89,7 @@ def layers_at(paths: tuple[str, ...]) -> tuple[PromptLayer, ...]:
 
 
 async def compose(layers: Sequence[PromptLayer], context: PromptContext) -> tuple[PromptPart, ...]:
-    """Return the parts of all layers in their order, without empty ones.
+    """Return the parts of all layers in order, without empty ones.
 
     Raises `InitializationIssue` for a required layer that cannot be built.
     """

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 TIMINGS_STAGE = "execution-time"
 NAMES = {"tool_calls": "external_tool_calls", WAITING: WAITING}
-"""This maps the finish reasons of incomplete answers to outcomes of a run."""
+"""Maps the finish reasons of incomplete answers to run outcomes."""
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class RequestOutcome:
     reference: str = ""
 
     def finish(self, reason: str | None) -> None:
-        """Record the end. `reason` is the model's finish reason, None if no model was called."""
+        """Record the end. `reason` is the model's finish reason, or None if no model was called."""
         if reason is not None:
             self.name = NAMES.get(reason, "completed")
 
@@ -91,8 +91,8 @@ def log_initialized(application: ResolvedApplication, opened: OpenCapabilities) 
 
 
 def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> None:
-    """Show the timings in a stage. `seconds` is the time of the whole run, which can be less than
-    the sum for parallel tools.
+    """Show the timings in a stage. `seconds` is the duration of the whole run, which can be less
+    than the sum if tools ran in parallel.
     """
     rows = [("Step", "Seconds"), ("---", "---:")]
     rows += [

@@ -22,14 +22,14 @@ from apps.workspace.port import DeploymentInfo
 logger = logging.getLogger(__name__)
 
 OF_THE_PLATFORM = "internal_"
-"""No manifest can define tool names with this prefix."""
+"""The prefix of tool names that is reserved for the platform."""
 EFFORT = "reasoning_effort"
 COMMON_EFFORTS = ("low", "medium", "high")
 TOOLS = "tools"
 SECTION = "Orchestrator"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 LIMITS = ("max_tokens", "max_completion_tokens")
-"""These are two names of the same limit. Services reject requests with both."""
+"""Two names for the same limit. Services reject requests with both."""
 FORMAT = "response_format"
 
 
@@ -67,7 +67,7 @@ class RunRequest(msgspec.Struct, frozen=True):
 
 
 def chosen_tool(choice: Any) -> str:
-    """Return the name of the tool that a `tool_choice` requires, "" for none."""
+    """Return the name of the tool that a `tool_choice` requires, or "" for none."""
     if not isinstance(choice, dict):
         return ""
     function = choice.get("function")
@@ -76,7 +76,8 @@ def chosen_tool(choice: Any) -> str:
 
 
 def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
-    """Return the request without tools of the platform that a calling application sends as its own."""
+    """Return the request without the platform's tools that a calling application sends as its own.
+    """
     platform = [name for name in request.external if name.startswith(OF_THE_PLATFORM)]
     own = toolbox.names.intersection(platform) if platform else ()
     if not own:
@@ -86,7 +87,7 @@ def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
 
 
 def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
-    """Raise `BadRequest` if the client's choices cannot be met."""
+    """Raise `BadRequest` if the client's choices cannot be satisfied."""
     if not (request.external or request.textual_results) and request.tool_choice is None:
         return
     if clashes := sorted(request.external.keys() & toolbox.names):
@@ -120,8 +121,8 @@ def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
 
 
 def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, Any]:
-    """Return the parameters that the client requested, and the effort that the user chose if it
-    exists.
+    """Return the parameters that the client requested, and the reasoning effort that the user
+    chose, if available.
     """
     if request.chat.effort not in possible_efforts(info):
         return request.parameters
@@ -130,7 +131,8 @@ def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, 
 
 def possible_efforts(info: DeploymentInfo) -> tuple[str, ...]:
     """Return the efforts that the deployment lists, else the efforts that every reasoning model
-    knows."""
+    supports.
+    """
     if info.reasoning_efforts:
         return info.reasoning_efforts
     known = info.supported_parameters
@@ -147,8 +149,8 @@ def model_parameters(
     `own`, and by the format of this one answer.
 
     A reasoning effort that the deployment does not list is left out, with an issue; a deployment
-    that lists none gets any. Default tools are not parameters; see `listed_tools`.
-    Raises `BadRequest` for an unknown effort that the client asked for.
+    that lists none accepts any. Default tools are not parameters; see `listed_tools`. Raises
+    `BadRequest` for an unknown effort that the client asked for.
     """
     replaced = LIMITS if any(name in asked for name in LIMITS) else ()
     left_out = (TOOLS, *replaced)
@@ -197,7 +199,7 @@ def limit_issues(orchestrator: Orchestrator, default: int) -> tuple[Initializati
 
 
 def chosen_parameters(own: Mapping[str, Any], request: RunRequest) -> frozenset[str]:
-    """Return the names of the parameters that the manifest or the client has set."""
+    """Return the names of the parameters that the manifest or the client sets."""
     form = ("response_format",) if request.response_format is not None else ()
     return frozenset((*own, *request.parameters, *form))
 
@@ -228,10 +230,11 @@ def check_question(
 def within_limits(
     wanted: Mapping[str, Any], own: Mapping[str, Any], request: RunRequest, info: DeploymentInfo
 ) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
-    """Return the parameters that the model supports, and an issue for each unsupported one from an
-    operator.
+    """Return the parameters that the model supports, and an issue for each unsupported one set by
+    an operator.
 
-    `own` are the manifest's. Raises `BadRequest` for unsupported parameters of the client.
+    `own` are the manifest's parameters. Raises `BadRequest` for unsupported parameters of the
+    client.
     """
     problems = problems_of(wanted, info)
     if not problems:
@@ -263,7 +266,7 @@ def tool_issues(count: int, info: DeploymentInfo) -> tuple[InitializationIssue, 
 
 
 def problems_of(wanted: Mapping[str, Any], info: DeploymentInfo) -> dict[str, str]:
-    """Return the unsupported requests, by the names of their parameters."""
+    """Return the problems of unsupported parameters, by name."""
     problems: dict[str, str] = {}
     if (most := info.max_output_tokens) is not None:
         for name in LIMITS:

@@ -40,23 +40,24 @@ from apps.workspace.port import KeyUse, Workspace
 logger = logging.getLogger(__name__)
 
 CALLS = "tool_calls"
-"""An answer that waits for results of the client's own tools has this finish reason."""
+"""The finish reason of an answer that waits for results of the client's own tools."""
 KEY = "context_usage"
 SOURCE = "model_usage"
-"""This source means that the usage consists of the tokens that the model's service reported for the
-newest request and its answer.
+"""The source of a usage that consists of the tokens the model's service reported for the newest
+request and its answer.
 """
 RECOMMENDED_FROM = 80
-"""From this percentage of the context window on, a client should offer to compact the conversation.
+"""A client should offer to compact the conversation when this percentage of the context window is
+used.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The end of a run. `text` is the end of the answer, "" if it has none.
+    """The end of a run. `text` is the end of the answer, or "" if it has none.
 
-    `reason` is the finish reason, None if no model was called. With `WAITING`, a stored run has not
-    ended: it is run again once a user has answered.
+    `reason` is the finish reason, or None if no model was called. With `WAITING`, a stored run has
+    not ended: it resumes once a user has answered.
     """
 
     reason: str | None
@@ -73,8 +74,8 @@ async def run_application(
     progress: Progress | None = None,
     taint: Taint | None = None,
 ) -> RunEnd:
-    """Answer `request`, from where the `ledger` ends. A new `progress` shows a caller its cost.
-    `taint` is that of the surrounding run.
+    """Answer `request`, resuming from the end of the `ledger`. The caller can pass a new `progress`
+    to read the cost from it. `taint` is that of the surrounding run.
 
     `Finished` is the last event. The state and the usage are emitted however the run ends, even by
     a cancellation, but not while it waits for a user. Raises `QuickAppError`, `LeaseLost`.
@@ -136,8 +137,8 @@ async def run_delegation(
     emit: Emit,
     ledger: Ledger = NO_LEDGER,
 ) -> str | None:
-    """Let the application answer under another manifest, within the run with the progress `around`.
-    Raises `QuickAppError`.
+    """Answer with the application under another manifest, within the run whose progress is
+    `around`. Raises `QuickAppError`.
     """
     inside = replace(application, manifest=delegation.manifest, prepared=delegation.prepared)
     request = RunRequest((ModelMessage("user", delegation.question),))
@@ -156,8 +157,8 @@ def key_use(manifest: Manifest) -> KeyUse:
 
 
 def discarded_messages(request: RunRequest, progress: Progress) -> tuple[int, ...] | None:
-    """Return the positions of the client's messages that were left out; None if the client set no
-    limit.
+    """Return the positions of the client's messages that were left out; or None if the client set
+    no limit.
     """
     if request.max_prompt_tokens is None:
         return None
@@ -173,7 +174,7 @@ def final_text(progress: Progress) -> str:
 
 
 async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger) -> str | None:
-    """Return the finish reason; None if there is no prompt, because then no model is called."""
+    """Return the finish reason, or None if no model was called because there is no prompt."""
     begun = await preparation.begin(ledger)
     if begun is None:
         return None
@@ -213,8 +214,8 @@ async def complete(completions: Sequence[Completion], progress: Progress) -> Non
 
 
 def context_usage(manifest: Manifest, progress: Progress) -> dict[str, Any]:
-    """Return the entry of the state; {} if it is not wanted, or if the context window or the count
-    is unknown.
+    """Return the context usage for the state, or {} if it is disabled, or if the context window or
+    the count is unknown.
 
     An estimate is never reported, because it cannot cover files, tools and thoughts.
     """

@@ -1,7 +1,7 @@
-"""Opens toolsets, and calls one tool, as in a run but without a run.
+"""Opens toolsets and calls one tool as a run would, without a run.
 
 An operator sees the names and schemas for the model, the issues, and the result for the model.
-Nothing is stored here, but a tool may store data as it does in a run.
+Nothing is stored here, but the tool itself may store data.
 """
 
 from collections.abc import AsyncIterator
@@ -34,10 +34,10 @@ NO_TOOLSET = {"type": "internal", "name": "left out", "enabled": False, "tools":
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
-    """The tools of the open toolsets. `others` are the tools of every run of the application.
+    """The tools of the open toolsets. `others` are the tools that every run of the application has.
 
-    `withheld` contains names that the model sees only after a search, and `hidden` names that it
-    cannot call.
+    `withheld` contains the names that the model sees only after a search, and `hidden` the names
+    that it cannot call.
     """
 
     tools: tuple[Tool, ...]
@@ -52,15 +52,14 @@ class OfferedTools:
 
 @dataclass(frozen=True, slots=True)
 class ToolTrial:
-    """A call, and the events that it emitted."""
+    """A tool call and the events that it emitted."""
 
     outcome: ToolOutcome
     events: tuple[Event, ...] = ()
 
 
 def only_toolset(document: Any, index: int) -> Any:
-    """Return the manifest with all toolsets except one left out; the remaining one retains its
-    place.
+    """Return the manifest with only one toolset, which retains its index.
 
     Raises LookupError if there is no toolset with that index.
     """
@@ -111,7 +110,7 @@ async def offer(
 
 
 def is_of(tool: Tool, application: ResolvedApplication, index: int | None) -> bool:
-    # Many capabilities provide internal tools, so their place is found in the manifest by name.
+    # Many capabilities provide internal tools, so they are located in the manifest by name.
     place = tool.toolset or internal_tools(application.manifest).get(tool.spec.name)
     return place == node_path(index) if index is not None else bool(place)
 

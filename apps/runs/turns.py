@@ -1,7 +1,7 @@
-"""Rewrites a conversation so that user and assistant take turns, which every service accepts.
+"""Rewrites a conversation so that user and assistant alternate, which every service accepts.
 
-Services reject different things: an assistant's message at the beginning or at the end, two
-consecutive messages of one role, calls without results.
+Services reject different things: an assistant's message at the beginning or at the end, consecutive
+messages with the same role, calls without results.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CONTINUE = ModelMessage("user", "Continue your last message from exactly where i
 
 
 def in_turns(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
-    """Return the messages so that every call has its result, user and assistant take turns, and the
+    """Return the messages so that every call has its result, user and assistant alternate, and the
     last message comes from the user or a tool.
     """
     turns: list[list[ModelMessage]] = []
@@ -57,7 +57,7 @@ def is_continued(first: ModelMessage, second: ModelMessage) -> bool:
 
 
 def join_messages(turn: Sequence[ModelMessage]) -> ModelMessage:
-    """Join several messages into one; if their names differ, the names become part of the text."""
+    """Join several messages into one; if their names differ, the text includes the names."""
     last = turn[-1]
     if len(turn) == 1:
         return last

@@ -40,7 +40,7 @@ from apps.workspace.local.workspace import FoundApplication, LocalWorkspace
 from apps.workspace.port import DeploymentInfo, Workspace
 
 DEEPEST = 5
-"""Applications that call each other can form a chain of at most this many, including the outermost.
+"""A chain of applications that call each other can have at most this many, including the outermost.
 Longer chains take too long for users.
 """
 
@@ -49,7 +49,7 @@ async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplica
     """Return an application that the caller may use, as a deployment of the workspace.
 
     Raises `DeploymentNotFound` if there is none, `CallsItself` if the chain of applications is too
-    long or contains it, and `ApplicationBroken` if its manifest is invalid.
+    long or already contains it, and `ApplicationBroken` if its manifest is invalid.
     """
     # For a caller without access, an application is unknown, even if it is broken.
     if not slug_re.match(name):
@@ -98,7 +98,7 @@ class ApplicationModel(NestedRun):
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Event], None]:
         """Stream the answer. Closing the generator cancels the run. Raises `ModelFailed` with a
-        message for users, and `BudgetSpent` if a budget is used up.
+        message for users, and `BudgetSpent` if a budget is exhausted.
         """
         caller = self.workspace.caller
         asked = to_run_request(request)
@@ -125,7 +125,7 @@ class ApplicationModel(NestedRun):
             if any(one.reason == WAITING for one in end):
                 yield [Finished(WAITING)]
         except BudgetSpent:
-            raise  # No other model may answer in place of one that may not be called.
+            raise  # No fallback may replace a model that may not be called.
         except Exception as error:
             raise as_model_failure(error) from error
 
@@ -133,7 +133,7 @@ class ApplicationModel(NestedRun):
 def to_run_request(request: ModelRequest) -> RunRequest:
     """Convert the request of the calling run, whose tools become the client's.
 
-    The other parameters are left out: an application decides itself how its model is called.
+    The other parameters are left out: an application chooses its own model parameters.
     """
     return RunRequest(
         messages=tuple(map(with_own_state, request.messages)),

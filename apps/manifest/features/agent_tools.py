@@ -1,6 +1,4 @@
-"""Features for work in several steps: sub-agents, a to-do list, and a summary as the end of an
-answer.
-"""
+"""Features for multi-step work: sub-agents, a to-do list, and a summary at the end of an answer."""
 
 from typing import Annotated
 
@@ -38,9 +36,9 @@ class Todo(Node):
 
 
 class Summary(Node):
-    """A tool whose text ends the answer."""
+    """A tool whose text becomes the end of the answer."""
 
     enabled: bool = False
     """Give the model the tool `summary`. Its text becomes the end of the answer, without another
-    call of the model.
+    model call.
     """

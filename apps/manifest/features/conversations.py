@@ -6,11 +6,11 @@ from apps.manifest.nodes import Node
 
 
 class Retention(Node):
-    """The longest time for which users' conversations are stored."""
+    """The maximum retention of users' conversations."""
 
     days: int | None = Field(default=None, ge=1, le=3650)
-    """Delete a conversation and its files after this many days in which nobody sends a message in
-    it, renames it or moves it. Null: the user's setting.
+    """Delete a conversation and its files after this many days without a new message, a new title
+    or a move. Null: the user's setting.
     """
     keep_pinned: bool = False
     """True: pinned conversations are not deleted."""
@@ -20,17 +20,17 @@ class Sharing(Node):
     """Links to a read-only copy of a conversation, which users can create."""
 
     with_anyone: bool = False
-    """Let users create links that open without signing in, if the installation allows it
+    """Allow users to create links that open without signing in, if the installation allows it
     (`SHARES_FOR_ANYONE`). False: existing links open only for signed-in users.
     """
 
 
 class Titles(Node):
-    """Titles of conversations on the page, written by a model alongside the first answer."""
+    """Conversation titles on the page, written by a model in parallel with the first answer."""
 
     enabled: bool = True
     """Have a model write the title. False: the title is the beginning of the question."""
     deployment_id: str | None = None
-    """Id of the deployment that writes titles. A small, fast one is enough. Null: the deployment
-    that answers, unless that is an application or the built-in demo.
+    """The ID of the deployment that writes titles. A small, fast one is enough. Null: the
+    deployment that answers, unless that is an application or the built-in demo.
     """

@@ -22,8 +22,7 @@ FileTool = Literal[
 Figure = Literal["model", "version", "tokens", "cost", "first_text", "seconds", "tools"]
 
 OFFLOAD_THRESHOLD = 40_000
-"""Results with more than this many bytes are written into files if the installation sets no other
-limit.
+"""Results larger than this many bytes are written to files if the installation sets no other limit.
 """
 
 PositiveInt = Annotated[int, Field(gt=0)]
@@ -33,8 +32,8 @@ class Timestamp(Node):
     """Tells the model the current time and the age of tool results."""
 
     injection_strategy: Literal["tool_call"] = "tool_call"
-    """The way in which the model learns the time: each question looks as if the model had called the tool
-    `internal_timeawareness_current_timestamp`. There is no other way.
+    """The way in which the model learns the time: each question looks as if the model had called
+    the tool `internal_timeawareness_current_timestamp`. This is the only strategy.
     """
 
 
@@ -77,18 +76,18 @@ class StageDisplay(Node):
 
 
 class ResultOffload(Node):
-    """Writes long tool results into a file that the model can read."""
+    """Writes long tool results to a file that the model can read."""
 
     enabled: bool = Field(default_factory=unpublished_default(True))
-    """Write large results into files. This needs the file tools `read_lines` and `search`. Left
+    """Write large results to files. This requires the file tools `read_lines` and `search`. Left
     out: `TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT` of the installation, which is on by default.
     """
     size_threshold: int = Field(default_factory=unpublished_default(OFFLOAD_THRESHOLD), gt=0)
-    """Results larger than this many bytes are written into files. Left out:
+    """Results larger than this many bytes are written to files. Left out:
     `TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD` of the installation, which is 40000 by default.
     """
     excluded_tools: frozenset[str] = Field(default_factory=frozenset)
-    """Names of tools, as the model sees them, whose results are never written into files. The
+    """Names of tools, as the model sees them, whose results are never written to files. The
     installation's own list is added.
     """
 
@@ -97,7 +96,7 @@ class DialFiles(Node):
     """Tools that let the model work in a folder of the caller's files."""
 
     enabled_tools: Literal["all"] | tuple[FileTool, ...] = "all"
-    """The file tools of the model. `list` means `internal_file_list`, and so on."""
+    """The file tools that the model gets. `list` means `internal_file_list`, and so on."""
     agent_home_dir: str = ""
     """The working folder of the tools, within the folder that holds the application's files for its
     caller: a relative path that ends with a slash, such as `notes/`. Empty: that folder itself.
@@ -105,10 +104,10 @@ class DialFiles(Node):
     tool_call_result_offload: ResultOffload | None = Field(
         default_factory=ResultOffload, json_schema_extra=IN_PREVIEW
     )
-    """Write long tool results into files. Null: results stay as they are."""
+    """Write long tool results to files. Null: results remain unchanged."""
     max_files_scanned: int = Field(default=50, ge=1)
-    """The number of files that one search of a folder reads. The result reports whether there were
-    more.
+    """The maximum number of files that one folder search reads. The result reports whether there
+    are more.
     """
 
     @field_validator("agent_home_dir")
@@ -133,16 +132,15 @@ def _folder_problem(path: str) -> str:
 
 
 class WebFetch(Node):
-    """A tool that reads pages and files on the Web."""
+    """A tool that reads pages and files on the web."""
 
     enabled: bool = False
-    """Give the model the tool `internal_web_fetch`. It needs `EXTERNAL_URL_FETCH_ENABLED` in the
-    installation; without it, the tool is left out and the answer reports it.
+    """Give the model the tool `internal_web_fetch`. It requires the installation's
+    `EXTERNAL_URL_FETCH_ENABLED`; without it, the tool is left out and the answer reports it.
     """
     max_inline_size: int = Field(default_factory=unpublished_default(OFFLOAD_THRESHOLD), gt=0)
-    """The limit in bytes for the part of a page that the model gets. Of a longer page, it gets the
-    beginning. Left out: `TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD` of the installation, which is
-    40000 by default.
+    """The limit in bytes for a page that the model gets. Longer pages are truncated. Left out:
+    `TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD` of the installation, which is 40000 by default.
     """
 
 
@@ -155,14 +153,14 @@ class Documents(Node):
     `contexts` are indexed in advance if the application belongs to this installation.
     """
     results: int = Field(default=3, ge=1, le=20)
-    """The number of best matching passages from which a request is answered."""
+    """The number of best-matching passages that an answer is based on."""
     embedding_deployment_id: str | None = None
-    """The deployment that computes vectors of texts for semantic search, on behalf of the caller.
-    Null: `EMBEDDINGS` of the installation. Without one, documents are searched only by words.
+    """The deployment that computes embeddings for semantic search, on behalf of the caller. Null:
+    `EMBEDDINGS` of the installation. Without one, only keyword search is available.
     """
     vision_deployment_id: str | None = None
     """The deployment that reads PDF pages that are images without text. It is called on behalf of
-    the caller, once per page. Null: the application's own, if it accepts images.
+    the caller, once per page. Null: the application's own model, if it accepts images.
     """
     source_names: bool = False
     """Name the tools `extract_file_content {file_url, page_number}` and `rag_search {query,
@@ -183,7 +181,7 @@ class ModelKeys(Node):
     """The keys for calls of model services."""
 
     mode: Literal["platform_only", "user_keys"] = "platform_only"
-    """The key to use. `user_keys`: the user's own key, if the user has one for the service and the
+    """The key to use. `user_keys`: the user's own key, if they have one for the service and the
     deployment accepts users' keys; else the installation's key. `platform_only`: always the
     installation's key.
     """
@@ -193,15 +191,15 @@ class ModelKeys(Node):
 
 
 class RateLimits(Node):
-    """Limits of the application, for all its callers together."""
+    """Rate limits of the application, shared by all its callers."""
 
     requests_per_minute: int | None = Field(default=None, ge=0)
-    """Further questions within the minute are rejected. Null: `APPLICATION_REQUESTS_PER_MINUTE`; 0:
-    no limit.
+    """The number of questions per minute; further ones are rejected. Null:
+    `APPLICATION_REQUESTS_PER_MINUTE`; 0: no limit.
     """
     tokens_per_minute: int | None = Field(default=None, ge=0)
-    """Tokens of questions and answers; beyond the limit, further questions are rejected. Null:
-    `APPLICATION_TOKENS_PER_MINUTE`; 0: no limit.
+    """The number of tokens in questions and answers per minute; further questions are rejected.
+    Null: `APPLICATION_TOKENS_PER_MINUTE`; 0: no limit.
     """
 
 
@@ -218,8 +216,8 @@ class SearchConversations(Node):
     """A tool that finds earlier conversations of the same user with the same application."""
 
     enabled: bool = False
-    """Give the model the tool `internal_search_conversations`. Only users who are signed in on the
-    chat page have it. It does not search the current conversation.
+    """Give the model the tool `internal_search_conversations`. It is only available to users signed
+    in on the chat page. It does not search the current conversation.
     """
 
 
@@ -228,8 +226,8 @@ class Schedules(Node):
 
     enabled: bool = False
     """Give the model the tools `alarm-clock`, `schedule-task`, `list-schedules`, `update-schedule`,
-    `remove-schedule` and `edit-heartbeat`. Only signed-in users on the chat page and programs that
-    use their keys have them.
+    `remove-schedule` and `edit-heartbeat`. They are only available to signed-in users on the chat
+    page and to API clients with these users' keys.
     """
     approval: Approval = Field(default_factory=lambda: Approval(mode="confirm"))
     """The approval of `schedule-task`, `update-schedule` and `edit-heartbeat`; by default, they
@@ -238,11 +236,11 @@ class Schedules(Node):
 
 
 class ToolAccessFilter(Node):
-    """Leaves out tools that the caller may not use, without an error."""
+    """Silently leaves out tools that the caller may not use."""
 
     enabled: bool = False
     """Leave out `dial-app` and `dial-mcp` toolsets and tools of deployments that the caller may not
-    use, before any request to them. If the list of what the caller may use is unavailable, all are
+    use, before any request to them. If the caller's permissions are unavailable, all tools are
     offered. This is not a security boundary.
     """
 
@@ -252,13 +250,13 @@ class ContextUsage(Node):
 
     enabled: bool = False
     """Return `context_usage` in the state of an answer. It is left out if the context window of the
-    model is unknown, or if its service reports no tokens.
+    model is unknown, or if its service reports no token counts.
     """
 
 
 class Features(Node):
     timestamp: Timestamp | None = Field(default_factory=Timestamp)
-    """Include the time in every question, and the age in tool results. **It is on unless it is
+    """Include the time in every question, and the age of tool results. **It is on unless it is
     null.**
     """
     file_loading: FileLoading = Field(default_factory=FileLoading)
@@ -269,14 +267,14 @@ class Features(Node):
     """The tool calls that users see."""
     input_attachment_types: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """MIME types of the files that users may attach, such as `["application/pdf", "image/*"]`; DIAL
-    Core gets them too. Null: any.
+    Core gets this list too. Null: any.
     """
     dial_files: DialFiles | None = None
     """Tools that let the model work in a folder of the caller's files. `{}`: all of them; null:
     none.
     """
     web_fetch: WebFetch | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """A tool that reads pages and files on the Web. Null: the model does not have it."""
+    """A tool that reads pages and files on the web. Null: the model does not have it."""
     documents: Documents | None = None
     """Tools that read documents and answer from them. Null: the model does not have them."""
     representation_tooling: RepresentationTooling | None = Field(

@@ -1,4 +1,4 @@
-"""The memory of an application about its users, from one conversation to the next."""
+"""What an application remembers about its users across conversations."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ CATEGORY_CHARACTERS = 60
 
 
 class MemoryPruning(Node):
-    """Limits after which memories are deleted. They are checked when a memory is stored."""
+    """Limits after which memories are deleted. The limits are checked when a memory is stored."""
 
     after_days: Annotated[float, Field(gt=0)] | None = None
     """Delete memories that are older than this many days. With `below_importance`, delete only
@@ -22,8 +22,8 @@ class MemoryPruning(Node):
     only memories that are also older than that. Null: no limit.
     """
     at_most: Annotated[int, Field(gt=0)] | None = None
-    """The limit for the memories of one user. The least important ones are deleted first, and of
-    equally important ones the oldest. Null: 10000, or 1000 in DIAL.
+    """The maximum number of memories per user. The least important are deleted first; among equally
+    important ones, the oldest. Null: 10000, or 1000 in DIAL.
     """
 
 
@@ -34,23 +34,23 @@ class Memory(Node):
     """Give the model tools that store, search, change and delete memories of the user. Visitors
     have no memories."""
     scope: Literal["application", "user"] = "application"
-    """`application`: memories belong to this application. `user`: they are shared with other
-    applications with this scope, for users who enabled that. In DIAL, memories are always
-    separate."""
+    """`application`: memories belong to this application. `user`: for users who enabled sharing,
+    they are shared with other applications with this scope. In DIAL, memories are always separate.
+    """
     prime: int = Field(default=0, ge=0, le=50)
     """The number of memories, most important first, that the model gets at the start of a
     conversation. 0: none; the model can only search.
     """
     categories: tuple[str, ...] | None = Field(default=None, min_length=1)
-    """The only categories that memories may have. Null: any, and `general` for a memory without
-    one.
+    """The only categories that memories may have. Null: any; a memory without a category gets
+    `general`.
     """
     deduplicate: bool = True
     """Merge similar memories, at most once a day. The user can undo a merge for 30 days."""
     prune: MemoryPruning | None = None
     """Limits after which memories are deleted. Null: none."""
     embedding_deployment_id: str | None = None
-    """Id of the embedding deployment. Null: that of the installation."""
+    """The ID of the embedding deployment. Null: the installation's."""
     source_names: bool = False
     """Name the search tool `search_memory`, with the parameters `query` and `top_k`, as older
     prompts expect. False: the tool is `search_memories`, with `query` and `limit`.

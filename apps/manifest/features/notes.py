@@ -14,4 +14,4 @@ class Notes(Node):
     waits for the user.
     """
     embedding_deployment_id: str | None = None
-    """Id of the embedding deployment. Null: that of the installation."""
+    """The ID of the embedding deployment. Null: the installation's."""

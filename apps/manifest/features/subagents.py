@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from apps.manifest.nodes import Node
 
 GENERAL_PURPOSE = "general-purpose"
-"""The model uses this name to choose the sub-agent whose toolsets it selects with each call."""
+"""The name of the sub-agent whose toolsets the model selects with each call."""
 
 Iterations = Annotated[int, Field(gt=0)]
 
@@ -20,15 +20,15 @@ class GeneralPurpose(Node):
     """The sub-agent for any task. The model selects its toolsets with each call."""
 
     system_prompt: str | None = None
-    """Its prompt instead of the application's. Null: a built-in one."""
+    """The sub-agent's prompt, which replaces the application's. Null: a built-in one."""
     deployment_id: str | None = None
-    """Id of its model. Null: the model of the orchestrator."""
+    """The ID of the sub-agent's model. Null: the orchestrator's model."""
     max_iterations: Iterations | None = None
     """The limit of model calls for one task. Null: the limit of the application."""
 
 
 class Subagent(Node):
-    """A type of sub-agent with a prompt and toolsets of its own."""
+    """A type of sub-agent with its own prompt and toolsets."""
 
     name: str
     """The model chooses the sub-agent by this name. Names must differ, and `general-purpose` is
@@ -37,11 +37,11 @@ class Subagent(Node):
     description: str
     """The purpose of the sub-agent. The model reads it to choose one."""
     system_prompt: str
-    """Its prompt, which replaces the application's."""
+    """The sub-agent's prompt, which replaces the application's."""
     tool_sets: tuple[str, ...] | None = None
     """Names of the application's toolsets that the sub-agent may use. `[]`: none; null: all."""
     deployment_id: str | None = None
-    """Id of its model. Null: the model of the orchestrator."""
+    """The ID of the sub-agent's model. Null: the orchestrator's model."""
     max_iterations: Iterations | None = None
     """The limit of model calls for one task. Null: the limit of the application."""
 
@@ -52,8 +52,8 @@ class Subagents(Node):
     enabled: bool = False
     """Give the model the tool `internal_task`, which delegates a task to a sub-agent."""
     general_purpose: GeneralPurpose | None = Field(default_factory=GeneralPurpose)
-    """The sub-agent `general-purpose`, for which the model selects the toolsets. Null: it does not
-    exist.
+    """The sub-agent `general-purpose`, for which the model selects the toolsets. Null: it is not
+    available.
     """
     types: tuple[Subagent, ...] = Field(default_factory=tuple)
     """Sub-agents of your own. Their names must differ."""

@@ -22,12 +22,14 @@ class A2aAgentToolSet(AgentToolSet):
     )
 
     type: Literal["a2a-agent"] = "a2a-agent"
-    """The tool is an agent that speaks A2A 1.0. It is named after `name`, or after the agent's card if
-    that is empty; without a `description`, the card describes it."""
+    """The tool is an agent that speaks A2A 1.0. It is named after `name`, or after the agent's card
+    if `name` is empty; without a `description`, the card's description is used.
+    """
     url: str
-    """Address of the agent, such as `https://agents.example.com/travel`, or of its card; one that
-    begins with `/` is on this server. The card is read from `/.well-known/agent-card.json` below an
-    address that does not end in `.json`."""
+    """The URL of the agent, such as `https://agents.example.com/travel`, or of its card; a URL that
+    begins with `/` is on this server. Unless the URL ends in `.json`, the card is read from
+    `/.well-known/agent-card.json` below it.
+    """
 
     @property
     def origin(self) -> str:

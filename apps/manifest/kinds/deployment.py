@@ -20,14 +20,13 @@ class DeploymentToolSet(WrittenToolSet):
     type: Literal["dial-deployment"] = "dial-deployment"
     """The tools are deployments."""
     is_repeatable: bool | None = None
-    """True if a tool can be called twice with the effect of one call; for tools that do not set it
-    themselves. Null: decided for each tool.
+    """True if a tool can be called twice with the effect of one call; applies to tools that do not
+    set it themselves. Null: decided for each tool.
     """
     is_untrusted: bool | None = None
-    """True if third parties control the results; for tools that do not set it themselves. Null:
-    false.
+    """True if third parties control the results; applies to tools that do not set it themselves.
+    Null: false.
     """
     tools: tuple[AnyDeploymentTool, ...]
-    """The deployments as tools: with a function of your own, with a generated function, or
-    predefined.
+    """The deployments as tools: with your own function, with a generated function, or predefined.
     """

@@ -12,7 +12,9 @@ from apps.manifest.toolsets.tools import ConversationMode
 
 
 class DialAppToolSet(Named, RemoteTools):
-    """An application or another deployment: its own tools, or one tool that calls it."""
+    """An application or another deployment, used through its own tools or through one tool that
+    calls it.
+    """
 
     kind = Kind(
         title="Application",
@@ -23,15 +25,15 @@ class DialAppToolSet(Named, RemoteTools):
     )
 
     type: Literal["dial-app"] = "dial-app"
-    """This is an application or another deployment."""
+    """The toolset is an application or another deployment."""
     deployment_id: str = Field(json_schema_extra=Marks(resource=True))
-    """Id of the application or deployment. A tool that calls it has this id as its name."""
+    """The ID of the application or deployment. A tool that calls it has this ID as its name."""
     transport: Literal["auto", "mcp", "chat-completion"] = "auto"
     """`auto`: its MCP tools if it declares MCP support, else one tool that calls it. `mcp`: its
     MCP tools; without MCP support, the toolset is left out and the answer reports it.
     `chat-completion`: one tool that calls it."""
     conversation_mode: ConversationMode | None = None
-    """The choice whether the model can continue an earlier conversation with the application. Null: every call
+    """Whether the model can continue an earlier conversation with the application. Null: every call
     starts a new one.
     """
 

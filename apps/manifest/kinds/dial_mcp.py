@@ -32,11 +32,11 @@ class DialMcpToolSet(Described, McpTools):
     """The toolset is stored in DIAL Core."""
     name: str = UNNAMED
     """A prefix of the names of its tools, if DIAL Core has no name for the toolset. Hooks and
-    sub-agents refer to the toolset by it. Left out: the server's own name.
+    sub-agents refer to the toolset by this name. Left out: the server's own name.
     """
     deployment_id: str = Field(default_factory=str, json_schema_extra=Marks(resource=True))
-    """Id of the toolset, such as `toolsets/public/calendar`. DIAL Core stores the address of its
-    server and how users sign in.
+    """The ID of the toolset, such as `toolsets/public/calendar`. DIAL Core stores the server's URL
+    and the sign-in method.
     """
     dial_id: str = Field(
         default_factory=str,
@@ -51,7 +51,7 @@ class DialMcpToolSet(Described, McpTools):
 
     @property
     def id(self) -> str:
-        """Return the toolset's id from either field; `deployment_id` wins."""
+        """Return the toolset's ID from either field; `deployment_id` wins."""
         return self.deployment_id or self.dial_id
 
     @property

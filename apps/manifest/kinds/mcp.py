@@ -20,16 +20,16 @@ class McpToolSet(Named, McpTools):
     )
 
     type: Literal["mcp"] = "mcp"
-    """The tools belong to an MCP server."""
+    """The toolset is an MCP server."""
     mcp_server_info: McpServerInfo
-    """The server's address, and its authentication."""
+    """The server's URL and authentication."""
     is_optional: bool = False
-    """True: leave the toolset out without a report if no program is registered as its `server`.
-    False: the answer reports that it is missing.
+    """True: silently leave the toolset out if no program is registered as its `server`. False: the
+    answer reports that it is missing.
     """
     forward_headers: tuple[str, ...] | None = None
     """Names of the caller's `X-` headers to send to the server, such as `["X-Tenant"]`. They never
-    replace a header of the authorization. Null: none.
+    override an authorization header. Null: none.
     """
 
     @property

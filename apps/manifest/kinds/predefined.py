@@ -8,7 +8,7 @@ from apps.manifest.toolsets.tools import Override
 
 
 class PredefinedToolSet(Node):
-    """A toolset of the predefined content."""
+    """A toolset from the predefined content."""
 
     kind: ClassVar[Kind] = Kind(
         title="Predefined",
@@ -20,11 +20,12 @@ class PredefinedToolSet(Node):
     type: Literal["predefined"] = "predefined"
     """The toolset is predefined."""
     template_name: str
-    """Name of the predefined toolset, such as `py_interpreter`. An unknown one is left out, and
-    the answer reports it."""
+    """The name of the predefined toolset, such as `py_interpreter`. An unknown toolset is left out,
+    and the answer reports it.
+    """
     override: Override | None = None
-    """Changes to the template, as a merge patch: objects are merged, null deletes a key, any other
-    value replaces the old one. It cannot change the toolset's own `type`. Null: none.
+    """Changes to the template, as a merge patch: objects are merged, null deletes a key, other
+    values replace the old ones. It cannot change the toolset's own `type`. Null: none.
     """
 
     @property

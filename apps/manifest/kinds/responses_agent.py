@@ -10,7 +10,7 @@ from apps.manifest.toolsets.agents import AgentToolSet
 
 
 class ResponsesAgentToolSet(AgentToolSet):
-    """An agent behind a Responses API, as one tool."""
+    """An agent with a Responses API, as one tool."""
 
     kind = Kind(
         title="Responses agent",
@@ -25,13 +25,15 @@ class ResponsesAgentToolSet(AgentToolSet):
     )
 
     type: Literal["responses-agent"] = "responses-agent"
-    """The tool is an agent, or a model, of OpenAI's Responses API. It is named after `name`, or after
-    `model` if that is empty."""
+    """The tool is an agent or model with OpenAI's Responses API. It is named after `name`, or after
+    `model` if `name` is empty.
+    """
     base_url: str
-    """Address of the API with its version, such as `https://agents.example.com/v1`; requests are sent
-    to `/responses` below it."""
+    """The URL of the API with its version, such as `https://agents.example.com/v1`; requests are
+    sent to `/responses` below it.
+    """
     model: str
-    """The `model` of the requests: the name of the agent at its server."""
+    """The `model` field of requests: the agent's name on its server."""
 
     @property
     def origin(self) -> str:

@@ -34,36 +34,36 @@ class RestToolSet(WrittenToolSet):
     type: Literal["rest-api"] = "rest-api"
     """The tools are operations of a REST service."""
     base_url: str | None = None
-    """The start of every `method_url` without a host, such as `https://api.example.com/v1`. Null:
+    """The base of every `method_url` without a host, such as `https://api.example.com/v1`. Null:
     each tool has its own host.
     """
     headers: dict[str, Header] = Field(default_factory=dict, json_schema_extra=Marks(headers=True))
-    """Headers of every call, by name; each value is a text or a secret. A header of a tool
-    overrides a shared one, and `authorization` overrides both.
+    """Headers of every call, by name; each value is a text or a secret. A tool's header overrides a
+    shared one, and `authorization` overrides both.
     """
     authorization: RestAuthorization | None = None
-    """The authentication of all tools of the toolset. Null: none."""
+    """The authentication of all tools in the toolset. Null: none."""
     response_as_attachment: ResponseAsAttachment | None = None
-    """The responses to store as files; for tools that do not set it themselves. Null: none, and
-    the log contains a warning.
+    """The responses to store as files; applies to tools that do not set it themselves. Null: none,
+    and the log contains a warning.
     """
     forward_headers: tuple[str, ...] | None = None
     """Names of the caller's `X-` headers to send to the service, such as `["X-Tenant"]`. They never
-    replace a header that the toolset sets. Null: none.
+    override a header that the toolset sets. Null: none.
     """
     is_repeatable: bool | None = None
-    """True if a tool can be called twice with the effect of one call; for tools that do not set it
-    themselves. Null: decided for each tool.
+    """True if a tool can be called twice with the effect of one call; applies to tools that do not
+    set it themselves. Null: decided for each tool.
     """
     is_untrusted: bool | None = None
-    """True if third parties control the results; for tools that do not set it themselves. Null:
-    false.
+    """True if third parties control the results; applies to tools that do not set it themselves.
+    Null: false.
     """
     tools: tuple[AnyRestTool, ...]
-    """The operations: written out here, or predefined."""
+    """The operations, defined inline or referenced by name from the predefined ones."""
 
     def address_of(self, method: RestMethod) -> str:
-        """Return the address of a tool. An address without a host is relative to `base_url`."""
+        """Return the URL of a tool. A URL without a host is relative to `base_url`."""
         url = method.method_url
         if not self.base_url or has_host(url):
             return url

@@ -35,7 +35,7 @@ class AgentInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
-    """The definition of a sub-agent. A field that is None has the application's value.
+    """The definition of a sub-agent. A field that is None uses the application's value.
 
     `toolsets` are the names of the application's toolsets that the agent may use; None: all.
     `brings` are the names of predefined toolsets that it adds, and `brought` are the resolved
@@ -87,7 +87,7 @@ def read_agent(name: str, text: str) -> AgentDefinition:
 
 class AgentFields(SkillFields):
     def number(self, key: str, most: int) -> int | None:
-        """Return a whole number from 1 to `most`."""
+        """Return the integer under the key, from 1 to `most`."""
         text = self.optional(key)
         if text is None:
             return None

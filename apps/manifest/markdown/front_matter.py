@@ -1,8 +1,8 @@
 """Front matter: the YAML block at the beginning of a Markdown document.
 
-Authors often do not know YAML, so a text with an unquoted colon is accepted as it was meant, with a
-warning. The document may come from strangers. Therefore it is parsed into texts, lists and objects
-only, its size is limited, and references are rejected, because they could make it grow.
+Authors often do not know YAML, so an unquoted colon in a text is accepted, with a warning. The
+document is untrusted, so it is parsed into texts, lists and objects only, its size is limited, and
+references are rejected, because they could make it grow.
 """
 
 import re
@@ -13,17 +13,15 @@ import yaml
 from apps.manifest.problems import DocumentInvalid, Problem
 
 LONGEST = 32_768
-"""The front matter can have at most this many characters. The longest possible keys of a skill have
-some 2,000.
+"""The front matter can have at most this many characters. A skill with keys of the maximum length
+has about 2,000.
 """
 
 PLACE = "front matter"
-"""Problems of the whole front matter have this path."""
+"""The path of problems that concern the whole front matter."""
 
 Value = str | None | list["Value"] | dict[str, "Value"]
-"""A value is a scalar, a list or a mapping. A scalar is the text as it was written, or None for
-null.
-"""
+"""A value is a scalar, a list or a mapping. A scalar is the text as written, or None for null."""
 
 _fence = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
 _plain_line = re.compile(
@@ -90,8 +88,8 @@ def compose_node(block: str) -> yaml.Node | None:
 
 
 def error_message(error: yaml.YAMLError) -> str:
-    """Return PyYAML's message with the line of the document. The block begins on the document's
-    second line.
+    """Return PyYAML's message with the line number in the document, where the block begins on line
+    2.
     """
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         line = error.problem_mark.line + 2

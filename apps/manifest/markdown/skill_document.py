@@ -21,9 +21,9 @@ LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1024
 LONGEST_COMPATIBILITY = 500
 USER_INVOCABLE = "user-invocable"
-"""This key of a skill's metadata has the value "false" if only models use the skill."""
+"""The key of a skill's metadata that has the value "false" if only models use the skill."""
 REQUIRES_TOOLS = "requires-tools"
-"""This key of a skill's metadata contains tool names, separated by spaces."""
+"""The key of a skill's metadata that contains tool names, separated by spaces."""
 
 _name = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
@@ -33,9 +33,9 @@ class SkillInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class SkillDocument:
-    """The front matter of a skill, and its instructions (`body`, Markdown).
+    """The front matter of a skill and its instructions (`body`, in Markdown).
 
-    `allowed_tools` is a hint by its author and restricts nothing. `warnings` are about mistakes
+    `allowed_tools` is a hint from the author and restricts nothing. `warnings` describe mistakes
     that do not prevent its use.
     """
 
@@ -50,14 +50,15 @@ class SkillDocument:
 
     @property
     def is_for_users(self) -> bool:
-        """Return whether users may choose the skill for a question. Otherwise only models read it,
+        """Return True if users may choose the skill for a question. Otherwise, only models read it
         when a task needs it.
         """
         return (self.metadata or {}).get(USER_INVOCABLE, "true").strip().lower() != "false"
 
     @property
     def required_tools(self) -> tuple[str, ...]:
-        """Return the tools without which models do not see the skill."""
+        """Return the names of the tools that an application must have for models to see the skill.
+        """
         return tuple((self.metadata or {}).get(REQUIRES_TOOLS, "").split())
 
 
@@ -65,7 +66,7 @@ class SkillDocument:
 class InstalledSkill:
     """A skill that is offered to every application of this installation.
 
-    `text` is the document as it was written; `files` are the texts next to it, by path.
+    `text` is the document as written; `files` are the texts next to it, by path.
     """
 
     document: SkillDocument
@@ -113,7 +114,7 @@ def warnings_about(values: Mapping[str, Value], body: str) -> Iterator[Problem]:
 
 
 def name_problem(name: str) -> str:
-    """Return why a skill cannot have this name, or "" if it can."""
+    """Return why a skill cannot have this name, or "" if the name is valid."""
     if len(name) > LONGEST_NAME:
         return f"has {len(name):,} characters; the limit is {LONGEST_NAME}"
     if _name.fullmatch(name):
@@ -134,7 +135,7 @@ def too_long(most: int, text: str) -> str:
 
 
 def size_problem(text: str, most_bytes: int) -> str:
-    """Return why this text cannot be a skill, or "" if it can."""
+    """Return why this text cannot be a skill, or "" if its size is valid."""
     try:
         decode_skill_file(text, most_bytes)
     except ValueError as error:

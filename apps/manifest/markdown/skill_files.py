@@ -8,14 +8,14 @@ from typing import NamedTuple
 from apps.manifest.problems import Problem, cut_problems
 
 SKILL_FILE = "SKILL.md"
-"""This is the name of the skill's document among its files."""
+"""The name of the skill's document among its files."""
 
 MOST_BYTES = 262_144
 """The document and each file next to it can have at most this many bytes in UTF-8."""
 MOST_FILES = 200
 """A skill can have at most this many files next to the document."""
 LONGEST_PATH = 255
-"""The path of a file in its skill can have at most this many characters."""
+"""The path of a file in a skill can have at most this many characters."""
 
 TEXT_ENDINGS = frozenset(
     {
@@ -23,16 +23,14 @@ TEXT_ENDINGS = frozenset(
         ".toml", ".ini", ".sql", ".py", ".sh", ".js", ".ts",
     }
 )  # fmt: skip
-"""Files with these extensions next to the document are readable; other files contain no text that a
-model could read.
+"""The extensions of readable files next to the document; other files contain no text for a model.
 """
 
 _control = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 class Bundled(NamedTuple):
-    """The readable texts next to a document by path, and the reasons why other files cannot be
-    read.
+    """The readable texts next to a document by path, and the reasons why other files are skipped.
     """
 
     files: Mapping[str, str]
@@ -40,12 +38,12 @@ class Bundled(NamedTuple):
 
 
 def is_offered(path: str) -> bool:
-    """Return True if models may read a file of a skill; others are skipped."""
+    """Return True if models may read this file of a skill; other files are skipped."""
     return not path_problem(path)
 
 
 def path_problem(path: str) -> str:
-    """Return why a file with this path below its skill is not offered, or "" if it is."""
+    """Return why a file with this path in a skill is not offered, or "" if it is."""
     parts = path.split("/")
     if path.casefold() == SKILL_FILE.casefold():
         return "is the name of the skill's document; rename the file"
@@ -61,7 +59,9 @@ def path_problem(path: str) -> str:
 
 
 def bundle_files(files: Mapping[str, str | bytes]) -> Bundled:
-    """Return the readable files next to a document. If there are too many, return the first ones."""
+    """Return the readable files next to a document. If there are too many, return only the first
+    `MOST_FILES`.
+    """
     texts: dict[str, str] = {}
     problems: list[Problem] = []
     for path, content in sorted(files.items()):

@@ -1,4 +1,4 @@
-"""Functions for the JSON schemas of models."""
+"""Functions that edit the JSON schemas of models."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def subschemas(schema: Schema) -> Iterator[Schema]:
 
 
 def drop_required(schema: Schema, names: set[str]) -> None:
-    """Remove names from `required`, and the key itself when none are left."""
+    """Remove names from `required`, and the key itself if it becomes empty."""
     required = [name for name in schema.get("required", ()) if name not in names]
     schema.pop("required", None)
     if required:

@@ -1,7 +1,7 @@
 """The JSON schema of a manifest, for editors and DIAL Core.
 
-DIAL requires that the properties of the root are written out and numbered. Settings of the
-installation, such as preview features and addresses, are arguments.
+DIAL requires the properties of the root to be inlined and numbered. Settings of the installation,
+such as preview features and addresses, are arguments.
 """
 
 from collections.abc import Collection
@@ -18,7 +18,7 @@ from apps.manifest.schema.json_schema import (
 from apps.manifest.secrets import HIDDEN, SECRET
 
 CORE_SCHEMA = "https://dial.epam.com/application_type_schemas/schema#"
-"""DIAL Core uses this meta-schema for application types."""
+"""DIAL Core's meta-schema for application types."""
 TYPE_NAME = "Quick App 2.0"
 
 
@@ -113,7 +113,7 @@ def credential_references(names: Collection[str]) -> dict[str, Schema]:
         name["enum"] = [
             "",
             *sorted(names),
-        ]  # A form shows the first choice by default, and that one names no secret.
+        ]  # A form shows the first choice by default, which names no secret.
     return {
         SECRET_REFERENCE: only(SECRET, name, "A secret, by its name."),
         HIDDEN_CREDENTIAL: only(
@@ -151,8 +151,8 @@ def drop_preview(schema: Schema, gone: set[str]) -> None:
 
 
 def written_out(schema: Schema, definitions: dict[str, Schema]) -> Schema:
-    """Return a property with its definition in place of the reference. Keys next to the reference
-    override the definition.
+    """Return a property with its definition inlined in place of the reference. Keys next to the
+    reference override the definition.
     """
     name = schema.get("$ref", "").removeprefix(DEFINITION)
     beside = {key: value for key, value in schema.items() if key != "$ref"}

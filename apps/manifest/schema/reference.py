@@ -1,8 +1,8 @@
 """Writes the tables of fields of the manifest reference into a Markdown document.
 
 A table is between `<!-- fields of Model at path -->` and `<!-- end -->`; the table of the kinds of
-toolset is below `<!-- kinds of toolset -->`. The text around the tables stays. An inherited field
-is in the table of the base model, if that has one.
+toolset is below `<!-- kinds of toolset -->`. The text around the tables remains unchanged. An
+inherited field is in the table of the base model, if that has one.
 """
 
 import re
@@ -72,8 +72,8 @@ def kinds_table(anchors: Anchors) -> str:
 
 
 def all_models(base: Model) -> Iterator[Model]:
-    """Yield all subclasses within this package. Predefined content has others, which are not part
-    of the reference.
+    """Yield all subclasses within this package. Predefined content has other subclasses, which are
+    not part of the reference.
     """
     for model in base.__subclasses__():
         if model.__module__.startswith("apps.manifest."):
@@ -95,7 +95,7 @@ def check_complete(schema: Schema, models: Mapping[str, Model], anchors: Anchors
 
 
 def tagged_models(schema: object) -> Iterator[str]:
-    """Yield the names of models that are chosen by their `type`, which therefore is required."""
+    """Yield the names of models that are chosen by their `type`, which is therefore required."""
     if isinstance(schema, list):
         yield from (name for item in schema for name in tagged_models(item))
     elif isinstance(schema, dict):

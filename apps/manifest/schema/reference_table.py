@@ -11,7 +11,7 @@ from apps.manifest.schema.json_schema import DEFINITION, Generator, Schema
 
 Model = type[BaseModel]
 Anchors = Mapping[str, str]
-"""This maps the name of each model to the anchor of the heading of its table."""
+"""Maps the name of each model to the heading anchor of its table."""
 
 LIMITS = {
     "minimum": "at least {}",
@@ -23,7 +23,7 @@ LIMITS = {
 
 
 def table_of(model: Model, name: str, anchors: Anchors) -> str | None:
-    """Return the name of the model whose table has the field: the one nearest to the field's
+    """Return the name of the model whose table contains the field: the one closest to the field's
     definition.
     """
     lineage = model.__mro__
@@ -65,7 +65,7 @@ class TableRows:
         return " ".join(filter(None, (description, state, mark.advice)))
 
     def default(self, name: str) -> str:
-        """Return the default, or "" if the description covers the missing field."""
+        """Return the default, or "" if the description explains it."""
         schema = self.schema["properties"][name]
         # If either of two names is required, the older one is deprecated.
         needed = [self.schema, *self.schema.get("anyOf", ())]
@@ -106,7 +106,9 @@ class TableRows:
         return str(schema.get("type", "any value"))
 
     def link(self, reference: str) -> str:
-        """Return a link to a model's table. The text is its `type` if models are chosen by it."""
+        """Return a link to a model's table. The link text is the model's `type` if models are
+        chosen by it.
+        """
         tag = self.definitions[referenced_name(reference)]["properties"].get("type", {})
         is_kind = isinstance(tag.get("const"), str) and tag["const"] not in {"object", "function"}
         text = f"`{tag['const']}`" if is_kind else "object"

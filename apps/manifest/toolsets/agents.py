@@ -15,19 +15,20 @@ class AgentToolSet(Named):
     """An agent on another server."""
 
     authorization: RestAuthorization | None = None
-    """The authentication at the agent's server. An API key is sent in a header or in the address.
-    Null: none."""
+    """The authentication for the agent's server. An API key is sent in a header or in the URL.
+    Null: none.
+    """
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
     """The files of the agent's answers to store and to show in the answer."""
     fallback_configuration: Fallback = Field(default_factory=Fallback)
     """The handling of a failed call. Left out: the model gets the error and continues."""
     is_repeatable: bool = False
-    """True if two calls have the effect of one: a call is repeated if its process ended before the
-    result was known. False: the model is informed that the call may have been carried out.
+    """True if two calls have the effect of one. A call is then repeated if its process ended before
+    the result was known. False: the model is informed that the call may have been carried out.
     """
     is_untrusted: bool = True
-    """True if others may control the agent's answers, because it reads web pages or mail for example.
-    After such an answer, `approval.after_untrusted` can make calls wait.
+    """True if third parties may control the agent's answers, for example because it reads web pages
+    or email. After such an answer, `approval.after_untrusted` can require approval for calls.
     """
 
     def visible_tools(self) -> Iterator[tuple[str, str]]:

@@ -12,11 +12,11 @@ from apps.manifest.nodes import Node
 from apps.patterns import PatternRefused, compile_pattern
 
 MOST_CHARACTERS = 1_000
-"""A pattern can have at most this many characters. A longer one is data, not a rule."""
+"""A pattern can have at most this many characters. A longer one is probably data, not a rule."""
 
 LONGEST_ANSWER_SECONDS = 30 * 24 * 3600
 AnswerSeconds = Annotated[float, Field(gt=0, le=LONGEST_ANSWER_SECONDS, allow_inf_nan=False)]
-"""A user has this many seconds to answer."""
+"""The time that a user has to answer, in seconds."""
 
 Scope = Literal["conversation", "application"]
 
@@ -65,9 +65,9 @@ class CallRules(Node):
 
 
 class Approval(Node):
-    """Rules that allow a call, make it wait for approval, or deny it. First, a call that any level
-    denies is denied. Then, a call that any level allows is made. For the rest, the nearest `mode`
-    decides, in this order: tool, toolset, application, installation.
+    """Rules that allow a call, require approval for it, or deny it. A call that any level denies is
+    denied. Otherwise, a call that any level allows is made. For all other calls, the first `mode`
+    that is set decides, in this order: tool, toolset, application, installation.
     """
 
     mode: Literal["auto", "confirm"] | None = None
@@ -92,4 +92,4 @@ class Approval(Node):
     or in the whole `application`.
     """
     four_eyes: bool = False
-    """Calls need the approval of a user other than the conversation's owner."""
+    """Calls require approval by a user other than the conversation's owner."""

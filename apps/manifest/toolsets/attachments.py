@@ -19,8 +19,9 @@ def _null_as(default: Any) -> BeforeValidator:
 
 
 class AttachmentFilter(Node):
-    """Selects the files of a tool's results to store, and those that the answer shows. Null for
-    `supported_types`, `propagate_types_to_choice` or `media_type_substitution` means its default.
+    """Selects the files from a tool's results to store, and the files that the answer shows. Null
+    for `supported_types`, `propagate_types_to_choice` or `media_type_substitution` means its
+    default.
     """
 
     supported_types: Annotated[
@@ -32,8 +33,8 @@ class AttachmentFilter(Node):
     propagate_types_to_choice: Annotated[Types, _null_as(SHOWN_TYPES)] = Field(
         default_factory=unpublished_default(SHOWN_TYPES)
     )
-    """MIME types of stored attachments that the answer also shows; the others stay in the stage of
-    the call. Left out: `["image/*", "application/vnd.plotly.v1+json"]`; `[]`: none.
+    """MIME types of stored attachments that the answer also shows; the others appear only in the
+    call's stage. Left out: `["image/*", "application/vnd.plotly.v1+json"]`; `[]`: none.
     """
     propagate_types_to_text: Types = ()
     """MIME types of stored images that appear inside the text of the answer, where the tool was
@@ -41,7 +42,7 @@ class AttachmentFilter(Node):
     attachments. `[]`: none.
     """
     media_type_substitution: Annotated[dict[str, str], _null_as({})] = Field(default_factory=dict)
-    """New MIME types by old ones, for clients that show a type in a viewer of their own:
+    """New MIME types by old ones, for clients that have their own viewer for a type:
     `{"application/json": "application/vnd.plotly.v1+json"}`. It applies after `supported_types` and
     before the other two fields.
     """
@@ -52,7 +53,7 @@ class ResponseAsAttachment(Node):
 
     enabled: bool = False
     """Store responses as files. False, or left out: the model gets the text and nothing is stored.
-    Write `{"enabled": false}` to confirm that, else the log contains a warning.
+    Set `{"enabled": false}` explicitly to avoid a warning in the log.
     """
     content_types: Types = Field(default_factory=unpublished_default(ANY_TYPE))
     """MIME types of the responses to store, such as `["application/pdf"]`. Left out: all."""

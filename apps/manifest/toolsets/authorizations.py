@@ -11,13 +11,13 @@ CREDENTIAL = Marks(credential=True)
 
 
 class Authorization(Node):
-    """The base of all authorizations. Unknown keys below it are treated as credentials, because
-    they may contain one.
+    """The base of all authorizations. Unknown keys are treated as credentials, because they may
+    contain one.
     """
 
 
 class BasicAuthorization(Authorization):
-    """Sends a username and a password in the header `Authorization`."""
+    """Sends a username and a password in the `Authorization` header."""
 
     type: Literal["basic"] = "basic"
     """A username and a password are sent."""
@@ -28,7 +28,7 @@ class BasicAuthorization(Authorization):
 
 
 class BearerAuthorization(Authorization):
-    """Sends a token in the header `Authorization`."""
+    """Sends a token in the `Authorization` header."""
 
     type: Literal["bearer"] = "bearer"
     """A token is sent."""
@@ -58,7 +58,7 @@ class ClientIdSecretAuthorization(Authorization):
 
 
 class McpApiKeyAuthorization(Authorization):
-    """Sends a key in the header `name`."""
+    """Sends a key in the `name` header."""
 
     type: Literal["api_key"] = "api_key"
     """A key is sent."""
@@ -83,8 +83,8 @@ class ForwardAuthTokenAuthorization(Authorization):
 
 
 class OAuthAuthorization(Authorization):
-    """Each user signs in with their own account (OAuth 2.1). Leave addresses and client out if the
-    server publishes its addresses and registers clients.
+    """Each user signs in with their own account (OAuth 2.1). Leave out the URLs and the client if
+    the server publishes its URLs and supports client registration.
     """
 
     type: Literal["oauth"] = "oauth"
@@ -102,15 +102,15 @@ class OAuthAuthorization(Authorization):
     tickets.write`. Null: the server's choice.
     """
     seconds: float | None = Field(default=600, gt=0)
-    """The time in seconds that an answer waits for the user's sign-in. Null: no limit."""
+    """How long an answer waits for the user's sign-in, in seconds. Null: no limit."""
 
 
 class RestOAuthAuthorization(OAuthAuthorization):
     """Each user signs in with their own account (OAuth 2.1)."""
 
     client_id: str
-    """The client ID at the sign-in service. Register this installation's address
-    `/connect/callback/` there.
+    """The client ID at the sign-in service. Register this installation's callback URL,
+    `/connect/callback/`, there.
     """
     authorization_url: str
     """The authorization URL, such as `https://id.example.com/oauth/authorize`."""

@@ -15,14 +15,14 @@ from apps.manifest.toolsets.tools import ToolDisplay
 INSPECT_PAGE = "_platform.inspect_page"
 SET_FIELD = "_platform.set_field"
 OF_THE_PAGE = frozenset({INSPECT_PAGE, SET_FIELD})
-"""These tools belong to the page. No other tool name may begin with their prefix."""
+"""The page's own tools. No other tool name may begin with their prefix."""
 RESERVED = "_platform_"
 INSPECT_TEAM = "_platform_inspect_team"
 LIST_PLACES, LIST_MODULES = "_platform_list_places", "_platform_list_modules"
 OF_THE_SERVER = frozenset({INSPECT_TEAM, LIST_PLACES, LIST_MODULES})
-"""The server runs these internal tools."""
+"""The internal tools that the server runs."""
 PLATFORM_NAMES = frozenset(name.replace(".", "_") for name in OF_THE_PAGE)
-"""The model sees the page's own tools under these names."""
+"""The names of the page's own tools as the model sees them."""
 
 _name = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _permission = re.compile(r"[a-z_0-9]+\.[a-z_0-9]+")
@@ -56,7 +56,7 @@ class ClientTool(Node):
     """A tool that the chat page runs."""
 
     name: Annotated[str, AfterValidator(checked_name)]
-    """A script of the page registers the tool under this name, such as `shop.fill_order`; the model
+    """The page's script registers the tool under this name, such as `shop.fill_order`; the model
     sees `shop_fill_order`. `_platform.inspect_page` and `_platform.set_field` exist already.
     """
     description: str
@@ -65,11 +65,11 @@ class ClientTool(Node):
     """The arguments that the model passes to the tool."""
     permission: Annotated[str, AfterValidator(checked_permission)] | None = None
     """The permission that the user needs, as the admin names it: `catalog.change_application`.
-    Calls of users without it are rejected with an error. Null: none.
+    Calls for users without it are rejected with an error. Null: none.
     """
     is_repeatable: bool = False
-    """True if the tool can be called twice with the effect of one call: a reloaded page repeats the
-    call. False: the model is informed that the call may have been carried out.
+    """True if the tool can be called twice with the effect of one call. A reloaded page then
+    repeats the call. False: the model is informed that the call may have been carried out.
     """
     approval: Approval | None = None
     """The calls that need approval or are denied. Null: the rules of the

@@ -17,13 +17,13 @@ class Trigger(Node):
     value: str
     """The text to search for, such as `429` or `timed out`."""
     case_sensitive: bool = False
-    """Distinguish upper and lower case."""
+    """Match case."""
 
 
 class Strategy(Node):
     trigger_on: Trigger | None = None
-    """The errors that the strategy applies to. Null: all errors, except for timeouts, which only a
-    trigger can name.
+    """The errors that the strategy applies to. Null: all errors, except timeouts, which only a
+    trigger can match.
     """
 
 
@@ -31,7 +31,7 @@ class HardStop(Strategy):
     """Ends the run."""
 
     type: Literal["hard_stop"] = "hard_stop"
-    """Ends the run. The model gets nothing, and the user reads a fixed sentence."""
+    """Ends the run. The model gets nothing, and the user sees a fixed sentence."""
 
 
 class Attempts(Node):
@@ -42,12 +42,12 @@ class Attempts(Node):
     attempts: int = Field(default=3, ge=1, le=5)
     """The number of calls, including the first one."""
     initial_delay: float = Field(default=0.5, ge=0, le=60)
-    """The longest pause after the first call, in seconds. It doubles after each further call."""
+    """The maximum pause after the first call, in seconds. It doubles after each further call."""
     max_delay: float = Field(default=8.0, ge=0, le=60)
-    """The limit for each pause in seconds, unless the service requests a longer one."""
+    """The limit for each pause in seconds, unless the service requests a longer pause."""
     any_method: bool = False
-    """Also repeat calls that may change something twice: REST calls with `post`, and tools that are
-    not REST. False: only repeat safe calls.
+    """Also retry calls that may change something twice: REST calls with `post`, and tools that are
+    not REST. False: only retry safe calls.
     """
 
 
@@ -58,7 +58,7 @@ class Continue(Strategy):
     """Passes the error to the model, and the run continues."""
     instructions: str | None = None
     """Instructions for the model after the error, such as `Ask for one parcel at a time.` Only used
-    together with `trigger_on`; without instructions, the model is asked to try another way.
+    with `trigger_on`; without instructions, the model is asked to try another way.
     """
     retry: Attempts | None = None
     """Retry the tool before the model gets the error. Null: the model decides whether to try again."""
@@ -67,7 +67,7 @@ class Continue(Strategy):
 
 
 class Stop(Strategy):
-    """The former name of `hard_stop`."""
+    """The old name of `hard_stop`."""
 
     type: Literal["stop"] = Field(
         default="stop", json_schema_extra=Marks(deprecated=True, advice='Use "hard_stop".')
@@ -76,7 +76,7 @@ class Stop(Strategy):
 
 
 class Retry(Strategy):
-    """The former name of `continue`. It does not retry."""
+    """The old name of `continue`. It does not retry."""
 
     type: Literal["retry"] = Field(
         default="retry", json_schema_extra=Marks(deprecated=True, advice='Write "continue".')

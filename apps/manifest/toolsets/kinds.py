@@ -30,8 +30,8 @@ def schemas_in(package: ModuleType) -> Iterator[Schema]:
 
 
 def by_type(schemas: Iterator[Schema]) -> dict[str, Schema]:
-    """Return the models by type. Raises `TypeError` for a model without a type, or for two models
-    with the same type.
+    """Return the models by type. Raises `TypeError` for a model without a type, or for several
+    models with the same type.
     """
     found: dict[str, Schema] = {}
     for schema in sorted(schemas, key=lambda schema: schema.kind.order):
@@ -46,10 +46,10 @@ def by_type(schemas: Iterator[Schema]) -> dict[str, Schema]:
 
 
 KINDS: Mapping[str, Schema] = by_type(schemas_in(kinds))
-"""This maps each `type` of toolset to its model, in the order of kinds."""
+"""Maps each `type` of toolset to its model, in the order of kinds."""
 
 WRITTEN = tuple(one for one in KINDS.values() if issubclass(one, WrittenToolSet))
-"""The tools of these kinds are written in the manifest."""
+"""The kinds whose tools are defined in the manifest."""
 
 if TYPE_CHECKING:
     ToolSet = Described | PredefinedToolSet
@@ -64,7 +64,7 @@ def tool_of(schema: type[WrittenToolSet]) -> Any:
 
 def tool_types(schema: type[WrittenToolSet]) -> tuple[str, ...]:
     """Return the valid `type`s of a toolset's tools, except the predefined one. The `type` of a
-    full tool comes first.
+    fully defined tool comes first.
     """
     shape = shape_of(tool_of(schema))
     names = map(str, shape.models) if isinstance(shape, Choice) else ()

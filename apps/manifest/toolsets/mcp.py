@@ -12,13 +12,13 @@ from apps.manifest.toolsets.fallback_strategies import Fallback
 
 
 class McpResource(Node):
-    """A resource that an MCP server has."""
+    """A resource of an MCP server."""
 
     uri: str
-    """Its URI, as the server names it. The server need not list it."""
+    """The URI of the resource on the server. The server need not list it."""
     eager: bool = False
-    """Put its text into the conversation before the first answer. False: the model can read it when
-    it needs it.
+    """Add the resource's text to the conversation before the first answer. False: the model can
+    read it on demand.
     """
 
 
@@ -28,26 +28,26 @@ class McpResources(Node):
     enabled: bool = False
     """List the server's resources in the prompt, and give the model the tool `read_mcp_resource`."""
     items: tuple[McpResource, ...] | None = None
-    """The resources that may be read. Null: all that the server lists."""
+    """The resources that the model may read. Null: all that the server lists."""
 
 
 class McpServerInfo(Node):
-    """The server: an address, or the name under which it is registered with the installation."""
+    """The server: a URL, or the name under which it is registered with the installation."""
 
     url: str = Field(default_factory=str)
-    """Address of the server, such as `https://mcp.example.com/mcp`. An address that begins with `/`
-    is on this server. Required for `streamable_http` and `sse`, ignored for `stdio`.
+    """The URL of the server, such as `https://mcp.example.com/mcp`. A URL that begins with `/` is
+    on this server. Required for `streamable_http` and `sse`, ignored for `stdio`.
     """
     protocol: Literal["sse", "streamable_http", "stdio"]
     """The transport. `streamable_http` or the older `sse`: over HTTP. `stdio`: a program on this
     machine.
     """
     server: str = Field(default_factory=str)
-    """The name of a program that an administrator registered under *MCP servers*. Required for
+    """The name of a program registered by an administrator under *MCP servers*. Required for
     `stdio`.
     """
     authorization: McpAuthorization | None = None
-    """The authentication at the server. Null: none."""
+    """The authentication for the server. Null: none."""
 
     @model_validator(mode="after")
     def _says_where(self) -> Self:
@@ -74,19 +74,18 @@ class RemoteTools(Node):
     `allowed_tools` is not empty, it must contain these names too. Null: none.
     """
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
-    """The files of results to store and to show in the answer, for all tools."""
+    """The result files to store and to show in the answer, for all tools."""
     fallback_configuration: Fallback = Field(default_factory=Fallback)
     """The handling of a failed tool. Left out: the model gets the error and continues."""
     is_repeatable: bool | None = None
-    """True if a tool can be called twice with the effect of one call: a call is repeated if its
-    process ended before the result was known. False: the model is informed that the call may have
-    been carried out. Null: the server's statement about each tool; without one, calls are not
-    repeated.
+    """True if a tool can be called twice with the effect of one call. A call is then repeated if
+    its process ended before the result was known. False: the model is informed that the call may
+    have been carried out. Null: as the server declares for each tool, else false.
     """
     is_untrusted: bool | None = None
     """True if third parties control the results and resources, as in a web search. After such a
-    result, `approval.after_untrusted` can make calls wait. Null: the server's statement about each
-    tool (`openWorldHint`), else false.
+    result, `approval.after_untrusted` can require approval for calls. Null: as the server declares
+    for each tool (`openWorldHint`), else false.
     """
 
     @model_validator(mode="after")
@@ -110,16 +109,16 @@ class McpTools(RemoteTools):
     resources: McpResources | None = None
     """The resources of the server that the model may read. Null: none."""
     server_instructions: bool = False
-    """Add the server's instructions to the prompt. A third party writes them, so enable this only
-    if you trust the server.
+    """Add the server's instructions to the prompt. They may come from a third party, so enable this
+    only if you trust the server.
     """
     failure_texts: tuple[str, ...] | None = None
-    """Beginnings of results that are failures although the server does not mark them as such:
+    """Prefixes of results that are failures although the server does not mark them as such:
     `["Error:", "No results were found"]`. Case is ignored. Null: only results that the server marks
     are failures.
     """
     result_format: Literal["blocks", "execution"] = "blocks"
     """The format of results. `blocks`: the format of the protocol. `execution`: reports of a Python
     interpreter with `output`, `result`, `error` and `files`. The stage then shows `code` as Python
-    and cuts long output; each listed file is read from the server and stored.
+    and truncates long output; each listed file is read from the server and stored.
     """

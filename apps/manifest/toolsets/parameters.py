@@ -1,4 +1,4 @@
-"""The function dialect: the description of a tool, and the parameters that the model fills in.
+"""The function schema: a tool's description, and the parameters that the model fills in.
 
 Nested values do not support `default` or `display`.
 """
@@ -31,7 +31,7 @@ class ConstSchema(Node):
     """A constant that every call sends. The model does not see it."""
 
     type: Literal[None]
-    """`null`, without quotes: this is a constant."""
+    """`null`, without quotes, for a constant."""
     const: Any
     """The value that every call sends. In a REST tool it can be a secret: `{"$secret": "name"}`."""
 
@@ -71,13 +71,13 @@ class ParameterStage(Node):
     ignore: bool = False
     """Do not show the argument."""
     ignore_parameter_name: bool = False
-    """Show the value without the parameter's name in front of it."""
+    """Show the value without the parameter's name before it."""
     show_value_in_stage_title: bool = False
     """Add the value to the title of the stage. If several parameters set this, the first one with a
     value is used.
     """
     name: str | None = None
-    """The text before the value, instead of the parameter's name, as Markdown: `**City:** `."""
+    """The text before the value, instead of the parameter's name, in Markdown: `**City:** `."""
     prefix: str | None = None
     """Text directly before the value."""
     suffix: str | None = None
@@ -100,7 +100,9 @@ class ParameterDisplay(Node):
 
 
 class Displayed(Node):
-    """Fields of every parameter of a function. Values inside lists and objects do not have them."""
+    """Fields of every parameter of a function. Values inside lists and objects do not have these
+    fields.
+    """
 
     display: ParameterDisplay | None = None
     """The display of the argument for users. Null: name and value."""
@@ -143,7 +145,7 @@ class Function(Node):
 
     name: str
     """The tool's name for the model: letters, digits, `_` and `-`. Other characters become `_`, and
-    longer names are cut to 64 characters. For an internal tool, the name selects the tool.
+    longer names are truncated to 64 characters. For an internal tool, the name selects the tool.
     """
     description: str
     """Describes to the model what the tool does and when to use it. Up to 1,024 characters."""
@@ -157,4 +159,4 @@ class FunctionTool(Node):
     type: Literal["function"] = "function"
     """The only type."""
     function: Function
-    """Name, description and parameters of the tool, as the model sees them."""
+    """The tool's name, description and parameters, as the model sees them."""

@@ -1,4 +1,4 @@
-"""The function dialect of REST tools. Each parameter also defines its position in the request."""
+"""The function schema of REST tools. Each parameter also defines its position in the request."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -26,11 +26,11 @@ class ParameterPlace(Node):
     """The part of the request that carries an argument."""
 
     type: Literal["query", "url", "body", "header"]
-    """The part of the request: `query`; `url`, in place of `{key}` in the address; `body`, the JSON
+    """The part of the request: `query`; `url`, in place of `{key}` in the URL; `body`, the JSON
     object that is sent; or `header`.
     """
     key: str
-    """The service's name for the value. For `url`: the name in braces."""
+    """The name of the value in the request. For `url`: the name in braces."""
     encoding: Literal["text", "json"] = "text"
     """The encoding of lists and objects. `text`: in a query, a list separated by commas; in a body,
     JSON inside a text. `json`: in a query, JSON; in a body, JSON values.
@@ -48,7 +48,8 @@ class RestSimpleParameter(SimpleParameter, Placed): ...
 
 
 class RestConstParameter(ConstParameter, Placed):
-    """A constant. If it is a credential, it is stored as one, so that nothing shows it."""
+    """A constant. If it is a credential, it is stored as a credential, so that it is never shown.
+    """
 
     @model_validator(mode="before")
     @classmethod
@@ -108,9 +109,9 @@ class RestFunction(Node):
     """The description of a tool that calls a REST service."""
 
     name: str
-    """The name of the function. The model sees it with the toolset's name as a prefix. Allowed are
-    letters, digits, `_` and `-`; other characters become `_`, and longer names are cut to 64
-    characters.
+    """The name of the function. The model sees it with the toolset's name as a prefix. It can
+    contain letters, digits, `_` and `-`; other characters become `_`, and longer names are
+    truncated to 64 characters.
     """
     description: str
     """Describes to the model what the tool does and when to use it. Up to 1,024 characters."""
@@ -124,4 +125,4 @@ class RestFunctionTool(Node):
     type: Literal["function"] = "function"
     """The only type."""
     function: RestFunction
-    """Name, description and parameters of the tool, as the model sees them."""
+    """The tool's name, description and parameters, as the model sees them."""

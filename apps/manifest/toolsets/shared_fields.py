@@ -1,4 +1,4 @@
-"""Fields shared by kinds of toolset, and the interface that others use."""
+"""Fields shared by kinds of toolset, and the interface that other modules use."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
@@ -23,7 +23,7 @@ class Described(Node):
         name: Localized
 
     description: Localized | None = None
-    """The purpose of the toolset; one text, or one for each language as for `name`. The model reads
+    """The purpose of the toolset; one text, or one for each language as in `name`. The model reads
     it to choose among toolsets: when it searches for tools, and when it starts a sub-agent.
     """
     approval: Approval | None = None
@@ -39,7 +39,7 @@ class Described(Node):
 
     @property
     def label(self) -> str:
-        """Return the toolset's name in reports, or "" if it has none."""
+        """Return the toolset's name for reports, or "" if it has none."""
         return localize_text(self.name)
 
     @property
@@ -49,11 +49,11 @@ class Described(Node):
 
     @property
     def server(self) -> McpServerInfo | str | None:
-        """Return the toolset's MCP server, or its id in DIAL Core."""
+        """Return the toolset's MCP server, or its ID in DIAL Core."""
         return None
 
     def visible_tools(self) -> Iterator[tuple[str, str]]:
-        """Yield the visible names of the enabled tools in the manifest, each with its place in the
+        """Yield the visible names of the enabled tools in the manifest, each with its path in the
         toolset.
         """
         yield from ()
@@ -63,16 +63,16 @@ class Named(Described):
     """Fields of every toolset except `dial-mcp`."""
 
     name: Localized
-    """The prefix of the names of its tools (`desk` makes `desk_find_ticket` of `find_ticket`) and
-    of the titles of their stages. Tools of deployments, of the chat page, and internal tools have
-    no prefix; the tool of an agent has exactly this name. Empty for an MCP server: the server's own
+    """The prefix of the names of its tools (`desk` turns `find_ticket` into `desk_find_ticket`) and
+    of the titles of their stages. Deployment tools, tools of the chat page and internal tools have
+    no prefix; an agent's tool has exactly this name. Empty for an MCP server: the server's own
     name. One text, or one for each language: `{"en": "Desk", "de": "Schalter"}`; the model sees the
     English one.
     """
 
 
 class WrittenToolSet(Named):
-    """A toolset whose tools are functions in the manifest, or predefined."""
+    """A toolset whose tools are defined in the manifest, or predefined."""
 
     if TYPE_CHECKING:
         tools: tuple[AnyTool, ...]

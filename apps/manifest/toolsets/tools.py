@@ -1,4 +1,4 @@
-"""The tools of a toolset: written out, generated from a deployment, or predefined."""
+"""The tools of a toolset: defined inline, generated from a deployment, or predefined."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
@@ -36,12 +36,12 @@ CHANGES_TYPE = (
 
 
 def changes_type(patch: Mapping[str, Any]) -> bool:
-    # Only the type of the item itself cannot be patched. Parameters and strategies have types too.
+    # Only the item's own type cannot be patched. Parameters and strategies have types too.
     return "type" in patch
 
 
 def _changes_no_type(patch: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    # A disabled reference is not checked. In a run, a wrong one is left out with an issue.
+    # A disabled reference is not checked. In a run, an invalid one is left out with an issue.
     if is_checked(info) and info.data.get("enabled", True) and changes_type(patch):
         raise PydanticCustomError("override_type", CHANGES_TYPE)
     return patch
@@ -51,8 +51,9 @@ Override = Annotated[dict[str, Any], AfterValidator(_changes_no_type)]
 
 
 class ToolStage(Node):
-    """The display of a call for users. `{city}` is replaced by the argument `city` in both
-    texts."""
+    """The display of a call for users. In both texts, `{city}` is replaced with the `city`
+    argument.
+    """
 
     name: str | None = None
     """The title of the stage, such as `Weather in {city}`. Null: the toolset's name."""
@@ -71,20 +72,20 @@ class ToolDisplay(Node):
     """The display of calls for users."""
 
     stage: ToolStage | None = None
-    """Title and text of the stage. Null: the toolset's name as the title, and the arguments."""
+    """The stage's title and text. Null: the toolset's name as the title, and the arguments."""
 
 
 class ConversationMode(Node):
-    """The choice whether the calls of a tool form one conversation."""
+    """Whether the calls of a tool form one conversation."""
 
     resumable: bool = False
-    """Let the model continue an earlier conversation: the tool gets an optional argument
-    `session_id`, and its first answer contains the id. False: every call starts a new one.
+    """Allow the model to continue an earlier conversation: the tool gets an optional `session_id`
+    argument, and its first answer contains the ID. False: every call starts a new one.
     """
 
 
 class ContentPropagation(Node):
-    """The headers that are passed on to the deployment."""
+    """The headers that are forwarded to the deployment."""
 
     propagate_history: bool = Field(
         default=False,
@@ -92,17 +93,17 @@ class ContentPropagation(Node):
     )
     """Combine all calls of the tool into one conversation."""
     propagate_headers: tuple[str, ...] | None = None
-    """Names of the caller's `X-` headers to pass on to an application or to DIAL Core, such as
+    """Names of the caller's `X-` headers to forward to an application or to DIAL Core, such as
     `["X-Tenant"]`. Null: all; `[]`: none. Services that are called directly as deployments of this
     installation get none.
     """
 
 
 class ConfiguredTool(Node):
-    """Fields of tools whose function is written out."""
+    """Fields of tools that define their function inline."""
 
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
-    """The files of results to store and to show in the answer."""
+    """The result files to store and to show in the answer."""
     fallback_configuration: Fallback = Field(default_factory=Fallback)
     """The handling of a failed tool. Left out: the model gets the error and continues."""
     display: ToolDisplay | None = None
@@ -114,13 +115,15 @@ class ConfiguredTool(Node):
     enabled: bool = True
     """False: the tool is ignored."""
     is_repeatable: bool | None = None
-    """True if the tool can be called twice with the effect of one call: a call is repeated if its
-    process ended before the result was known. False: the model is informed that the call may have
-    been carried out. Null: the toolset's value; without one, only `post` calls are not repeated.
+    """True if the tool can be called twice with the effect of one call. A call is then repeated if
+    its process ended before the result was known. False: the model is informed that the call may
+    have been carried out. Null: the toolset's value; without one, only `post` calls are not
+    repeated.
     """
     is_untrusted: bool | None = None
     """True if third parties control the results, as in a web search. After such a result,
-    `approval.after_untrusted` can make calls wait. Null: the toolset's value, else false.
+    `approval.after_untrusted` can require approval for calls. Null: the toolset's value, else
+    false.
     """
 
 
@@ -133,11 +136,11 @@ class RestMethod(Node):
     """The request that a REST tool makes."""
 
     method_url: str
-    """Address of the operation, such as `https://api.example.com/parcels/{id}`. Parameters of the
-    type `url` replace the names in braces. An address that begins with `/` is on this server.
+    """The URL of the operation, such as `https://api.example.com/parcels/{id}`. Parameters of type
+    `url` replace the names in braces. A URL that begins with `/` is on this server.
     """
     method_type: Literal["get", "post", "put", "delete"]
-    """Method of the request. `post` and `put` send a JSON body."""
+    """The method of the request. `post` and `put` send a JSON body."""
 
 
 class RestTool(ConfiguredTool):
@@ -158,10 +161,10 @@ class RestTool(ConfiguredTool):
 
 
 class DeploymentTool(ConfiguredTool):
-    """A deployment as a tool, with a function of your own."""
+    """A deployment as a tool, with your own function."""
 
     type: Literal["deployment-tool"] = "deployment-tool"
-    """The tool is a deployment with a function of your own. Optional."""
+    """The tool is a deployment with your own function. Optional."""
     open_ai_tool: FunctionTool
     """The description of the tool for the model. The parameters `query` (or the name in
     `query_parameter`) and `attachment_urls` are added if they are missing.
@@ -172,7 +175,7 @@ class DeploymentTool(ConfiguredTool):
     """True: silently leave the tool out if the caller cannot use the deployment. False: the
     answer reports that it is missing."""
     query_parameter: Annotated[str, Field(min_length=1)] = "query"
-    """Name of the parameter that holds the question, such as `prompt`."""
+    """The name of the parameter that holds the question, such as `prompt`."""
     takes_files: bool = True
     """False: the parameter `attachment_urls` is not added, because the deployment does not accept
     files.
@@ -183,11 +186,11 @@ class DeploymentTool(ConfiguredTool):
     system_prompt: ToolSystemPrompt | None = None
     """The prompt that the deployment gets before each question. Null: none."""
     content_propagation: ContentPropagation | None = None
-    """The headers that are passed on to the deployment. Null: all headers of the caller that
-    applications pass on.
+    """The headers that are forwarded to the deployment. Null: all of the caller's headers that
+    applications forward.
     """
     conversation_mode: ConversationMode | None = None
-    """The choice whether the model can continue an earlier conversation. Null: every call starts a new one."""
+    """Whether the model can continue an earlier conversation. Null: every call starts a new one."""
     propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Add the sources that an application reports to the answer, and have the model copy its
     citations. Null or false: they are dropped.
@@ -202,7 +205,7 @@ class InternalTool(ConfiguredTool):
     type: Literal["internal-tool"] = "internal-tool"
     """The tool belongs to QuickApps itself. Optional."""
     open_ai_tool: FunctionTool
-    """The description of the tool for the model. Its name must be that of an existing internal
+    """The description of the tool for the model. Its name must be the name of an existing internal
     tool.
     """
 
@@ -213,7 +216,7 @@ class SimpleDeploymentTool(Node):
     type: Literal["dial-deployment-simple"] = "dial-deployment-simple"
     """The function is generated from the deployment's description. Optional."""
     deployment_id: str = Field(json_schema_extra=Marks(resource=True))
-    """Id of the model or application to call. It is also the name of the tool."""
+    """The ID of the model or application to call. It is also the name of the tool."""
     approval: Approval | None = None
     """The calls that need approval or are denied. Null: the rules of the
     toolset.
@@ -221,7 +224,7 @@ class SimpleDeploymentTool(Node):
     enabled: bool = True
     """False: the tool is ignored."""
     conversation_mode: ConversationMode | None = None
-    """The choice whether the model can continue an earlier conversation. Null: every call starts a new one."""
+    """Whether the model can continue an earlier conversation. Null: every call starts a new one."""
     propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Add the sources that an application reports to the answer, and have the model copy its
     citations. Null or false: they are dropped.
@@ -229,18 +232,19 @@ class SimpleDeploymentTool(Node):
 
 
 class PredefinedTool(Node):
-    """A tool of the predefined content."""
+    """A tool from the predefined content."""
 
     type: Literal["predefined-tool"] = "predefined-tool"
     """The tool is predefined. Optional."""
     template_name: str
-    """Name of the predefined tool, such as `web_search`. An unknown one is left out, and the
-    answer reports it."""
+    """The name of the predefined tool, such as `web_search`. An unknown tool is left out, and the
+    answer reports it.
+    """
     enabled: bool = True
     """False: the tool is ignored."""
     override: Override | None = None
-    """Changes to the template, as a merge patch: objects are merged, null deletes a key, any other
-    value replaces the old one. It cannot change the tool's own `type`. Null: none.
+    """Changes to the template, as a merge patch: objects are merged, null deletes a key, other
+    values replace the old ones. It cannot change the tool's own `type`. Null: none.
     """
 
 

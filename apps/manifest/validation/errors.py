@@ -1,6 +1,4 @@
-"""Converts pydantic's errors into problems of the document as it was written, with the accepted
-values.
-"""
+"""Converts pydantic's errors into problems of the document as written, with the accepted values."""
 
 import json
 from dataclasses import dataclass
@@ -22,15 +20,15 @@ from apps.manifest.validation.expectations import (
 from apps.manifest.validation.json_document import json_type
 
 _SHOWN = 40
-"""A message repeats up to this many characters of a value."""
+"""The number of characters of a value that a message repeats."""
 
 _TAG_ERRORS = frozenset({"union_tag_invalid", "union_tag_not_found"})
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The place of a failure. `union` is the place of the surrounding value that may have several
-    types, if any.
+    """The location of a failure. `union` is the location of the enclosing value that may have
+    several types, if any.
     """
 
     place: Keys
@@ -57,7 +55,7 @@ def failure_problems(
 def locate(
     location: tuple[str | int, ...], document: dict[str, Any], model: type[BaseModel]
 ) -> Spot:
-    """Return the place in the document that corresponds to pydantic's location, which also contains
+    """Return the spot in the document that corresponds to pydantic's location, which also contains
     the names of choices.
     """
     shape: Shape = model
@@ -110,7 +108,7 @@ def _tag_problem(spot: Spot, value: dict[str, Any]) -> Problem:
 
 
 def _shown(place: Keys, value: object) -> str:
-    """Return the value as a message repeats it; only the kind of a credential."""
+    """Return the value as shown in a message; of a credential, only its kind."""
     is_secret = not {"authorization", "headers"}.isdisjoint(place) and place[-1] != "type"
     match value:
         case str() if not is_secret:

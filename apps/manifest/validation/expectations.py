@@ -1,4 +1,4 @@
-"""Describes the values that a model accepts at a place."""
+"""Describes the values that a model accepts at a location."""
 
 import json
 import types
@@ -12,12 +12,12 @@ from apps.manifest.secrets import Credential
 from apps.manifest.shapes import Choice, Shape
 
 Failure = Mapping[str, Any]
-"""This is an item of `ValidationError.errors()`."""
+"""An item of `ValidationError.errors()`."""
 
 
 def expectation(failure: Failure, shape: Shape) -> str | None:
-    """Describe the accepted values at a failure's place. None if pydantic's message already
-    contains them.
+    """Describe the accepted values at a failure's location, or return None if pydantic's message
+    already contains them.
     """
     kind = failure["type"]
     if kind in {"model_type", "model_attributes_type", "union_tag_not_found"}:
@@ -51,7 +51,7 @@ def describe_type(annotation: Any) -> str:
 
 
 def in_a_row(values: Iterable[object], last: str) -> str:
-    """Join values as JSON: `"a", "b" or "c"`."""
+    """Join values in JSON notation: `"a", "b" or "c"`."""
     words = [json.dumps(value) for value in values]
     return " ".join((", ".join(words[:-1]), last, words[-1])) if len(words) > 1 else words[0]
 

@@ -25,7 +25,7 @@ _PLAIN = frozenset({bool, str, dict, list})
 def document_problems(
     document: object, most_values: int = MAX_VALUES, most_characters: int = MAX_CHARACTERS
 ) -> list[Problem]:
-    """Return the places that are not plain JSON, or the first exceeded limit."""
+    """Return the problems of values that are not plain JSON, or of the first exceeded limit."""
     if not isinstance(document, dict):
         return [Problem(ROOT, f"expected an object, found {json_type(document)}")]
     found: list[Problem] = []
@@ -43,7 +43,7 @@ def document_problems(
         characters += len(text)
         if values > most_values or characters > most_characters:
             return [Problem(ROOT, TOO_LARGE.format(most_values, most_characters))]
-        # A detailed check costs several times as much, and most containers do not need it.
+        # A detailed check is several times slower, and most containers do not need it.
         if not text.isascii() or not _PLAIN.issuperset(map(type, items)):
             found += _problems(place, container)
         rest += [
@@ -74,7 +74,7 @@ def _value_problem(value: object) -> str:
     if value is None or isinstance(value, bool | dict | list):
         return ""
     if isinstance(value, int):
-        # Python refuses to print longer integers, so the message cannot show them.
+        # Python does not print longer integers, so the message cannot show them.
         return "" if -MAX_INTEGER < value < MAX_INTEGER else "expected an integer of up to 64 bits"
     if isinstance(value, float):
         return "" if math.isfinite(value) else f"{value} is not a JSON number"
@@ -101,7 +101,7 @@ _KINDS: dict[type, str] = {
 
 
 def json_type(value: object) -> str:
-    """Return the JSON type of a value, with its article."""
+    """Return the JSON type of a value, with an article."""
     for kind, words in _KINDS.items():
         if isinstance(value, kind):
             return words

@@ -97,7 +97,7 @@ def with_deployment(document: dict[str, Any], deployment_id: str) -> dict[str, A
 
 
 def name_problems(manifest: Manifest) -> list[Problem]:
-    """Return a problem for each enabled tool that has the name of an earlier tool or a name that is
+    """Return a problem for each enabled tool whose name is the same as an earlier tool's or
     reserved for the platform, as far as the manifest shows.
     """
     first: dict[str, str] = {}
@@ -116,7 +116,7 @@ def name_problems(manifest: Manifest) -> list[Problem]:
 
 
 def _visible_names(manifest: Manifest) -> Iterator[tuple[str, str, Set[str]]]:
-    """Yield the names of the tools that are written out, with their places and the platform names
+    """Yield the names of the tools that are defined inline, with their paths and the platform names
     that tools of the kind may have.
 
     Names of other tools are unknown until their toolset is opened or resolved.

@@ -24,12 +24,12 @@ from apps.manifest.toolsets.tools import RestMethod
 LONGEST_DESCRIPTION = 1024
 """Model providers accept descriptions of up to this many characters."""
 MOST_TOOL_CHARACTERS = 20_000
-"""A warning is reported if the parameters of one tool exceed this many characters of JSON. They use
-about 5,000 tokens of every request.
+"""A warning is reported if a tool's parameters exceed this many characters of JSON, which is about
+5,000 tokens in every request.
 """
 
 Rule = Callable[[ShapeVisit], Iterator[tuple[str, str]]]
-"""A rule takes an object of the document and yields pairs of a key (or "" for the object itself)
+"""A rule for an object of the document, which yields pairs of a key (or "" for the object itself)
 and a message.
 """
 
@@ -39,7 +39,8 @@ def warning_problems(document: dict[str, Any], *, preview: bool) -> list[Problem
 
 
 def preview_problems(document: dict[str, Any]) -> list[Problem]:
-    """Return the parts that use preview features. They are left out if those are off."""
+    """Return the parts that use preview features. They are left out while preview features are off.
+    """
     return problems_of((gated_fields,), document)
 
 
@@ -172,5 +173,5 @@ RULES: tuple[Rule, ...] = (
 
 
 def known_members(visit: ShapeVisit) -> Iterator[tuple[str, object]]:
-    """Yield the members that are fields of the model, in the order of the document."""
+    """Yield the members that are fields of the model, in document order."""
     return (item for item in visit.value.items() if item[0] in visit.model.model_fields)
