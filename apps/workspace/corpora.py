@@ -41,7 +41,7 @@ class AttachedText:
 
 @dataclass(frozen=True, slots=True)
 class PageNames:
-    """The word for a document's pages, such as slide, or "" for a document without pages; and the
+    """The word for a document's pages, such as "slide" ("" for a document without pages), and the
     titles of its pages.
     """
 
@@ -50,15 +50,15 @@ class PageNames:
 
 
 ChunkPlace = tuple[int, int]
-"""This contains the number of a document, and the position of a chunk in it."""
+"""The number of a document, and the position of a chunk in the document."""
 
 
 class CorpusReader(Protocol):
     """The attached files of an application that its caller may read."""
 
     async def is_large(self) -> bool:
-        """Return True if the corpus is too large to be read as a whole, so that it is searched
-        where it is stored.
+        """Return True if the corpus is too large to be loaded as a whole, so the database searches
+        it.
         """
         ...
 
@@ -76,16 +76,16 @@ class CorpusReader(Protocol):
         most: int,
         least: float,
     ) -> Mapping[ChunkPlace, float]:
-        """Return the cosine similarity of chunks with the vector: the `most` highest ones that are
-        not below `least`.
+        """Return the cosine similarity of chunks with the vector: the `most` highest values that
+        are at least `least`.
         """
         ...
 
     async def with_words(
         self, documents: Sequence[int], request: str, most: int
     ) -> Mapping[ChunkPlace, float]:
-        """Return the `most` chunks that best match the words of a request, with their scores. Only
-        for a large corpus.
+        """Return the `most` chunks that best match the words of a request, with their scores. Call
+        this only for a large corpus.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Models whose requests leave out everything that the model is known not to support."""
+"""Models whose requests omit everything that the model is known not to support."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ PART_KINDS: Mapping[str, str] = {
     "file": "documents",
     "input_audio": "audio_input",
 }
-"""Each kind of content part requires a capability."""
+"""Maps each kind of content part to the capability that it requires."""
 NOUNS: Mapping[str, str] = {
     "vision": "picture",
     "documents": "document",
@@ -65,8 +65,8 @@ class FittedModel:
 
 
 def readable(message: ModelMessage, can: ModelCapabilities) -> ModelMessage:
-    """Return the message without unreadable parts, or the message itself if the model can read all
-    of it.
+    """Return the message without unreadable parts, or the message itself if the model can read
+    everything.
     """
     content, attachments = message.content, message.attachments
     kept = tuple(one for one in attachments if can.reads(one.type) is not False)
@@ -88,7 +88,7 @@ def told_part(part: Mapping[str, Any], can: ModelCapabilities) -> Mapping[str, A
 
 
 def unread_kind(part: Mapping[str, Any], can: ModelCapabilities) -> str:
-    """Return the missing capability that a content part requires; "" if none is missing."""
+    """Return the missing capability that a content part requires; or "" if none is missing."""
     kind = PART_KINDS.get(str(part.get("type")), "")
     return kind if kind and getattr(can, kind) is False else ""
 

@@ -1,4 +1,4 @@
-"""The workspace of an operator's application that DIAL Core calls.
+"""The workspace for an operator's application that DIAL Core calls.
 
 Deployments of this installation take precedence over Core's. All other resources of the caller
 belong to Core.
@@ -21,8 +21,8 @@ from apps.workspace.port import DeploymentInfo
 
 
 class InstalledFirst(DialWorkspace):
-    """A workspace only for manifests of operators, because the operators' keys pay for the
-    installed deployments.
+    """A workspace only for operators' manifests, because the operators' keys pay for the installed
+    deployments.
     """
 
     async def described(self, deployment_id: str, find: FindInfo) -> DeploymentInfo:

@@ -1,4 +1,4 @@
-"""Public facts about models, found by a model's name in any service's spelling.
+"""Public facts about models, looked up by a model's name in any service's spelling.
 
 The facts in `known_models.json` come from the vendors' documentation. Nothing is known about a
 model that is not listed, or about a capability that depends on the service that runs the model.
@@ -54,7 +54,7 @@ def read_catalogue() -> tuple[KnownModel, ...]:
 
 @lru_cache(maxsize=1000)
 def known_model(name: str) -> ModelCapabilities:
-    """Return the capabilities by the service's name: `gpt-4o`,
+    """Return the capabilities of a model by its name at the service: `gpt-4o`,
     `us.anthropic.claude-sonnet-4-20250514-v1:0`, …
     """
     for spelling in spellings(name):
@@ -65,7 +65,7 @@ def known_model(name: str) -> ModelCapabilities:
 
 
 def spellings(name: str) -> Iterator[str]:
-    """Yield the name without vendors, then with one suffix less each time."""
+    """Yield the name without vendors, then with one suffix fewer each time."""
     if len(name) > MOST_CHARACTERS:
         return
     plain = name.lower().removeprefix("ft:").rpartition("/")[2]
@@ -84,7 +84,7 @@ def listed_window(name: str, base_url: str) -> int | None:
     """
     if not is_public_name(urlsplit(base_url).hostname or ""):
         return None
-    # Imported with the first such model, because its data take a moment to load.
+    # Imported at first use, because the data takes a moment to load.
     from genai_prices.data_snapshot import get_snapshot
 
     for spelling in (name, *spellings(name)):
@@ -97,7 +97,7 @@ def listed_window(name: str, base_url: str) -> int | None:
 
 
 def is_public_name(host: str) -> bool:
-    """Return True if the host may belong to a vendor. IP addresses and single-word names are in a
-    private network.
+    """Return True if the host may belong to a vendor. IP addresses and single-label names belong to
+    private networks.
     """
     return "." in host and not host.rpartition(".")[2].isdigit()

@@ -47,7 +47,9 @@ def part_blocks(part: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def attachment_blocks(attachment: Attachment) -> Iterator[Block]:
-    """Yield blocks; none for a file that is stored here, because the service cannot fetch it."""
+    """Yield the attachment's blocks. A file that is stored here has none, because the service
+    cannot fetch it.
+    """
     kind, title = attachment.type, attachment.title
     if attachment.url is not None:
         if attachment.url.startswith((DATA, "https://", "http://")):
@@ -59,8 +61,8 @@ def attachment_blocks(attachment: Attachment) -> Iterator[Block]:
 
 
 def file_block(url: str, title: str, kind: str = "") -> Block:
-    """Return an image or a document for a URL or a data: URI; a note for a type that the API cannot
-    read.
+    """Return an image or document block for a URL or a data: URI, or a note for a type that the API
+    does not support.
     """
     if not url.startswith(DATA):
         block_type = "document" if kind == PDF else "image"

@@ -1,6 +1,6 @@
 """Converts the events of a streamed message, and whole messages, into deltas.
 
-If the service pauses an answer, the next request continues it. One reader reads all parts.
+If the service pauses an answer, the next request continues it. The same reader reads all parts.
 """
 
 from typing import Any
@@ -36,10 +36,10 @@ from apps.workspace.services.finish_reasons import finish_reason
 from apps.workspace.services.halves import CutCharacters
 
 REASONING = "thinking"
-"""The API uses this name for a model's reasoning."""
+"""The API's name for a model's reasoning."""
 MOST_PAUSES = 10
-"""An answer can have at most this many pauses; then it is cut. The service pauses when its own
-tools have taken ten turns.
+"""An answer is truncated after this many pauses. The service pauses after ten turns of its own
+tools.
 """
 REASONS = {
     "end_turn": "stop",
@@ -55,18 +55,18 @@ REASONS = {
 class MessageEvents:
     """Reads the events of an answer. `is_paused` is set if another request continues it.
 
-    `blocks` are all blocks so far, in their order.
+    `blocks` are all blocks so far, in order.
     """
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.pieces: list[str] = []
-        """These are the pieces of the text, thought or input of the last block."""
+        """The pieces of the text, thought or input of the last block."""
         self.first = 0
         """The current part of the answer begins after this many blocks."""
         self.pauses = 0
         self.spent: Usage | None = None
-        """This is the usage of the earlier parts."""
+        """The usage of the earlier parts."""
         self.counts: MessageTokens | None = None
         self.is_done = False
         self.has_finished = False
@@ -82,8 +82,8 @@ class MessageEvents:
         self.is_done = self.has_finished = self.is_paused = False
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Read an event into deltas. Raises `ModelFailed` for an error event and for an unreadable
-        one.
+        """Convert an event into deltas. Raises `ModelFailed` for an error event or an unreadable
+        event.
         """
         event = read_event(payload, self.halves)
         self.has_understood = self.has_understood or event.type in PIECES
@@ -126,8 +126,8 @@ class MessageEvents:
             self.is_done = True
 
     def begin_block(self, block: Block, index: int, deltas: list[Delta]) -> None:
-        """Begin a block. In an answer that is not streamed, the block is complete."""
-        # Token counts come with the first block. Before it, the question may be sent again.
+        """Begin a block. If the answer is not streamed, the block is complete."""
+        # Token counts come with the first block. Before it, the request may be retried.
         if not self.blocks and self.usage is not None:
             deltas.append(self.usage)
         self.blocks.append(well_shaped(block))
@@ -174,7 +174,7 @@ class MessageEvents:
         if reason == "refusal" and isinstance(said, str) and not self.blocks:
             deltas.append(RefusalDelta(said))
         is_calling = any(block["type"] == "tool_use" for block in self.blocks)
-        # The API does not read the thinking of an answer without calls again.
+        # The API ignores the thinking of an earlier answer without calls.
         if is_calling and (kept := write_blocks(self.blocks)):
             deltas.append(ThoughtPart(PART, kept))
         deltas.append(Finish(known))

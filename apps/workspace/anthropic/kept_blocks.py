@@ -1,8 +1,8 @@
-"""Blocks that a model needs back unchanged: its thinking, and the calls and results of its
+"""Blocks that must be sent back unchanged: a model's thinking, and the calls and results of its
 service's tools.
 
 They are stored in `Message.thoughts` as JSON: the blocks of an answer in order. The list contains
-only the length of a text and only the position of a tool call, because the message has both.
+only the length of a text and only the position of a tool call, because the message contains both.
 """
 
 import re
@@ -15,7 +15,7 @@ from apps.agent.messages import ModelMessage, ToolCall
 from apps.workspace.anthropic.contents import Block, message_blocks, text_block
 
 PART = "message_blocks"
-"""`Thoughts.parts` contains the blocks under this name."""
+"""The key in `Thoughts.parts` that contains the blocks."""
 
 THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 
@@ -53,8 +53,7 @@ def answer_blocks(message: ModelMessage) -> list[Block]:
 
 
 def read_blocks(message: ModelMessage) -> list[Block]:
-    """Parse the stored blocks. [] if there are none, or if a client has changed them into something
-    else.
+    """Parse the stored blocks. Returns [] if there are none, or if a client has made them invalid.
     """
     written = message.thoughts.parts.get(PART) if message.thoughts is not None else None
     if written is None:
@@ -103,14 +102,14 @@ def call_block(call: ToolCall) -> Block:
 
 
 def usable_id(call_id: str | None) -> str:
-    """Return the id with only letters, digits, `_` and `-`, which the API requires. Other models
-    may have made the call.
+    """Return the id with only letters, digits, `_` and `-`, which the API requires. The call may
+    come from another model.
     """
     return _unusable.sub("_", call_id or "")
 
 
 def read_input(arguments: str) -> msgspec.Raw | dict[str, Any]:
-    """Return the JSON object as the model wrote it; {} for anything else."""
+    """Return the JSON object as the model wrote it; or {} for anything else."""
     written = arguments.encode()
     try:
         found = msgspec.json.decode(written)

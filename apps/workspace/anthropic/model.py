@@ -34,8 +34,7 @@ CAPABILITIES: Mapping[str, str] = {
     "structured_output": "structured_outputs",
     "reasoning": "thinking",
 }
-"""This maps the capability columns of a deployment to the names of capabilities in the service's
-list of models.
+"""Maps a deployment's capability columns to the names of capabilities in the service's model list.
 """
 
 
@@ -51,7 +50,7 @@ class AnthropicModel:
     idle_seconds: float
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Stream as `ServiceModel.stream` does, and continue an answer that the service pauses."""
+        """Stream as `ServiceModel.stream` does, and resume an answer that the service pauses."""
         events = MessageEvents()
         while True:
             asked = ServiceModel(self.service, self.name, self.api(events), self.idle_seconds)
@@ -105,7 +104,7 @@ def make_anthropic_model(
 def encode_anthropic(
     request: ModelRequest, model: str, traits: ModelTraits, begun: Sequence[Block] = ()
 ) -> bytes:
-    """Return the body. `begun` are the blocks of an answer that this request continues.
+    """Return the request body. `begun` are the blocks of an answer that this request continues.
 
     Messages come last, so that all requests of a conversation begin with the same bytes. Raises
     `BadRequest` for text that is not Unicode.
@@ -137,8 +136,8 @@ def write_tool(spec: ToolSpec) -> Fields:
 
 
 def write_messages(messages: Sequence[ModelMessage]) -> list[Fields]:
-    """Convert messages. Consecutive messages of one role become one; results of tools belong to the
-    user.
+    """Convert messages. Consecutive messages with the same role are joined; tool results belong to
+    the user.
     """
     written: list[Fields] = []
     for message in messages:
@@ -170,8 +169,7 @@ def blocks_of(message: ModelMessage) -> Iterator[Block]:
 
 
 def allowed_thinking(parameters: Fields, messages: Sequence[Fields]) -> Fields:
-    """Return the parameters, without a budget for thinking if the current turn began without a
-    thought.
+    """Return the parameters, without a thinking budget if the current turn began without a thought.
 
     The API rejects a budget in such a turn. Another model or a client may have called the tools.
     """
@@ -190,8 +188,8 @@ def allowed_thinking(parameters: Fields, messages: Sequence[Fields]) -> Fields:
 
 
 def marked_messages(messages: list[Fields]) -> list[Fields]:
-    """Mark the last block before the newest message for the prompt cache: everything up to there
-    has been sent before.
+    """Mark the last block before the newest message for the prompt cache: everything up to that
+    block has been sent before.
     """
     if len(messages) < 2:
         return messages
@@ -204,8 +202,8 @@ def mark_blocks(blocks: list[Block]) -> list[Block]:
 
 
 def columns_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the deployment's features, attachment types, capabilities and context window from the
-    service's list, as far as the list contains them.
+    """Return the deployment's features, attachment types, capabilities and context window as far as
+    the service's list contains them.
     """
     limits = (("context_window", "max_input_tokens"), ("max_output_tokens", "max_tokens"))
     kinds = ((PICTURES, "image_input"), (PDF, "pdf_input"))

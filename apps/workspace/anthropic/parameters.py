@@ -12,13 +12,13 @@ Thinking = Literal["adaptive", "budget"]
 VERSION = "2026-10-21"
 """The vendor's SDK requests this version of the API."""
 FORMER_VERSION = "2023-06-01"
-"""Other services with this API use this version. It supports `SAMPLING` too."""
+"""The version for other services with this API. It also supports `SAMPLING`."""
 USUAL_OUTPUT = 4096
-"""The answer is limited to this many output tokens if neither the request nor the deployment sets a
-limit. The API requires one.
+"""The output token limit if neither the request nor the deployment sets one. The API requires a
+limit.
 """
 LEAST_BUDGET = 1024
-"""The API requires at least this many thinking tokens."""
+"""The API's minimum number of thinking tokens."""
 EFFORTS: Mapping[str, tuple[str, int]] = {
     "minimal": ("low", LEAST_BUDGET),
     "low": ("low", 2048),
@@ -28,13 +28,13 @@ EFFORTS: Mapping[str, tuple[str, int]] = {
     "max": ("max", 32_768),
 }
 """Each `reasoning_effort` maps to the API's effort and to a number of thinking tokens. Above 32,768
-tokens, the vendor advises against streaming.
+tokens, the vendor recommends batch processing.
 """
 OFF = {"type": "disabled"}
 CHOICES = {"auto": "auto", "required": "any", "none": "none"}
 SAMPLING = ("temperature", "top_p", "top_k")
 OWN = frozenset({"container", "inference_geo", "speed", "stop_sequences"})
-"""These fields of the API are sent unchanged."""
+"""The API's fields that are sent unchanged."""
 READ = frozenset(
     {
         *SAMPLING,
@@ -81,7 +81,7 @@ class ModelTraits:
 def write_parameters(
     given: Mapping[str, Any], traits: ModelTraits, model: str, *, has_tools: bool
 ) -> Fields:
-    """Return the fields of a request except for its model, messages, system prompt and tools."""
+    """Return the fields of a request except its model, messages, system prompt and tools."""
     for name in given:
         if name not in READ and given[name] is not None:
             log_left_out(model, name)
@@ -183,7 +183,7 @@ def write_output(given: Mapping[str, Any], model: str, config: Fields) -> Fields
 
 
 def write_account(given: Mapping[str, Any]) -> Fields:
-    """Return the user, the only metadata that the API accepts."""
+    """Return the metadata. The API accepts only the user."""
     written: Fields = {}
     metadata = given.get("metadata")
     user = metadata.get("user_id") if isinstance(metadata, Mapping) else None

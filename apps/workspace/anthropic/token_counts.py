@@ -19,8 +19,8 @@ class MessageTokens(msgspec.Struct):
     output_tokens_details: Any = None
 
     def over(self, earlier: Self | None) -> "MessageTokens":
-        """Return these counts, completed by earlier ones. The end of a stream contains fewer counts
-        than its beginning.
+        """Return these counts, with missing ones taken from `earlier`. The end of a stream contains
+        fewer counts than its beginning.
         """
         if earlier is None:
             return self

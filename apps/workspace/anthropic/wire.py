@@ -1,4 +1,4 @@
-"""The Messages API's events and messages on the wire. Unknown keys are skipped."""
+"""The wire format of the Messages API's events and messages. Unknown keys are skipped."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -25,9 +25,7 @@ STATUSES = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""Each type of error maps to a status code. An error in the middle of a stream has no status code
-of its own.
-"""
+"""Maps each error type to a status code, because an error in the middle of a stream has none."""
 
 
 class BlockDelta(msgspec.Struct, gc=False):
@@ -43,7 +41,7 @@ class BlockDelta(msgspec.Struct, gc=False):
 
 
 class WholeMessage(msgspec.Struct):
-    """A whole message. A stream begins with one that is empty except for its counts."""
+    """A whole message. A stream begins with a message that is empty except for its counts."""
 
     type: str = ""
     content: list[dict[str, Any]] = []
@@ -74,7 +72,7 @@ PIECES = frozenset(
         "message_start",
     }
 )
-"""Events of these types contain a part of an answer."""
+"""The types of events that contain a part of an answer."""
 EVENTS = PIECES | {"error", "message_stop"}
 
 _read_kind = msgspec.json.Decoder(EventKind).decode
@@ -148,7 +146,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def well_shaped(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the block with a text where its type requires one, even if it began without."""
+    """Return the block with the text that its type requires, even if it began without one."""
     kind = str(block.get("type"))
     found = {**block, "type": kind}
     if kind in ("text", "thinking") and not isinstance(found.get(kind), str):
@@ -157,7 +155,7 @@ def well_shaped(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_object(written: str) -> dict[str, Any]:
-    """Parse a JSON object; {} for anything else."""
+    """Parse a JSON object. Returns {} for anything else."""
     try:
         found = msgspec.json.decode(written.encode())
     except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -34,10 +34,10 @@ from apps.workspace.egress.transport import ResponseTooLarge, StreamedResponse
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""A call times out after this many seconds, including all attempts."""
+"""The timeout of a call in seconds, including all attempts."""
 BACKOFF = Backoff(attempts=3, initial_delay=0.2, max_delay=2.0)
-"""These attempts take long enough for the restart of one of several Cores behind a proxy, and are
-short because a user is waiting.
+"""The retries outlast the restart of one of several Cores behind a proxy, but are short because a
+user is waiting.
 """
 MOST_BYTES = 16 * 1024 * 1024
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -58,9 +58,9 @@ class Calls:
     locks: dict[Hashable, asyncio.Lock] = field(default_factory=dict, repr=False, compare=False)
 
     async def once(self, key: Hashable, fetch: Callable[[], Awaitable[T]]) -> T:
-        """Fetch a value once for this caller, and remember it under `key`.
+        """Fetch a value once for this caller, and cache it under `key`.
 
-        Concurrent callers of one key wait for one fetch. Failures are not remembered.
+        Concurrent callers with the same key share one fetch. Failures are not cached.
         """
         async with self.locks.setdefault(key, asyncio.Lock()):
             if key not in self.known:
@@ -79,7 +79,7 @@ class Calls:
         most_bytes: int = MOST_BYTES,
         seconds: float = SECONDS,
     ) -> CoreResponse:
-        """Send a GET. It is retried after temporary failures, because reading twice does no harm."""
+        """Send a GET, retrying it after temporary failures, because it is idempotent."""
         call = partial(self.attempt, "GET", target(path, query), {}, b"", most_bytes, seconds)
         return await retry_call(call, seconds, is_safe=True)
 
@@ -93,7 +93,7 @@ class Calls:
         json: Any = None,
         file: DialFile | None = None,
     ) -> CoreResponse:
-        """Send JSON, a file, or no body. Retried only if no connection was made."""
+        """Send JSON, a file, or no body. It is retried only if no connection was established."""
         more, content = encoded_body(json, file)
         headers = {**headers, **more}
         call = partial(self.attempt, method, path, headers, content, MOST_BYTES, seconds)

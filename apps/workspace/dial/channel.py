@@ -24,32 +24,32 @@ logger = logging.getLogger(__name__)
 PATH = "/v1/ops/client-channel/interact"
 TOOLSET = "toolset/signin"
 SERVICE = "external-service/signin"
-"""This method name has a hyphen, unlike the scope (`…/external_services/…`). Clients do not answer
-unknown methods, so trying another spelling would use up the user's time to answer.
+"""The method name. It has a hyphen, unlike the scope (`…/external_services/…`). Clients do not
+answer unknown methods, so trying another spelling would use up the time to answer.
 """
 MOST_BYTES = 1024 * 1024
 """An answer can have at most this many bytes, including its heartbeats."""
 
 
 async def sign_in(calls: Calls, toolset_ids: Sequence[str]) -> dict[str, SignIn]:
-    """Ask for all toolsets in one batch. This never raises."""
+    """Request sign-ins for all toolsets in one batch. This never raises."""
     ids = list(dict.fromkeys(toolset_ids))
     outcomes = await ask(calls, [(TOOLSET, {"toolsetId": toolset_id}) for toolset_id in ids])
     return dict(zip(ids, outcomes, strict=True))
 
 
 async def sign_in_to_service(calls: Calls, scope: str) -> SignIn:
-    """Ask for one service. This never raises."""
+    """Request a sign-in for one service. This never raises."""
     return (await ask(calls, [(SERVICE, {"url": scope})]))[0]
 
 
 async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) -> list[SignIn]:
-    """Return the outcomes of the questions, in their order. This never raises."""
+    """Return the outcomes of the questions, in order. This never raises."""
     if not questions:
         return []
     if not calls.caller.client.channel:
         return ["unavailable"] * len(questions)
-    # Random ids: Core joins requests with the same id, even from an earlier prompt.
+    # Random IDs: Core joins requests with the same ID, even from an earlier prompt.
     batch = [
         {"jsonrpc": "2.0", "method": method, "params": params, "id": secrets.token_hex(16)}
         for method, params in questions
@@ -70,7 +70,8 @@ async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) 
 async def interact(
     calls: Calls, batch: Sequence[Mapping[str, Any]], seconds: float
 ) -> dict[str, SignIn]:
-    """Return the answers by id. Core leaves its response open, so only the first event is read."""
+    """Return the answers by id. Core does not close its response, so only the first event is read.
+    """
     headers = {
         **credentials(calls.caller),
         CHANNEL: calls.caller.client.channel,

@@ -10,8 +10,8 @@ from django.conf import settings
 from apps.errors import DeploymentNotFound
 
 SAFE = "!$&'()*+,;=:@"
-"""These characters are not encoded in a path segment, in addition to letters, digits and -._~ (RFC
-3986).
+"""The characters that are not encoded in a path segment, in addition to letters, digits and -._~
+(RFC 3986).
 """
 PORTS = {"http": 80, "https": 443}
 
@@ -66,8 +66,8 @@ def origin(place: object) -> tuple[str, str, int]:
 
 
 def encode_path(name: str) -> str:
-    """Return an id or a path with each segment percent-encoded once, whether or not it was encoded
-    before.
+    """Return an id or a path with each segment percent-encoded once, whether or not it was already
+    encoded.
 
     Raises ValueError for ambiguous names: with empty segments, `.`, `..`, slashes inside a segment,
     or control characters.
@@ -88,7 +88,7 @@ def encoded_segment(segment: str) -> str:
 
 
 def path_segment(deployment_id: str) -> str:
-    """Return the encoded id as a path segment. Raises `DeploymentNotFound` for an impossible id."""
+    """Return the encoded id as a path segment. Raises `DeploymentNotFound` for an invalid ID."""
     try:
         return encode_path(deployment_id)
     except ValueError:

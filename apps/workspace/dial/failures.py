@@ -16,7 +16,7 @@ SHOWN = 300
 MOST_ERROR_BYTES = 64 * 1024
 """At most this many bytes of an error response are read."""
 PASSING = frozenset({429, 502, 503, 504})
-"""Responses with these status codes are temporary: the same request may succeed later."""
+"""The status codes of temporary failures: the same request may succeed later."""
 
 
 class CoreRefused(ServiceFailed):
@@ -30,11 +30,11 @@ class CoreRefused(ServiceFailed):
 
 
 class CoreBroken(ServiceFailed):
-    """Raised if the connection failed before or during the response."""
+    """Raised if the connection fails before or during the response."""
 
 
 class CoreUnreachable(CoreBroken):
-    """Raised if no connection was established, so that Core did nothing."""
+    """Raised if no connection was established, so Core did nothing."""
 
 
 class AnswerTooLarge(ServiceFailed): ...

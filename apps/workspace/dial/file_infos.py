@@ -55,7 +55,7 @@ def info_of_content(place: str, answer: CoreResponse) -> FileInfo:
 
 
 def written_info(place: str, answer: CoreResponse, size: int, content_type: str) -> FileInfo:
-    # Core omits the fields that it stored as they were sent.
+    # Core omits fields that it stored unchanged.
     told = decode_body(answer.body)
     sent = {"contentLength": size, "contentType": content_type, "etag": answer.headers.get("etag")}
     return file_info({**sent, **(told if isinstance(told, dict) else {})}, place)

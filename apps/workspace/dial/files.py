@@ -24,9 +24,9 @@ from apps.workspace.loading.files import check_download_size
 from apps.workspace.stored_files import FileContent, FileInfo, FolderInfo, display_path, missing
 
 PUBLIC = "public"
-"""Published files, which operators have approved, are in this bucket."""
+"""The bucket of published files, which operators have approved."""
 MOST_PAGES = 20
-"""At most this many pages of a listing are read: a model has no use for more than twenty thousand
+"""At most this many pages of a listing are read, because a model cannot use more than 20,000
 entries.
 """
 
@@ -35,7 +35,7 @@ entries.
 class DialFileStore:
     """Files in Core's storage. Methods raise `ServiceFailed` if a call to Core fails.
 
-    Core ignores the `etag` of a file that was deleted in the meantime, and creates the file again.
+    If a file was deleted in the meantime, Core ignores the `etag` and creates the file again.
     """
 
     calls: Calls

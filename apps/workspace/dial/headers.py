@@ -15,17 +15,17 @@ from apps.workspace.egress.headers import header_value_problem
 
 CHANNEL = "X-DIAL-CLIENT-CHANNEL-ID"
 ALWAYS_FORWARDED = frozenset({CHANNEL.lower(), "x-conversation-id", "x-job-title"})
-"""These headers are always forwarded. Core uses them to attribute costs and to ask users."""
+"""The headers that are always forwarded. Core uses them to attribute costs and to ask users."""
 
 CHAIN = "X-QUICKAPPS-CHAIN"
 LONGEST_CHAIN = 20
-"""Applications that call each other can form a chain of at most this many. A longer chain is
+"""A chain of applications that call each other can have at most this many. A longer chain is
 forged.
 """
 
 
 def credentials(caller: Caller) -> dict[str, str]:
-    """Return the API key, or the bearer token of a caller without one; and the trace headers."""
+    """Return headers with the API key, or else the caller's bearer token, and the trace headers."""
     if caller.credentials.api_key:
         return {"Api-Key": caller.credentials.api_key, **caller.client.trace}
     return {**bearer(caller), **caller.client.trace}
@@ -38,7 +38,7 @@ def bearer(caller: Caller) -> dict[str, str]:
 
 def forwarded_headers(caller: Caller, names: Collection[str] | None = None) -> dict[str, str]:
     """Return headers for a deployment: credentials, language and the caller's headers with these
-    names (None: all).
+    names (None means all).
     """
     wanted = None if names is None else ALWAYS_FORWARDED.union(name.lower() for name in names)
     headers = {

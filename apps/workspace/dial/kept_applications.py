@@ -17,11 +17,10 @@ from apps.workspace.dial.wire import mapping
 APPDATA = "/appdata/"
 READ = ("display_name", "application_properties")
 UNKNOWN = frozenset({401, 403, 404})
-"""Responses with these status codes mean that the application does not exist for this key."""
+"""The status codes for an application that does not exist for this key."""
 
 _kept = AgedCache[tuple[str, str], Mapping[str, Any]](256)
-"""This caches documents by Core and encoded name, only from responses to keys made for that
-application.
+"""Caches documents by Core and encoded name, only from responses to keys made for that application.
 """
 on_reset(_kept.clear)
 
@@ -79,7 +78,7 @@ def forget_application(core: Core, name: str) -> None:
 
 
 def encoded_name(name: str) -> str:
-    """Return the encoded name; "" for an impossible one."""
+    """Return the encoded name; or "" for an invalid name."""
     try:
         return encode_path(name)
     except ValueError:

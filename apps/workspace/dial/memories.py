@@ -39,9 +39,9 @@ MOST_MEMORIES = 1_000
 MB at this limit.
 """
 MOST_BYTES = 64 * 1024 * 1024
-"""At most this many bytes of a file are read, because other programs may have written it."""
+"""At most this many bytes of a file are read, because other clients may have written it."""
 ATTEMPTS = Backoff(attempts=10, initial_delay=0.05, max_delay=1.0)
-"""A change that collided with another process's change is retried this way."""
+"""The retry policy for a change that conflicted with another process's change."""
 
 _locks: WeakKeyDictionary[
     asyncio.AbstractEventLoop, WeakValueDictionary[tuple[str, str], asyncio.Lock]
@@ -151,13 +151,13 @@ class DialMemories:
                 await asyncio.sleep(pause)
 
     async def attempt(self, change: Change[T]) -> T:
-        """Apply the change once. Raises `FileChanged` if another writer was faster, and the errors
-        of the change.
+        """Apply the change once. Raises `FileChanged` if another writer changed the file first, and
+        the errors of the change.
         """
         etag, before = await self.newest()
         changed = change(before)
         after = changed.collection
-        # The originals are stored before they are removed from the memories, and deleted after they
+        # Originals are stored before they are removed from the memories, and deleted after they
         # are restored.
         if changed.merged:
             await self.change_merges(changed)
@@ -192,7 +192,7 @@ class DialMemories:
 
 
 async def decode_memories(decode: Callable[[bytes], T], content: bytes, path: str) -> T:
-    """Decode a file. Raises `ServiceFailed` for content of another shape."""
+    """Decode a file. Raises `ServiceFailed` for unexpected content."""
     try:
         return await asyncio.to_thread(decode, content)
     except (ValueError, RecursionError) as error:
@@ -207,7 +207,7 @@ def kept_still(merges: Sequence[MergedMemories]) -> list[MergedMemories]:
 
 
 def lock_of(key: tuple[str, str]) -> asyncio.Lock:
-    """Return a lock for changes within this process, which avoids collisions and retries."""
+    """Return a lock for changes within this process, which avoids conflicts and retries."""
     locks = _locks.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
     lock = locks.get(key)
     if lock is None:

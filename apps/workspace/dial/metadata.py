@@ -34,12 +34,10 @@ logger = logging.getLogger(__name__)
 APPLICATION = "applications/"
 TECHNICAL = frozenset({"features", "defaults", "limits", "input_attachment_types"})
 READ = TECHNICAL | {"display_name", "description"}
-"""These fields are cached. Core also sends an application its manifest, secrets included."""
+"""The fields to cache. Core also sends an application its manifest, including secrets."""
 
 _facts = AgedCache[tuple[str, str, str], DeploymentInfo]()
-"""This caches technical facts by Core, by the application that the key was made for, and by
-deployment.
-"""
+"""Caches technical facts by Core, the application that the key was made for, and deployment."""
 on_reset(_facts.clear)
 
 
@@ -120,7 +118,7 @@ async def get_entity(calls: Calls, kind: str, name: str) -> Mapping[str, Any] | 
 
 
 async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[str, Any]:
-    """Return the schema. {} if Core has none; then the deployment is called without a
+    """Return the schema, or {} if Core has none and the deployment is called without a
     configuration.
     """
     if metadata.features.get("configuration") is not True:
@@ -136,7 +134,7 @@ async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[s
 def info_of(
     deployment_id: str, metadata: Metadata, locale: str, schema: Mapping[str, Any] | None = None
 ) -> DeploymentInfo:
-    """Convert Core's description. Missing or malformed fields get their defaults."""
+    """Convert Core's description. Missing or malformed fields get default values."""
     written = metadata.written
     defaults = written.get("defaults")
     can = capabilities_of(deployment_id, metadata)
@@ -156,10 +154,10 @@ def info_of(
 
 
 def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities:
-    """Return the capabilities that Core lists, else those known by the model's name. Those of an
-    application are unknown.
+    """Return the capabilities that Core lists, else those known by the model's name. An
+    application's capabilities are unknown.
 
-    Core lists a flag that nobody has set as false, so false means unknown. If the operator has
+    Core reports a flag that is not set as false, so false means unknown. If the operator has
     confirmed Core's flags, `tools` is trusted even for models that are not known to call tools.
     """
     limits = ModelCapabilities(
@@ -179,8 +177,8 @@ def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities
 
 
 def told_capabilities(calls: Calls, deployment_id: str) -> ModelCapabilities:
-    """Return the capabilities of a deployment that this request has already fetched, without a
-    request to Core.
+    """Return the capabilities of a deployment that this request has already fetched, without
+    calling Core.
     """
     key = calls.core.url, made_for(calls.caller), deployment_id
     facts = _facts.get(key, calls.core.metadata_seconds) if key[1] else None
@@ -191,7 +189,7 @@ def told_capabilities(calls: Calls, deployment_id: str) -> ModelCapabilities:
 
 
 def localized_text(value: Any, locale: str) -> str:
-    """Return a text, in the caller's language if there are several."""
+    """Return a text, in the caller's language if it is translated."""
     if isinstance(value, Mapping):
         return localize_text({str(key): str(text) for key, text in value.items()}, locale)
     return value if isinstance(value, str) else ""
@@ -202,7 +200,7 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def context_window(limits: Any) -> int | None:
-    """Return the limit of prompt tokens, or the total limit if the prompt has none of its own."""
+    """Return the limit of prompt tokens, or the total limit if there is no prompt limit."""
     if not isinstance(limits, Mapping):
         return None
     return token_limit(limits.get("max_total_tokens")) or token_limit(

@@ -14,15 +14,13 @@ from apps.workspace.stored_files import display_path, missing
 FILES = "files"
 GRANT = "/v1/ops/resource/per-request-permissions/grant"
 GRANT_REFUSED = frozenset({400, 401, 403})
-"""Core rejects a grant with these status codes. It sends 401 for keys that are not per-request
+"""The status codes with which Core rejects a grant. It sends 401 for keys that are not per-request
 keys.
 """
 PAGE = 1000
-"""A page contains this many entries, which is Core's maximum."""
+"""The number of entries per page, Core's maximum."""
 NOT_YOURS = frozenset({400, 403, 404})
-"""Responses with these status codes are reported as a missing file. Core sends 400 for an
-impossible path.
-"""
+"""The status codes that are reported as a missing file. Core sends 400 for an invalid path."""
 
 
 def resource_path(core: Core, path: str, kind: str = FILES) -> str:
@@ -47,8 +45,8 @@ def resource_path(core: Core, path: str, kind: str = FILES) -> str:
 
 @contextmanager
 def reading(path: str, noun: str = "", most_bytes: int = 0) -> Iterator[None]:
-    """Convert errors of reading: raises `FileMissing` if Core rejects the path, `FileRefused` for a
-    large body.
+    """Convert errors of reading: raises `FileMissing` if Core rejects the path, or `FileRefused` if
+    the body is too large.
 
     `noun` describes the resource in the message about more than `most_bytes`.
     """
@@ -64,7 +62,8 @@ def reading(path: str, noun: str = "", most_bytes: int = 0) -> Iterator[None]:
 
 @contextmanager
 def writing(path: str, *, is_new: bool = False) -> Iterator[None]:
-    """Convert errors of writing: raises `FileChanged`, or `FileRefused` if Core rejects the path."""
+    """Convert errors of writing: raises `FileChanged`, or `FileRefused` if Core rejects the path.
+    """
     try:
         yield
     except CoreRefused as refusal:
@@ -127,8 +126,8 @@ async def read_prompt(calls: Calls, path: str) -> str:
 
 
 async def grant_reading(calls: Calls, paths: Sequence[str], receiver: str) -> None:
-    """Let a deployment read files until this request ends. Raises `FileRefused` if Core rejects the
-    grant, and `ServiceFailed` if Core fails.
+    """Allow a deployment to read files until this request ends. Raises `FileRefused` if Core
+    rejects the grant, and `ServiceFailed` if Core fails.
     """
     places = list(dict.fromkeys(resource_path(calls.core, path) for path in paths))
     if not places:

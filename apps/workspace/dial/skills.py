@@ -24,7 +24,7 @@ class Skills:
         self.listed: dict[str, tuple[tuple[str, ...], str]] = {}
 
     async def skill(self, path: str) -> StoredSkill:
-        """Return a skill; without files if they cannot be listed.
+        """Return a skill, without its files if they cannot be listed.
 
         Raises `FileRefused` if the caller cannot read it, and `ServiceFailed` if Core fails.
         """
@@ -67,7 +67,7 @@ class Skills:
         return self.listed[place]
 
     async def list(self, place: str) -> tuple[tuple[str, ...], str]:
-        """Return the readable files, and a problem with the listing or ""."""
+        """Return the readable files, and the problem with the listing, or "" if there is none."""
         try:
             found, is_all = await get_pages(
                 self.calls,
@@ -89,7 +89,7 @@ class Skills:
 
 
 def name_in(place: str, url: str) -> str:
-    """Return the name of a file relative to its skill; "" for a file elsewhere."""
+    """Return the name of a file relative to its skill; or "" for a file elsewhere."""
     prefix = f"{unquote(place)}/files/"
     plain = unquote(url)
     return plain.removeprefix(prefix) if plain.startswith(prefix) else ""

@@ -22,7 +22,7 @@ from apps.workspace.egress.transport import HttpEndpoint, Limits, StreamedRespon
 
 @dataclass(frozen=True, slots=True)
 class DialFile:
-    """A file to send as a form, as Core requires."""
+    """A file to send as form data, as Core requires."""
 
     content: bytes = field(repr=False)
     content_type: str

@@ -36,7 +36,7 @@ DEPLOYMENT_TYPES = {"type": "model,application,toolset"}
 
 FindInfo = Callable[[Calls, str], Awaitable[DeploymentInfo]]
 """This function finds the description of a deployment. It raises `DeploymentNotFound` if there is
-none, and `ServiceFailed` if Core does not answer.
+none, and `ServiceFailed` if Core does not respond.
 """
 
 
@@ -44,7 +44,7 @@ class DialWorkspace:
     """The workspace of one request: Core's keys are valid for one request only.
 
     Every method raises `ServiceFailed` if a call to Core fails. `chain` contains the applications
-    around this run, the outermost first.
+    that enclose this run, outermost first.
     """
 
     def __init__(self, caller: Caller, core: Core) -> None:
@@ -86,7 +86,7 @@ class DialWorkspace:
         """Return a model without a request to Core: its capabilities are those that Core has
         reported before.
 
-        Raises `DeploymentNotFound` for an impossible id, and `CallsItself` if it is in the chain of
+        Raises `DeploymentNotFound` for an invalid ID, and `CallsItself` if it is in the chain of
         callers.
         """
         check_chain(self.chain, deployment_id)

@@ -7,7 +7,7 @@ from apps.integers import read_integer
 from apps.workspace.egress.clients import HTTPError, Response
 
 WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 47}
-"""Each supported content encoding maps to zlib's `wbits`."""
+"""Maps each supported content encoding to zlib's `wbits`."""
 
 
 class ResponseBodyTooLarge(HTTPError):
@@ -17,7 +17,7 @@ class ResponseBodyTooLarge(HTTPError):
 
 
 class BodyUnreadable(HTTPError):
-    """Raised if the body has an unknown content coding, or is damaged."""
+    """Raised if the body has an unknown content encoding or is corrupt."""
 
 
 async def read_body(response: Response, limit: int) -> bytes:
@@ -57,7 +57,7 @@ def find_unpacker(coding: str) -> "zlib._Decompress | None":
 
 
 def unpack(unpacker: "zlib._Decompress", raw: bytes, most: int) -> bytes:
-    """Decompress up to `most` bytes, because a compressed body may grow a thousandfold."""
+    """Decompress up to `most` bytes, because a body may grow a thousandfold when decompressed."""
     try:
         return unpacker.decompress(raw, most)
     except zlib.error as error:

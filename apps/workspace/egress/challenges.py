@@ -1,4 +1,5 @@
-"""Parses the header `WWW-Authenticate` with which a service rejects a token (RFC 6750, RFC 9728)."""
+"""Parses the `WWW-Authenticate` header with which a service rejects a token (RFC 6750, RFC 9728).
+"""
 
 import re
 

@@ -29,7 +29,7 @@ from apps.workspace.egress.per_loop import loop_object
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
-"""A read times out after this many seconds for callers without a timeout of their own."""
+"""The read timeout in seconds for callers that set none."""
 LIMITS = httpx.Limits(max_connections=200, max_keepalive_connections=50, keepalive_expiry=15)
 
 

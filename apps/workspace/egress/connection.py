@@ -1,7 +1,7 @@
 """An HTTP/1.1 connection for streamed responses: an asyncio protocol around a C parser.
 
-It passes everything from one network read on as one piece, because the number of wake-ups between
-the socket and its reader makes up most of the cost of a streamed token.
+It forwards the data of each network read in one piece, because the number of wake-ups between the
+socket and its reader is most of the cost of a streamed token.
 """
 
 import asyncio
@@ -14,16 +14,15 @@ import httptools
 import httpx2
 
 MOST_HEADER_BYTES = 64 * 1024
-"""The headers, the trailers, and the bytes between two chunks of a body can have at most this many
-bytes each.
+"""The limit in bytes for the headers, for the trailers, and for the data between two chunks of a
+body.
 """
 MOST_HEADERS = 256
-"""One response can have at most this many headers and trailers, including those of interim
-responses.
+"""A response can have at most this many headers and trailers, including those of interim responses.
 """
 MOST_BUFFERED_BYTES = 256 * 1024
-"""Reading pauses when more than this many bytes are buffered: a slow consumer slows the service
-down instead of filling memory.
+"""Reading pauses when more than this many bytes are buffered, so that a slow consumer slows down
+the service instead of filling memory.
 """
 
 
@@ -32,7 +31,7 @@ class ConnectionBroken(httpx2.RemoteProtocolError):
 
 
 class ConnectionSilent(httpx2.ReadTimeout):
-    """Raised if a wait to receive or to send, or the whole exchange, took too long."""
+    """Raised if reading, writing or the whole exchange times out."""
 
 
 @dataclass(slots=True)
@@ -118,7 +117,7 @@ class HttpConnection(asyncio.Protocol):
         return piece
 
     def end_within(self, seconds: float) -> None:
-        """Limit the time for the rest of the exchange, counted from now."""
+        """Limit the remaining time of the exchange, counted from now."""
         self.total_seconds = seconds
         self.ends_at = self.loop.time() + seconds
         if self.timer is not None:
@@ -146,7 +145,9 @@ class HttpConnection(asyncio.Protocol):
         )
 
     def has_news(self) -> bool:
-        """Return True if an idle connection has data to read, which can only mean that it ended."""
+        """Return True if an idle connection has data to read, which can only mean that it was
+        closed.
+        """
         # Poll the socket: the event loop may not have noticed yet.
         return self.transport is None or bool(self.news.poll(0))
 
@@ -237,7 +238,7 @@ class HttpConnection(asyncio.Protocol):
     def eof_received(self) -> bool:
         is_end = self.failure is None and not self.is_framed
         if is_end and self.has_head and not self.is_complete:
-            self.is_complete = True  # The end of the connection ends the body.
+            self.is_complete = True  # The body ends with the connection.
             self.wake()
         return False
 
@@ -266,11 +267,11 @@ class HttpConnection(asyncio.Protocol):
     def on_message_begin(self) -> None:
         if self.is_complete:
             raise ValueError("an unrequested response")
-        self.head = Head()  # An interim response may have come before.
+        self.head = Head()  # An interim response may have preceded it.
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self.headers += 1
-        if not self.has_head and self.headers <= MOST_HEADERS:  # Nobody reads trailers.
+        if not self.has_head and self.headers <= MOST_HEADERS:  # Trailers are ignored.
             self.head.headers.append((name, value))
 
     def on_headers_complete(self) -> None:

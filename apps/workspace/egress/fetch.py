@@ -2,7 +2,7 @@
 time.
 
 The client checks every address before it connects. This module follows redirects itself and checks
-each one like the first URL.
+each redirect like the first URL.
 """
 
 import asyncio
@@ -88,7 +88,8 @@ async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> F
 
 
 def read_address(text: str, asked: str) -> URL:
-    """Return the URL without username and password, which the client would send as a header.
+    """Return the URL without username and password, which the client would otherwise send as a
+    header.
 
     Raises `FetchRefused` for a URL that is not HTTP, and `InvalidURL` for an invalid one.
     """

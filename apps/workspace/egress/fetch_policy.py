@@ -14,9 +14,7 @@ from apps.workspace.egress.clients import URL, InvalidURL
 from apps.workspace.egress.guard import Trust
 
 Barrier = Literal["admin", "builder", "admin_allowlist", "builder_allowlist"]
-"""This is the rule that forbids a fetch: a setting or a host list, of the installation or of the
-application.
-"""
+"""The rule that forbids a fetch: a setting or host list of the installation or the application."""
 BARRIERS: dict[Barrier, str] = {
     "admin": "External URL fetching is disabled by operator policy (EXTERNAL_URL_FETCH_ENABLED).",
     "builder": (
@@ -34,7 +32,7 @@ BARRIERS: dict[Barrier, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FetchPolicy:
-    """An application's settings. None means the installation's value; () allows no host at all."""
+    """An application's settings. None means the installation's value; () allows no hosts."""
 
     enabled: bool | None = None
     hosts: tuple[str, ...] | None = None
@@ -44,13 +42,13 @@ class FetchPolicy:
         return Trust.GUARDED
 
     def judge_switches(self) -> Barrier | None:
-        """Return the setting that switches fetching off, or None."""
+        """Return the setting that disables fetching, or None."""
         if not settings.EXTERNAL_URL_FETCH_ENABLED:
             return "admin"
         return "builder" if self.enabled is False else None
 
     def judge(self, host: str) -> Barrier | None:
-        """Return the reason why this host must not be contacted, or None."""
+        """Return the rule that forbids contacting this host, or None."""
         if switched := self.judge_switches():
             return switched
         ours: list[str] = settings.EXTERNAL_URL_FETCH_HOST_ALLOWLIST
@@ -84,8 +82,8 @@ class OperatorPolicy(ServicePolicy):
 
 
 def is_listed(host: str, patterns: Iterable[str]) -> bool:
-    """Return True if a pattern is the host or, as `*.suffix`, matches a subdomain. IP addresses
-    never match.
+    """Return True if a pattern equals the host or, as `*.suffix`, matches it as a subdomain. IP
+    addresses never match.
     """
     name = ascii_host(host)
     if not name or is_ip_literal(name):
@@ -110,6 +108,6 @@ def ascii_host(host: str) -> str:
 
 
 def is_ip_literal(name: str) -> bool:
-    # Resolvers read 2130706433, 0x7f.1 and 127.1 as addresses too.
+    # Resolvers also accept 2130706433, 0x7f.1 and 127.1 as addresses.
     last = name.rpartition(".")[2]
     return ":" in name or last.isdigit() or last.startswith("0x")

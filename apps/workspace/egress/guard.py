@@ -1,7 +1,7 @@
 """Checks the hosts that may be contacted, by their IP addresses.
 
 This module resolves a name and checks each address, and connections use exactly these addresses. So
-redirects, changing DNS answers and unusual spellings of an address cannot bypass the check.
+redirects, DNS rebinding and unusual spellings of an address cannot bypass the check.
 """
 
 import asyncio
@@ -43,16 +43,16 @@ SINGLE_HOSTS = {
     Trust.DIAL: ("DIAL_URL", "is not DIAL Core. Use the address in the setting DIAL_URL."),
     Trust.VAULT: ("VAULT_URL", "is not Vault. Use the address in the setting VAULT_URL."),
 }
-"""Each of these levels of trust allows one host. It maps to the setting with the URL of that host,
-and to the message for any other host.
+"""Maps each level of trust that allows only one host to the setting with that host's URL, and to
+the message for any other host.
 """
 
 METADATA_NAMES = frozenset(
     {"metadata", "metadata.google.internal", "metadata.goog", "instance-data"}
     | {"instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com"}
 )
-"""Clouds hand out a machine's credentials at these hosts. They are blocked whatever they resolve
-to.
+"""The hosts at which clouds hand out a machine's credentials. They are blocked whatever they
+resolve to.
 """
 
 LOCALHOST = "localhost"
@@ -88,7 +88,7 @@ async def resolve(host: str, port: int) -> list[HostAddress]:
     except (
         socket.gaierror,
         UnicodeError,
-    ) as error:  # IDNA raises it for an empty or too long label.
+    ) as error:  # IDNA raises it for an empty or overlong label.
         raise HostUnknown(host, error) from error
     return list(dict.fromkeys(HostAddress(str(row[4][0]), port) for row in rows))
 
@@ -140,7 +140,7 @@ def check_reach(trust: Trust, host: str, distance: Reach) -> None:
 
 
 def is_allowed(host: str, allowlist: Iterable[str]) -> bool:
-    """Return True if an entry is the host, or is `*.suffix` and the host ends in `.suffix`."""
+    """Return True if an entry equals the host, or is `*.suffix` and the host ends in `.suffix`."""
     name = bare_host(host)
     for entry in map(bare_host, allowlist):
         if name == entry or (entry.startswith("*.") and name.endswith(entry[1:])):
@@ -170,7 +170,8 @@ def tls_context() -> ssl.SSLContext:
 
 
 class HostUnknown(socket.gaierror):
-    """Raised if a host is unknown. The message is a sentence that contains the host."""
+    """Raised if a host name cannot be resolved. The message is a sentence that contains the host.
+    """
 
     def __init__(self, host: str, error: OSError | UnicodeError) -> None:
         is_unknown = isinstance(error, UnicodeError) or error.errno in UNKNOWN
@@ -183,8 +184,7 @@ class HostUnknown(socket.gaierror):
 
 
 def unknown_host(error: BaseException) -> str:
-    """Return the sentence about an unknown host that caused a failed request, or "" for another
-    failure.
+    """Return the message if an unknown host caused a failed request, or "" for any other failure.
     """
     seen: BaseException | None = error
     while seen is not None:

@@ -22,7 +22,7 @@ from apps.workspace.egress.headers import with_mark
 class GuardedBackend:
     """Wraps the network backend of httpcore or httpcore2, which have the same interface.
 
-    `failed` is the library's error for a connection that could not be established.
+    `failed` is the library's error for a connection that cannot be established.
     """
 
     def __init__(self, inner: Any, trust: Trust, failed: type[Exception]) -> None:

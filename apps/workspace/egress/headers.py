@@ -9,14 +9,14 @@ from apps.accounts.sender_headers import OWN_REQUEST, is_own_host
 from apps.datetimes import read_http_date
 
 MARK = (OWN_REQUEST.encode(), b"1")
-"""Requests to this site have this header, so that the site never mistakes its own request for one
-of a local program.
+"""The header of requests to this site, so that the site never mistakes its own request for a local
+program's.
 """
 TRANSPORT_HEADERS = frozenset(
     {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding"}
     | {"upgrade", "keep-alive", "proxy-authorization", "proxy-connection"}
 )
-"""Only the HTTP client may set these headers."""
+"""The headers that only the HTTP client may set."""
 
 _name = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _control = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -51,7 +51,7 @@ def basic(username: str, password: str) -> str:
 
 
 TEMPORARY = frozenset({408, 425, 429})
-"""The request itself does not cause these 4xx status codes."""
+"""The 4xx status codes that the request itself does not cause."""
 
 
 def is_lasting(status: int) -> bool:
@@ -60,7 +60,7 @@ def is_lasting(status: int) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait, at least 0; None if the header is missing or unreadable."""
+    """Return the seconds to wait (at least 0), or None if the header is missing or unreadable."""
     written = headers.get("retry-after", "").strip()
     if written.isascii() and written.isdigit():
         return float(written) if len(written) < 10 else None

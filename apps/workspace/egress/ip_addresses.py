@@ -14,18 +14,18 @@ IPNetwork = IPv4Network | IPv6Network
 class Reach(Enum):
     PUBLIC = auto()
     PRIVATE = auto()
-    """This kind contains loopback and the networks of an organisation. It is allowed only for hosts
-    that the operator allows.
+    """Loopback addresses and an organization's networks. They are allowed only for hosts that the
+    operator allows.
     """
     NEVER = auto()
-    """This kind contains link-local addresses (the metadata services of clouds), and multicast,
-    reserved and translated ones.
+    """Link-local addresses (such as cloud metadata services), and multicast, reserved and
+    translated addresses.
     """
 
 
 PRIVATE: tuple[IPNetwork, ...] = (
     IPv4Network("10.0.0.0/8"),
-    IPv4Network("100.64.0.0/10"),  # Carriers share it (CGNAT).
+    IPv4Network("100.64.0.0/10"),  # Carrier-grade NAT.
     IPv4Network("127.0.0.0/8"),
     IPv4Network("172.16.0.0/12"),
     IPv4Network("192.168.0.0/16"),
@@ -33,10 +33,10 @@ PRIVATE: tuple[IPNetwork, ...] = (
     IPv6Network("fc00::/7"),
 )
 NEVER: tuple[IPNetwork, ...] = (
-    IPv4Network("0.0.0.0/8"),  # It reaches the machine itself on Linux.
+    IPv4Network("0.0.0.0/8"),  # Reaches the machine itself on Linux.
     IPv4Network(
         "168.63.129.16/32"
-    ),  # Azure's agents, which hand out the machine's secrets, have it.
+    ),  # Used by Azure's agents, which hand out the machine's secrets.
     IPv4Network("169.254.0.0/16"),
     IPv4Network("192.0.0.0/24"),
     IPv4Network("192.0.2.0/24"),

@@ -1,4 +1,4 @@
-"""OAuth client-credentials tokens. Each is fetched once for all callers and cached until it
+"""OAuth client-credentials tokens. Each token is fetched once for all callers and cached until it
 expires.
 """
 
@@ -22,19 +22,19 @@ from apps.workspace.local.secrets.stored_secrets import reveal
 MARGIN_SECONDS = 30.0
 """A token is renewed this many seconds before it expires, because a call takes time to arrive."""
 UNTOLD_SECONDS = 300.0
-"""A token lives for this many seconds if the service does not report its lifetime."""
+"""The lifetime of a token in seconds if the service does not report one."""
 MOST_CREDENTIALS = 1000
 """Tokens are cached for at most this many credentials. The least recently used ones are evicted."""
 MOST_BYTES = 65_536
 SECONDS = 30.0
-"""The whole response must arrive within this many seconds, because calls wait for it."""
+"""The timeout for the whole response in seconds. Calls wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
     value: str = field(repr=False)
     good_until: float
-    """The token expires at this time of `time.monotonic`."""
+    """The expiry time of the token, as returned by `time.monotonic`."""
 
 
 class ClientTokens:
@@ -86,7 +86,7 @@ def find_tokens(how: ClientIdSecretAuthorization) -> ClientTokens:
 
 
 async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:
-    """Fetch a token. Raises `ToolError`, which does not repeat the service's words."""
+    """Fetch a token. Raises `ToolError`, which does not quote the service."""
     form = {"grant_type": "client_credentials", "scope": how.scope, "audience": how.aud}
     try:
         address = read_url(how.token_url)

@@ -1,7 +1,7 @@
 """Objects that live as long as their event loop: created at first use, closed when the loop ends.
 
 Connections belong to the loop that opened them. A loop that ends closes only its open asynchronous
-generators, so a generator holds each store.
+generators, so each store is held by a generator.
 """
 
 import asyncio

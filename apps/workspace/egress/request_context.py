@@ -1,4 +1,4 @@
-"""HTTP requests of an SDK that uses sessions: limits and outcome of each request.
+"""HTTP requests of an SDK that uses sessions: the limits and outcome of each request.
 
 Such an SDK sends requests in its own tasks and reports little about their failures; a request that
 cannot be sent may even end the session. So the caller sets a `RequestContext` in a context
@@ -23,11 +23,9 @@ REFUSAL_BYTES = 4_096
 UNANSWERED = -1
 LINE_ENDS = (b"\n", b"\r")
 Rewrite = Callable[[bytes], list[bytes]]
-"""This function takes a whole message of a server, and returns the messages that the SDK reads
-instead.
-"""
+"""Takes a whole message from a server, and returns the messages that the SDK reads instead."""
 Takes = Callable[[bytes], bool]
-"""This function returns True if the SDK reads a message of an event stream."""
+"""Returns True if the SDK should read a message of an event stream."""
 
 
 @dataclass(slots=True)
@@ -70,7 +68,7 @@ class RequestContext:
 
     @property
     def needs_sign_in(self) -> bool:
-        """Return True if the service rejected the credentials and so will reject every further
+        """Return True if the service rejected the credentials and will reject every further
         request.
         """
         is_short = self.status == HTTPStatus.FORBIDDEN and lacks_scope(self.challenge)
@@ -80,7 +78,7 @@ class RequestContext:
     def is_final(self) -> bool:
         """Return True if another request of the same operation would fail for the same reason.
 
-        A 5xx with a JSON-RPC error comes from a program that is up and rejected one method.
+        A 5xx with a JSON-RPC error comes from a running server that rejected one method.
         """
         is_down = self.status >= HTTPStatus.INTERNAL_SERVER_ERROR and not (
             self.refusal.lstrip().startswith(b"{")
@@ -115,10 +113,10 @@ class RewrittenMessages:
     """Rewrites the messages of a body that arrives in pieces: a JSON body, or the data of each
     event.
 
-    An event that is too long stays unchanged. If one message becomes several, an event becomes as
-    many events; of a JSON body, the last message is used, unless `as_events` turns the whole body
-    into events. An event stream loses the messages that `takes` rejects. A last event without a
-    final blank line gets one, because the SDK ignores the event otherwise.
+    An event that is too long remains unchanged. If one message becomes several, an event becomes as
+    many events; for a JSON body, only the last message is used, unless `as_events` turns the whole
+    body into events. Messages that `takes` rejects are dropped from an event stream. A last event
+    without a final blank line gets one, because the SDK ignores the event otherwise.
     """
 
     def __init__(
@@ -131,7 +129,7 @@ class RewrittenMessages:
         self.as_events = False
         self.rest = bytearray()
         self.event: list[bytes] = []
-        """These are the lines of the current event, from its first data line on."""
+        """The lines of the current event, starting with its first data line."""
         self.size = 0
         self.name = b""
         self.is_too_long = False
@@ -150,7 +148,7 @@ class RewrittenMessages:
         return ready + b"".join(map(self.line, lines.splitlines(keepends=True)))
 
     def line(self, line: bytes) -> bytes:
-        """Return what can be passed on: nothing while an event has data and is not complete."""
+        """Return the bytes to forward: none while an event has data and is not complete."""
         is_rest, self.is_after_return = self.is_after_return, line.endswith(b"\r")
         if is_rest and line == b"\n":
             if self.event:
@@ -173,14 +171,16 @@ class RewrittenMessages:
         return b""
 
     def taken_event(self) -> bytes:
-        """Return the current event as it is, and forget it."""
+        """Return the current event unchanged, and discard it."""
         taken = b"".join(self.event)
         self.event.clear()
         self.size = 0
         return taken
 
     def rewritten_event(self) -> bytes:
-        """Return the current event without its blank line, and forget it; b"" if nothing remains."""
+        """Return the current event without its blank line, and discard it. Returns b"" if nothing
+        remains.
+        """
         lines = [*self.event]
         as_it_is = self.taken_event()
         if not lines or self.name not in (b"", b"message"):
@@ -213,7 +213,7 @@ def data_of(lines: list[bytes]) -> bytes:
 
 
 def in_one_line(message: bytes) -> bytes:
-    """Return a JSON message without its line breaks, which are only between its values."""
+    """Return a JSON message without its line breaks, which only occur between values."""
     return b" ".join(message.splitlines())
 
 
@@ -226,7 +226,7 @@ class LimitedBody(httpx2.AsyncByteStream):
     """A body with limits. It raises `httpx2.StreamError`, which SDKs treat as the failure of one
     request.
 
-    `ends_at` is on the clock of the event loop, None for never. The body replaces unpaired
+    `ends_at` is a time of the event loop's clock, or None for no limit. The body replaces unpaired
     surrogates, which SDKs reject, and rewrites the `messages`.
     """
 
@@ -249,7 +249,7 @@ class LimitedBody(httpx2.AsyncByteStream):
         self.failure: httpx2.StreamError | None = None
 
     async def is_batch(self) -> bool:
-        """Read ahead to the first character, and return whether it begins a list."""
+        """Read ahead to the first character, and return True if it begins a list."""
         while not (begun := self.ahead.lstrip(b"\xef\xbb\xbf \t\r\n")):
             try:
                 piece = await anext(self.pieces, None)

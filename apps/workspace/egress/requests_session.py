@@ -1,4 +1,4 @@
-"""Sends requests of libraries that use `requests` with our own client."""
+"""Sends requests from libraries that use `requests` through our own client."""
 
 import asyncio
 import io
@@ -16,7 +16,7 @@ from apps.workspace.egress.guard import Trust, is_allowed
 
 MOST_BYTES = 262_144
 SECONDS = 10.0
-"""A whole response must arrive within this many seconds."""
+"""The timeout for a whole response in seconds."""
 
 
 class GuardedSession(requests.Session):

@@ -1,4 +1,4 @@
-"""The HTTP clients that SDKs are built on (httpx2), under the same rules as our own."""
+"""The HTTP clients that SDKs are built on (httpx2), with the same rules as our own."""
 
 import httpx2
 from httpx2 import URL as URL

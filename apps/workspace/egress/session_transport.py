@@ -25,23 +25,22 @@ from apps.workspace.egress.request_context import (
 from apps.workspace.egress.sdk_clients import make_sdk_client
 
 LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
-"""These limits apply to each server and set of credentials."""
+"""The connection limits for each server and set of credentials."""
 STREAM_FACTOR = 4
-"""An event stream may have this many times as many bytes as one message."""
+"""An event stream may be this many times as large as one message."""
 MOST_HEARD_BYTES = 1 << 62
 CLOSE_SECONDS = 5.0
-"""Ending a session at its server times out after this many seconds."""
+"""The timeout for ending a session on its server, in seconds."""
 Authorize = Callable[[str], Awaitable[tuple[dict[str, str], str]]]
-"""This function takes a rejected token ("" at first), and returns headers, and their token if
-another one can be fetched.
+"""Takes a rejected token ("" at first), and returns headers with another token, if one can be
+fetched, and that token.
 """
 Select = Callable[[bytes], Takes]
-"""This function takes the body of a request, and returns a function that selects the messages of
-the event stream that the SDK reads.
+"""Takes the body of a request, and returns a function that selects the messages of the event stream
+that the SDK reads.
 """
 Broken = Callable[[RequestContext], None]
-"""This function is called for a message that was not delivered, because the SDK does not report it.
-"""
+"""Called for a message that was not delivered, because the SDK does not report it."""
 
 
 class RequestContextTransport(httpx2.AsyncBaseTransport):
@@ -157,7 +156,7 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
 
 
 def sent_body(request: httpx2.Request) -> bytes:
-    """Return the body of a request; b"" for one that is sent piece by piece."""
+    """Return the body of a request; or b"" if the body is streamed."""
     try:
         return request.content
     except httpx2.RequestNotRead:
@@ -184,7 +183,7 @@ def failure_text(error: Exception) -> str:
 
 
 def limits(method: str, context: RequestContext) -> dict[str, float | None]:
-    # A GET listens as long as the session lasts; a DELETE ends the session.
+    # A GET listens for as long as the session lasts; a DELETE ends the session.
     if method == "DELETE":
         return dict.fromkeys(("connect", "read", "write", "pool"), CLOSE_SECONDS)
     seconds = context.seconds

@@ -22,16 +22,16 @@ from apps.workspace.egress.headers import with_mark
 
 MOST_LEFT_BYTES = 64 * 1024
 LEFT_SECONDS = 0.05
-"""The client waits this many seconds for the last bytes of a body whose reader has finished, so
+"""When the reader of a body has finished, the client waits this many seconds for the last bytes, so
 that the connection can be reused.
 """
 REFUSAL_SECONDS = 10.0
-"""The body of an error response must arrive within this many seconds."""
+"""The timeout for the body of an error response, in seconds."""
 PORTS = {"http": 80, "https": 443}
 
 Limits = Mapping[str, float | None]
-"""This contains seconds for `connect`, `read` and `write`, as httpx2 calls them, and for the
-exchange in `total`.
+"""The timeouts in seconds: httpx2's `connect`, `read` and `write`, and `total` for the whole
+exchange.
 """
 
 
@@ -73,7 +73,7 @@ class Body(httpx2.AsyncByteStream):
 
     async def read_refusal(self, limit: int) -> bytes:
         """Return the whole body of an error response; b"" if it cannot be read, because the status
-        is enough.
+        is sufficient.
         """
         try:
             async with asyncio.timeout(REFUSAL_SECONDS), aclosing(self):
@@ -93,8 +93,8 @@ class Body(httpx2.AsyncByteStream):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Return the connection of a complete response to the pool; close that of an incomplete
-        one.
+        """Return the connection of a complete response to the pool; close the connection of an
+        incomplete one.
         """
         connection, self.connection = self.connection, None
         if connection is None:
@@ -119,7 +119,8 @@ class StreamedResponse(msgspec.Struct, frozen=True):
         return next((value for key, value in self.headers if key.lower() == name), b"")
 
     async def read(self, limit: int) -> bytes:
-        """Read as `Body.read` does. A body that announces too many bytes is not read at all."""
+        """Read as `Body.read` does. A body whose declared length is too large is not read at all.
+        """
         announced = self.header(b"content-length").decode("latin-1")
         if (read_integer(announced) or 0) > limit:
             raise ResponseTooLarge(limit)
@@ -152,8 +153,8 @@ class HttpEndpoint:
     def request(
         self, method: str, target: str, headers: Mapping[str, str], content: bytes
     ) -> bytes:
-        """Return the bytes of a request. `target` continues the path; `headers` are sent as
-        Latin-1, in which they arrived.
+        """Return the bytes of a request. `target` continues the path; `headers` are sent in
+        Latin-1, as received.
 
         Raises `httpx2.LocalProtocolError`.
         """
@@ -202,7 +203,7 @@ class StreamTransport(httpx2.AsyncBaseTransport):
         return await self.answer(endpoint.origin, data, limits)
 
     async def answer(self, origin: Origin, data: bytes, limits: Limits) -> StreamedResponse:
-        # This does not retry: a pooled connection that breaks may have delivered the request, and
+        # There is no retry: a pooled connection that breaks may have delivered the request, and
         # only the caller knows whether it may be sent twice.
         connection = self.pool.take(origin)
         if connection is None:

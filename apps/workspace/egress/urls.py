@@ -1,4 +1,4 @@
-"""Checks URLs that operators wrote, before a request is sent to them."""
+"""Checks operators' URLs before a request is sent to them."""
 
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit

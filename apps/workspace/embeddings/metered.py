@@ -41,7 +41,7 @@ class MeteredEmbedder:
         usage: tuple[ModelUsage, ...] = ()
         try:
             found = await self.embedder.embed(texts)
-            if found.prompt_tokens:  # It is 0 if the service does not report it.
+            if found.prompt_tokens:  # 0 if the service does not report it.
                 usage = (ModelUsage(self.deployment_id, found.prompt_tokens, 0),)
         except BaseException as failure:
             error, said = error_kind(failure), service_message(failure)

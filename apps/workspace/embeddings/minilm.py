@@ -19,12 +19,12 @@ from apps.workspace.embeddings.built_in import DIMENSION
 from apps.workspace.embeddings.wordpiece import WordPiece
 
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""The file with the weights must have this checksum."""
+"""The checksum of the file with the weights."""
 LAYERS = 6
 HEADS = 12
 MOST_TOKENS = 256
-"""A text is cut to this many tokens, including its start and end tokens. The model was trained on
-texts up to this length.
+"""A text is truncated to this many tokens, including its start and end tokens. The model was
+trained on texts up to this length.
 """
 EPSILON = 1e-12
 
@@ -71,7 +71,7 @@ class Layer:
     second_norm: Norm
 
     def __call__(self, rows: Tensor, texts: Sequence[slice]) -> Tensor:
-        """Apply the layer. `texts` assigns rows to each text."""
+        """Apply the layer. `texts` contains the rows of each text."""
         projected = self.projection(rows)
         attended = np.concatenate([attention(projected[text]) for text in texts])
         rows = self.first_norm(rows + self.output(attended))
@@ -130,7 +130,7 @@ def attention(projected: Tensor) -> Tensor:
 
 
 ERF = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
-"""These coefficients of Abramowitz and Stegun, 7.1.26, approximate erf with an error of at most
+"""Coefficients from Abramowitz and Stegun, 7.1.26, that approximate erf with an error of at most
 1.5e-7.
 """
 

@@ -1,4 +1,4 @@
-"""Embeddings: vectors of texts, which are close for texts of similar meaning."""
+"""Embeddings: vectors of texts, which are close for texts with similar meaning."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Embed texts. Texts longer than the model's limit are cut. Raises `ServiceFailed` if the
-        embeddings cannot be computed.
+        """Embed texts. Texts longer than the model's limit are truncated. Raises `ServiceFailed` if
+        the embeddings cannot be computed.
         """
         ...

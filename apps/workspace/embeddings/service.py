@@ -13,7 +13,7 @@ from apps.workspace.embeddings.port import Embeddings
 
 MOST_TEXTS = 64
 MOST_CHARACTERS = 200_000
-"""One request contains at most this many characters. OpenAI's limit is 300,000 tokens."""
+"""A request contains at most this many characters. OpenAI's limit is 300,000 tokens."""
 USUAL_WINDOW = 8_000
 """Most models accept texts of up to this many tokens."""
 TRANSIENT = frozenset({429, 500, 502, 503, 504})
@@ -52,8 +52,8 @@ class ServiceEmbedder:
         return await asyncio.to_thread(read_answers, answers, self.model, filled)
 
     async def ask(self, texts: Sequence[str]) -> bytes:
-        """Send a request. It is retried after temporary failures, because embedding twice does no
-        harm. Raises `ServiceFailed` if the embeddings cannot be computed.
+        """Send a request, retrying it after temporary failures, because it is idempotent. Raises
+        `ServiceFailed` if the embeddings cannot be computed.
         """
         body = {**self.parameters, "model": self.model, "input": texts}
         attempt = 0
@@ -73,8 +73,8 @@ def is_transient(failure: ServiceFailed) -> bool:
 
 
 def shorten_to_tokens(text: str, most_tokens: int) -> str:
-    """Cut a text to about that many tokens. Three ASCII characters count as one token; each other
-    character counts as one.
+    """Truncate a text to about that many tokens. Three ASCII characters count as one token; any
+    other character counts as one.
     """
     if len(text) <= most_tokens:
         return text
@@ -99,8 +99,8 @@ def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 def read_answers(
     answers: Sequence[tuple[bytes, int]], model: str, filled: Sequence[bool]
 ) -> Embeddings:
-    """Parse the responses in `answers`, each with the number of its texts. Raises `ServiceFailed`
-    if the embeddings cannot be computed.
+    """Parse the responses in `answers`, each with its number of texts. Raises `ServiceFailed` if
+    the embeddings cannot be computed.
     """
     # Imported at first use, because they need NumPy.
     from apps.workspace.embeddings.vectors import (

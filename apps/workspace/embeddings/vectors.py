@@ -17,11 +17,11 @@ from apps.workspace.embeddings.port import Embeddings
 Vectors = NDArray[np.float32]
 MOST_DIMENSIONS = 16_384
 MOST_TOKENS = 10**12
-"""A larger number is not a plausible token count, and databases would reject it."""
+"""The highest plausible token count. Databases would reject larger numbers."""
 
 
 def unit_rows(rows: Vectors) -> Vectors:
-    """Scale rows to length 1; rows of zeros stay."""
+    """Scale rows to length 1; rows of zeros remain unchanged."""
     # Lengths are computed in 64 bits, because the square of a large number overflows 32 bits.
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     lengths[lengths == 0] = 1
@@ -30,8 +30,8 @@ def unit_rows(rows: Vectors) -> Vectors:
 
 
 def join_embeddings(parts: Sequence[Embeddings]) -> Embeddings:
-    """Join the embeddings of several text batches. They come from one model, so they have the same
-    dimension.
+    """Join the embeddings of several text batches. They come from the same model, so they have the
+    same dimension.
     """
     return Embeddings(
         parts[0].model,
@@ -49,7 +49,7 @@ def with_empty(embeddings: Embeddings, filled: Sequence[bool]) -> Embeddings:
 
 
 def empty(model: str, count: int) -> Embeddings:
-    """Return rows without columns, for texts without content by a model of unknown dimension."""
+    """Return rows without columns, for texts without content and a model of unknown dimension."""
     return Embeddings(model, np.zeros((count, 0), np.float32), (0.0,) * count)
 
 
@@ -97,7 +97,7 @@ def read_vectors(answer: EmbeddingsAnswer, count: int) -> Vectors:
 def read_vector(written: list[float] | str) -> Vectors:
     """Return one vector. Raises `ServiceFailed` if the embeddings cannot be computed."""
     if isinstance(written, list):
-        with np.errstate(over="ignore"):  # It becomes infinite, which is rejected later.
+        with np.errstate(over="ignore"):  # Overflow becomes infinity, which is rejected later.
             return np.array(written, np.float32)
     try:
         return np.frombuffer(base64.b64decode(written, validate=True), "<f4").astype(np.float32)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 LONGEST_WORD = 100
-"""A word with more than this many characters is unknown."""
+"""Words with more than this many characters are unknown."""
 MOST_CHARACTERS = 16_384
 """At most this many characters of a text are examined: ten times what a model reads, unless the
 text is mostly white space.
@@ -17,7 +17,7 @@ IDEOGRAPHS = re.compile(
     "([\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002b73f\U0002b740-\U0002b81f"
     "\U0002b920-\U0002ceaf\uf900-\ufaff\U0002f800-\U0002fa1f])"
 )
-"""These characters are words by themselves. The ranges come from BERT's own tokenizer."""
+"""Matches characters that are words by themselves. The ranges come from BERT's own tokenizer."""
 SMALL_SIGMA = "\N{GREEK SMALL LETTER SIGMA}"
 DROPPED = frozenset({"Cc", "Cf", "Co", "Cs"})
 
@@ -29,7 +29,7 @@ class WordPiece:
     ids: Mapping[str, int]
 
     def encode(self, text: str, most: int) -> list[int]:
-        """Return up to `most` ids, without the markers of a text's beginning and end."""
+        """Return up to `most` ids, without the start and end tokens."""
         return list(islice(self.all_ids(text[:MOST_CHARACTERS]), most))
 
     def all_ids(self, text: str) -> Iterator[int]:
@@ -41,7 +41,7 @@ class WordPiece:
                     yield from self.pieces(word)
 
     def pieces(self, word: str) -> list[int]:
-        """Return the longest known piece at each position. If there is none, the whole word is
+        """Split a word into the longest known pieces. If a piece is unknown, the whole word is
         unknown.
         """
         found: list[int] = []

@@ -50,7 +50,7 @@ def place_of_path(text: str) -> FileLocation:
         return FileLocation("unsupported", text)
     if path.startswith(ROOT):
         return FileLocation("stored", path)
-    # The storage rejects an absolute path, with a message that explains the mistake.
+    # The storage rejects an absolute path and explains the mistake.
     return (
         FileLocation("stored", text)
         if text.startswith("/")
@@ -66,7 +66,7 @@ def place_of_url(text: str) -> FileLocation:
         has_host = False
     try:
         url = parse_url(text)
-    except InvalidURL:  # The host is impossible; a fetch reports that.
+    except InvalidURL:  # The host is invalid; a fetch reports that.
         return FileLocation("external" if has_host else "unsupported", text)
     if not has_host or not url.host:
         return FileLocation("unsupported", text)
@@ -80,7 +80,7 @@ def place_of_url(text: str) -> FileLocation:
 
 
 def external_host(url: str) -> str:
-    """Return the host of an external address, as the library that connects parses it; "" if it
+    """Return the host of an external address, as the connecting library parses it, or "" if it
     finds none.
     """
     try:
@@ -95,7 +95,7 @@ def origin(url: URL) -> tuple[str, bytes, int]:
 
 
 def climbs(path: str) -> bool:
-    """Return True if a segment is `.` or `..`, percent-encoded or not."""
+    """Return True if a segment is `.` or `..`, whether percent-encoded or not."""
     return any(unquote(segment) in {".", ".."} for segment in path.split("/"))
 
 
@@ -105,7 +105,8 @@ def encode_path(path: str) -> str:
 
 
 def home_path_problem(path: str) -> str:
-    """Return why an agent may not write to this relative path, plain or decoded; "" if it may."""
+    """Return why an agent may not write to this relative path, plain or decoded; or "" if it may.
+    """
     if not path:
         return "it is empty."
     if path.startswith(("/", ROOT)):

@@ -12,9 +12,9 @@ from apps.documents.process import Bounds
 from apps.errors import FileRefused
 
 DOCUMENT_SECONDS = 30.0
-"""Extracting the text of one document in a separate process times out after this many seconds."""
+"""The timeout in seconds for extracting a document's text in a separate process."""
 DOCUMENT_BYTES = 512 * 1024 * 1024
-"""The process can use at most this many bytes of memory."""
+"""The memory limit of that process, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ _media_type = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 
 
 def read_data_uri(uri: str, limit: int) -> Loaded:
-    """Parse a data: URI. Raises `FileRefused`, whose message repeats none of the data."""
+    """Parse a data: URI. Raises `FileRefused`, whose message does not quote the data."""
     head, comma, payload = uri[len("data:") :].partition(",")
     kind, *options = (word.strip().lower() for word in head.split(";"))
     if not comma:

@@ -1,5 +1,5 @@
 """Loads files by their address during a run. Each file is loaded once, and cached while there is
-room.
+space.
 """
 
 import asyncio
@@ -51,14 +51,14 @@ class Loader:
         return await self.loading.loads.get(url_key(url), partial(self.bring, url))
 
     async def take(self, url: str) -> Loaded:
-        """Load as `load` does, and also accept data: URIs."""
+        """Like `load`, but also accept data: URIs."""
         place = locate_file(url)
         if place.kind == "data":
             return read_data_uri(place.address, self.rules.limit)
         return await self.load(url)
 
     async def promote(self, url: str) -> FileInfo:
-        """Return the stored file of an address, after storing its content if necessary. Accepts
+        """Return the stored file for an address, storing its content first if necessary. Accepts
         data: URIs.
 
         Raises the same errors as `load`.
@@ -66,7 +66,7 @@ class Loader:
         return await self.loading.promotions.get(url_key(url), partial(self.store, url))
 
     async def distrust(self, url: str) -> None:
-        """Note that the run reads a file that others may have written."""
+        """Record that the run reads a file that others may have written."""
         place = locate_file(url)
         address = unquote(place.address)
         if place.kind == "external" and not self.rules.trusts(address):
@@ -115,7 +115,7 @@ class Loader:
         return info
 
     async def keep(self, file: Loaded) -> FileInfo:
-        # The hash is the name: equal content results in the same file, and other content never
+        # The name is the hash: equal content results in the same file, and other content never
         # replaces it.
         digest = hashlib.sha256(file.content).hexdigest()[:16]
         named = file.name if digest in file.name else f"loaded/{digest}/{file.name}"

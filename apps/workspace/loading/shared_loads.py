@@ -1,4 +1,4 @@
-"""State that all loaders of a run share: its rules, and the files loaded so far."""
+"""The state that all loaders of a run share: its rules, and the files loaded so far."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -26,11 +26,11 @@ class Flight(Generic[T]):
 
 
 class SingleFlightCache(Generic[T]):
-    """Results by key. Concurrent callers of one key share one task.
+    """Results by key. Concurrent callers with the same key share one task.
 
-    It caches up to `room`, measured by `size`, and evicts the least recently used result first. A
-    failure is raised to all waiting callers and not cached. When the last caller of a task leaves,
-    the task is cancelled.
+    It caches results up to a total `size` of `room`, and evicts the least recently used first. A
+    failure is raised to all waiting callers and is not cached. When the last waiting caller is
+    cancelled, the task is cancelled.
     """
 
     def __init__(self, room: int, size: Callable[[T], int]) -> None:
@@ -127,7 +127,7 @@ def rules_of(manifest: Manifest) -> LoadingRules:
 
 
 KEPT_BYTES = 32 * 1024 * 1024
-"""A run caches files with at most this many bytes in total."""
+"""The limit in bytes for all files that a run caches."""
 MOST_PROMOTED = 1000
 CONCURRENT_LOADS = 8
 
@@ -140,7 +140,7 @@ class Loading:
 
     rules: LoadingRules = field(default_factory=installation_rules)
 
-    # Most runs load nothing, so it is created at first use.
+    # Created at first use, because most runs load nothing.
     @cached_property
     def loads(self) -> SingleFlightCache[Loaded]:
         return SingleFlightCache(KEPT_BYTES, lambda file: len(file.content))

@@ -20,10 +20,10 @@ from apps.workspace.local.files.file_storage import FileStorage
 from apps.workspace.local.files.storage import storage
 
 ROW = 1
-"""The only row has this key."""
+"""The primary key of the only row."""
 ITERATIONS = 100_000
-"""The fingerprint is computed with this many iterations, as many as for the encryption of stored
-keys, so that the key is no easier to guess from the fingerprint.
+"""The iterations for computing the fingerprint: as many as for encrypting stored keys, so that the
+key is no easier to guess from the fingerprint.
 """
 
 FILES = (
@@ -52,10 +52,10 @@ class Installation(models.Model):
 
 
 def register_process() -> list[str]:
-    """Register this process with the installation, which the first process creates. Return the same
-    sentences as `problems`.
+    """Register this process with the installation, which the first process creates. Returns the
+    same sentences as `problems`.
     """
-    # In a transaction, so that no other process sees the row before the marker file exists.
+    # Use a transaction, so that no other process sees the row before the marker file exists.
     with transaction.atomic():
         row, is_new = Installation.objects.get_or_create(pk=ROW)
         if is_new:

@@ -34,8 +34,8 @@ from apps.workspace.versions import Versioned, watch_versions
 class Secret(Versioned):
     """A named credential, which manifests and predefined content refer to.
 
-    It is sent only to its `servers`. Otherwise an editor of applications could have it sent to a
-    server of their own.
+    It is sent only to its `servers`. Otherwise an application editor could have it sent to their
+    own server.
     """
 
     name = models.CharField(
@@ -154,8 +154,8 @@ class StoredFile(models.Model):
 
 
 PUBLIC = "public"
-"""Everybody may read this bucket, and operators write it, as in DIAL. Files of applications in it
-are restricted.
+"""The bucket that everyone may read and only operators may write, as in DIAL. Access to
+applications' files in it is restricted.
 """
 
 
@@ -165,7 +165,7 @@ class SharedFiles(models.Manager["SharedFile"]):
 
 
 class SharedFile(StoredFile):
-    """A file of the operators: shared with everybody, or uploaded for an application."""
+    """A file of the operators: shared with everyone, or uploaded for an application."""
 
     objects: ClassVar[SharedFiles] = SharedFiles()
 
@@ -185,7 +185,9 @@ class FormerBucket(models.Model):
 
 
 class McpServer(Versioned):
-    """An MCP server that this machine starts on demand. Its editors can execute programs here."""
+    """An MCP server that this machine starts on demand. Anyone who can edit it can execute programs
+    on this machine.
+    """
 
     name = models.CharField(
         max_length=100,
@@ -239,7 +241,7 @@ class McpServer(Versioned):
             raise ValidationError(problems)
 
     def parsed_environment(self) -> dict[str, str]:
-        """Parse the variables. Raises ValueError, whose message does not repeat the stored text."""
+        """Parse the variables. Raises ValueError, whose message does not quote the stored text."""
         if not self.environment.strip():
             return {}
         try:

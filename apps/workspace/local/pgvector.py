@@ -1,12 +1,12 @@
-"""Lets PostgreSQL compare vectors if its extension `vector` (pgvector) is installed.
+"""Compares vectors in PostgreSQL if its `vector` extension (pgvector) is installed.
 
-A table that stores vectors as bytes in a column `vector` gets a second column, `embedding`, which
-its Django model does not declare, so that nothing differs without the extension. The bytes stay
-authoritative. `migrate` adds the column and fills it for memories; processes use it after their
-next start.
+A table that stores vectors as bytes in a `vector` column gets a second column, `embedding`. Its
+Django model does not declare that column, so that nothing differs without the extension. The bytes
+stay authoritative. `migrate` adds the column and fills it for memories; processes use it after a
+restart.
 
-The search is exact. The planner would choose an approximate index on such a column although most of
-its results belong to other owners: with 100,000 rows of 100 owners, each of 60 queries returned
+The search is exact. The planner would choose an approximate index on such a column even though most
+of its results belong to other owners: with 100,000 rows of 100 owners, each of 60 queries returned
 fewer than five rows, and found 9 % of the nearest rows. So the column must not have an index. The
 index of very large corpora (`apps.workspace.local.corpora.hnsw`) is over an expression that no
 query here contains.
@@ -22,7 +22,7 @@ from django.db import connection, connections, transaction
 from django.db.models import BooleanField, F, FloatField, Func, Model, QuerySet, Value
 
 Bytes = bytes | memoryview
-"""This is a vector of 32-bit floats."""
+"""A vector of 32-bit floats."""
 
 MOST_DIMENSIONS = 16_000
 """The extension's type supports up to this many dimensions. NumPy compares longer vectors."""
@@ -46,7 +46,7 @@ CREATE OR REPLACE TRIGGER outdated_embedding BEFORE UPDATE OF vector ON {table} 
 
 
 def prepare_column(model: type[Model], using: str) -> bool:
-    """Add the column if the extension is installed. Return whether the column exists now."""
+    """Add the column if the extension is installed. Return True if the column exists now."""
     database = connections[using]
     if database.vendor != "postgresql":
         return False
@@ -82,7 +82,7 @@ def is_prepared(model: type[Model]) -> bool:
 
 @lru_cache(maxsize=100)
 def was_prepared(table: str, host: str, port: str, name: str) -> bool:
-    """Return True if the database had the column at the first call. Each process asks once per
+    """Return True if the database had the column at the first call. Each process checks once per
     database.
     """
     return has_column(connection.alias, table)
@@ -129,9 +129,10 @@ def clear(rows: QuerySet[Any]) -> None:
 
 
 def nearest(rows: QuerySet[Any], vector: bytes, most: int) -> list[tuple[Any, float]] | None:
-    """Return the rows with the greatest products with the vector, the greatest first.
+    """Return the rows with the greatest dot products with the vector, greatest first.
 
-    None if some rows cannot be compared, because they have no copy or one of another length.
+    Returns None if some rows cannot be compared, because they have no copy or a copy of another
+    length.
     """
     count = len(vector) // 4
     text = vector_text(vector)

@@ -19,7 +19,7 @@ on_reset(_known.clear)
 
 
 def switch(*, on: bool) -> None:
-    """Switch the mode on or off. Other processes notice within `MAX_AGE_SECONDS`."""
+    """Turn the mode on or off. Other processes notice within `MAX_AGE_SECONDS`."""
     register_process()
     since = timezone.now() if on else None
     Installation.objects.filter(pk=ROW).update(read_only_since=since)

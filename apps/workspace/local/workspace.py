@@ -41,15 +41,14 @@ class FoundApplication:
 
 
 FindApplication = Callable[[str, "LocalWorkspace"], Awaitable[FoundApplication]]
-"""This function finds an application by name, for a run with that workspace. It raises
-`DeploymentNotFound` if the caller cannot use such an application, and `CallsItself` if it is in the
-chain of callers already.
+"""Finds an application by name, for a run with that workspace. Raises `DeploymentNotFound` if the
+caller cannot use such an application, and `CallsItself` if it is already in the chain of callers.
 """
 ListApplications = Callable[[Caller], Awaitable[Collection[str]]]
 """This function returns the names of the applications that the caller may use."""
 ListFiles = Callable[[Caller, Sequence[str]], Collection[int] | QuerySet[Any, Any]]
-"""This function returns the ids of the applications' files that the caller may read in a run of
-these applications.
+"""Returns the IDs of the applications' files that the caller may read in a run of these
+applications.
 """
 
 
@@ -66,9 +65,9 @@ async def find_no_application(name: str, workspace: "LocalWorkspace") -> FoundAp
 
 
 class LocalWorkspace:
-    """A workspace that holds no database connection between two calls.
+    """A workspace that holds no database connection between calls.
 
-    `chain` contains the applications around this run, the outermost first.
+    `chain` contains the applications that enclose this run, outermost first.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class LocalWorkspace:
         return self.changed(caller=self.caller.at(headers=kept))
 
     def changed(self, **values: Any) -> Self:
-        """Return a copy with other values. `copy.copy` takes five times as long."""
+        """Return a copy with changed values. `copy.copy` is five times slower."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **values)
         return other
@@ -122,7 +121,7 @@ class LocalWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        # Headers are sent only to our own applications, which have timeouts of their own.
+        # Headers are sent only to our own applications, which have their own timeouts.
         try:
             found = await find_deployment(deployment_id)
         except DeploymentNotFound:
@@ -188,7 +187,7 @@ class LocalWorkspace:
         return "unavailable"
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
-        """Do nothing for own applications. Raises `FileRefused` for other receivers."""
+        """Do nothing for our own applications. Raises `FileRefused` for other receivers."""
         raise FileRefused("Files cannot be shared with a server outside of this installation.")
 
 

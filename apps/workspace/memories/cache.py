@@ -8,14 +8,13 @@ from apps.process_state import on_reset
 from apps.workspace.memories.port import MemoryList
 
 MOST_BYTES = 64 * 1024 * 1024
-"""This process caches memories with at most this many bytes, to search them again without reading.
-"""
+"""The limit in bytes for cached memories, which can be searched again without reading them."""
 BYTES_OF_A_MEMORY = 500
-"""The objects of a memory take about this many bytes in addition to its text and its vector."""
+"""A memory's objects take about this many bytes in addition to its text and its vector."""
 
 
 class CollectionCache:
-    """The most recently used collections, each with the version (or ETag) that it was read with."""
+    """The most recently used collections, each with the version (or ETag) at which it was read."""
 
     def __init__(self) -> None:
         self.found: OrderedDict[Hashable, tuple[object, MemoryList, int]] = OrderedDict()
@@ -62,4 +61,3 @@ def size_of(collection: MemoryList) -> int:
 
 CACHE = CollectionCache()
 on_reset(CACHE.clear)
-"""Resetting the process state also clears this cache."""

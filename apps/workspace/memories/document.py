@@ -1,7 +1,7 @@
 """The memories of one owner as JSON: the file in DIAL Core's storage, and exports.
 
-In addition to the required fields, a file has the model of its embeddings, and our own facts about
-each memory. In a file without a model, the embeddings are computed again.
+In addition to the required fields, a file has the model of its embeddings, and our own metadata for
+each memory. If a file has no model, the embeddings are recomputed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ TOO_LARGE = gettext_noop(
     "which are computed again."
 )
 DIGITS = 7
-"""Each number of an embedding is written with this many digits. 32 bits have no more precision."""
+"""Each number of an embedding is written with this many digits, the precision of 32-bit floats."""
 
 
 class Data(msgspec.Struct):
@@ -56,7 +56,7 @@ class MemoryDocument(msgspec.Struct):
 
 
 class ImportEntry(msgspec.Struct):
-    """An entry of an import. Its vector is ignored, because it is computed again and would take a
+    """An entry of an import. Its vector is ignored, because it is recomputed and would take a
     hundred times the memory.
     """
 
@@ -126,7 +126,7 @@ def read_vectors(embeddings: Sequence[Sequence[float]]) -> Vectors | None:
 
 
 def read_memories(entries: Iterable[MemoryEntry]) -> list[MemoryItem]:
-    """Return the memories with different ids, which other programs that write this format do not
+    """Return the memories with unique IDs, which other programs that write this format do not
     guarantee.
     """
     memories: dict[int, MemoryItem] = {}

@@ -1,4 +1,4 @@
-"""Changes of a memory collection. The functions return new collections and store nothing."""
+"""Changes to a memory collection. The functions return new collections and store nothing."""
 
 from collections.abc import Collection as Ids
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,8 @@ class OutdatedVectors(Exception):
 def check_memory(
     memory: MemoryItem, categories: Sequence[str] | None = None, longest: int = CONTENT_CHARACTERS
 ) -> MemoryItem:
-    """Return the memory with tidy texts. `categories` are the only ones allowed; None allows any.
+    """Return the memory with tidy texts. `categories` lists the allowed categories; None allows
+    any.
 
     Raises `MemoryRefused` if it is invalid.
     """
@@ -100,7 +101,8 @@ def are_comparable(collection: MemoryList, embeddings: Embeddings) -> bool:
 def with_added(
     collection: MemoryList, memories: Sequence[MemoryItem], embeddings: Embeddings, most: int
 ) -> ChangedMemories[tuple[MemoryItem, ...]]:
-    """Return the collection with new memories. An id that is taken becomes the next free one.
+    """Return the collection with new memories. An ID that is taken is replaced with the next free
+    one.
 
     Raises `MemoryRefused` if the collection is full, `OutdatedVectors`.
     """
@@ -127,7 +129,7 @@ def with_added(
 def with_missing(
     collection: MemoryList, memories: Sequence[MemoryItem], embeddings: Embeddings, most: int
 ) -> ChangedMemories[int]:
-    """Return the collection with those memories whose content it lacks; the result is their number.
+    """Return the collection with the memories whose content is missing; the result is their number.
 
     Raises the same errors as `with_added`.
     """
@@ -148,7 +150,8 @@ def with_fields(
     embeddings: Embeddings | None,
     categories: Sequence[str] | None = None,
 ) -> ChangedMemories[MemoryItem]:
-    """Return the collection with other `fields` of one memory. `embeddings` are of its new content.
+    """Return the collection with changed `fields` of one memory. `embeddings` are of its new
+    content.
 
     Raises `MemoryRefused` for invalid fields, and `OutdatedVectors` if the vectors come from a
     different model.
@@ -165,7 +168,7 @@ def with_fields(
 def with_replaced(
     collection: MemoryList, place: int, memory: MemoryItem, embeddings: Embeddings | None
 ) -> MemoryList:
-    """Return the collection with another memory at a position. Raises `OutdatedVectors` if the
+    """Return the collection with the memory at a position replaced. Raises `OutdatedVectors` if the
     vectors come from a different model.
     """
     memories = (*collection.memories[:place], memory, *collection.memories[place + 1 :])
@@ -179,7 +182,6 @@ def with_replaced(
 
 
 def without(collection: MemoryList, ids: Ids[int]) -> MemoryList:
-    """Return the collection without these memories."""
     keep = [place for place, one in enumerate(collection.memories) if one.id not in ids]
     if not keep:
         return replace(collection, memories=(), vectors=NO_VECTORS, model="")

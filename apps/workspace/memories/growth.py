@@ -1,9 +1,9 @@
-"""Arrays of vectors with spare rows. Adding a vector to 10,000 then does not copy 15 MB, which took
-half the time of a store.
+"""Arrays of vectors with spare rows. So adding a vector to 10,000 does not copy 15 MB, which took
+half the time of storing a memory.
 
-An array that was returned never changes. The first caller that adds to an array writes into the
-spare rows behind it. Another caller that adds to the same array, after a change that was not
-stored, gets a copy.
+A returned array never changes. The first caller that adds to an array writes into the spare rows
+behind it. Another caller that adds to the same array, because the first change was not stored, gets
+a copy.
 """
 
 from threading import Lock
@@ -22,15 +22,15 @@ more.
 
 
 class Room:
-    """Rows of which the first ones are in use. They live as long as an array that shows some of
-    them.
-    """
+    """Rows of which only the first ones are in use. They exist as long as any array views them."""
 
     def __init__(self, rows: "RowsInRoom", filled: int) -> None:
         self.rows, self.filled, self.lock = ref(rows), filled, Lock()
 
     def claimed(self, start: int, stop: int) -> "RowsInRoom | None":
-        """Return all rows; None if some of these do not exist, or were claimed before."""
+        """Claim the rows from `start` to `stop` and return all rows, or None if some do not exist
+        or are already claimed.
+        """
         rows = self.rows()
         with self.lock:
             if rows is None or self.filled != start or stop > len(rows):
@@ -52,7 +52,7 @@ def append_rows(vectors: Vectors, more: Vectors) -> Vectors:
     rows = room.claimed(len(vectors), count) if room is not None else None
     if room is None or rows is None:
         space = count + max(LEAST_ROOM, count // SHARE)
-        # NumPy keeps a base only if it has a class of its own.
+        # NumPy keeps a base only if it has its own class.
         rows = np.empty((space, vectors.shape[1]), np.float32).view(RowsInRoom)
         rows[: len(vectors)] = vectors
         room = Room(rows, count)

@@ -29,11 +29,11 @@ from apps.workspace.memories.similarity import nearest_memories
 T = TypeVar("T")
 
 ATTEMPTS = 5
-"""Computing all vectors of a collection is attempted at most this many times while other processes
+"""The maximum number of attempts to compute all vectors of a collection while other processes
 change it.
 """
 BATCH = 64
-"""One batch embeds this many texts."""
+"""The number of texts that are embedded in one batch."""
 
 
 async def list_memories(store: MemoryStore) -> tuple[MemoryItem, ...]:
@@ -42,7 +42,7 @@ async def list_memories(store: MemoryStore) -> tuple[MemoryItem, ...]:
 
 
 async def most_important(store: MemoryStore, limit: int) -> list[MemoryItem]:
-    """Return the most important memories; of equally important ones the newest first."""
+    """Return the most important memories; among equally important ones, newest first."""
     memories = await list_memories(store)
     return sorted(memories, key=lambda one: (one.importance, one.id), reverse=True)[:limit]
 
@@ -185,7 +185,7 @@ async def import_(store: MemoryStore, embedder: Embedder, content: bytes) -> int
 async def apply_change(
     store: MemoryStore, embedder: Embedder, made: Embeddings | None, change: Change[T]
 ) -> T:
-    """Apply a change that adds vectors. `made` are its vectors, if any, which must come from the
+    """Apply a change that adds vectors. `made` are its vectors, if any, and must come from the
     collection's model.
     """
     for _ in range(ATTEMPTS):
@@ -199,9 +199,9 @@ async def apply_change(
 
 
 async def up_to_date(store: MemoryStore, embedder: Embedder, sample: Embeddings) -> MemoryList:
-    """Return the collection with vectors that can be compared with the vectors of `sample`.
+    """Return the collection with vectors that are comparable with those of `sample`.
 
-    All are computed again if they come from another model.
+    All vectors are recomputed if they come from another model.
     """
     for _ in range(ATTEMPTS):
         collection = await store.load()

@@ -1,5 +1,5 @@
-"""The interface to the memories of one owner: of a user in one application, or in all of an
-installation.
+"""The interface to one owner's memories: a user's memories in one application, or in all
+applications of an installation.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,15 +16,15 @@ from apps.workspace.embeddings.port import Embeddings
 T = TypeVar("T")
 
 Vectors = NDArray[np.float32]
-"""These are rows of unit length, one for each text."""
+"""Rows of unit length, one for each text."""
 
 NO_VECTORS: Vectors = np.empty((0, 0), np.float32)
 GENERAL = "general"
-"""A memory without a category has this one."""
+"""The category of a memory without one."""
 IMPORTANCE = 0.5
 UNKNOWN = 0.30
-"""Embeddings are useless above this share of unknown tokens: two Chinese sentences without a common
-word had a cosine of 1.0 with all-MiniLM-L6-v2.
+"""Embeddings are unusable above this share of unknown tokens: two Chinese sentences without a
+common word had a cosine of 1.0 with all-MiniLM-L6-v2.
 """
 
 
@@ -83,12 +83,12 @@ class MemoryList:
 
     @cached_property
     def unknown_places(self) -> tuple[int, ...]:
-        """Return the positions of memories whose embeddings are useless."""
+        """Return the positions of memories with unusable embeddings."""
         return tuple(n for n, one in enumerate(self.memories) if one.unknown_share > UNKNOWN)
 
     @cached_property
     def taken_ids(self) -> set[int]:
-        """Return the ids of the memories, and possibly of some that were never stored."""
+        """Return the IDs that are in use, possibly including some that were never stored."""
         return {memory.id for memory in self.memories}
 
     @cached_property
@@ -128,7 +128,7 @@ class ChangedMemories(Generic[T]):
 
 
 Change = Callable[[MemoryList], ChangedMemories[T]]
-"""This function returns the changed collection. If it raises an error, nothing is stored."""
+"""Returns the changed collection. If it raises an error, nothing is stored."""
 
 
 class MemoryIndex(Protocol):
@@ -137,19 +137,20 @@ class MemoryIndex(Protocol):
     async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
         """Return the memories most similar to the query, the best first; `asked` is its embedding.
 
-        None if the collection has to be read, because its vectors may come from another model.
+        Returns None if the collection has to be read, because its vectors may come from another
+        model.
         """
         ...
 
 
 class MemoryStore(Protocol):
     """The memories of one owner. All methods raise `ServiceFailed` if the memories are unavailable
-    or unreadable; then nothing is overwritten.
+    or unreadable; in that case, nothing is overwritten.
     """
 
     @property
     def most(self) -> int:
-        """Return the limit for the number of memories."""
+        """Return the maximum number of memories."""
         ...
 
     async def load(self) -> MemoryList: ...

@@ -1,4 +1,4 @@
-"""Deletes memories by the rules of an application."""
+"""Deletes memories according to an application's rules."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,7 +32,8 @@ async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
 
 
 def given_up(collection: MemoryList, rules: PruneRules, now: datetime) -> set[int]:
-    """Return the ids of the memories to delete. An id is the time at which the memory was stored."""
+    """Return the ids of the memories to delete. An ID is the time at which the memory was stored.
+    """
     memories, ids = collection.memories, set[int]()
     if rules.after_days is not None or rules.below_importance is not None:
         latest = now - timedelta(days=rules.after_days or 0)

@@ -1,5 +1,5 @@
 """Finds the memories most similar to a query: by embeddings, or by common letters if the embeddings
-are useless.
+are unusable.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,17 +12,19 @@ from apps.workspace.memories.edits import are_comparable
 from apps.workspace.memories.port import UNKNOWN, MemoryHit, MemoryList, Vectors
 
 ROWS = 512
-"""This many rows are compared together with all others: 20 MB of products for 10,000 memories."""
+"""The number of rows that are compared with all others at once: 20 MB of products for 10,000
+memories.
+"""
 
 
 def cosines(vectors: Vectors, query: Vectors) -> Vectors:
-    """Return the similarity of each row to the query, -1 to 1; 0 for a vector of zeros."""
+    """Return the similarity of each row to the query, from -1 to 1, or 0 for a vector of zeros."""
     return vectors @ query
 
 
 def best(scores: Vectors, limit: int) -> list[int]:
-    """Return the positions of the highest scores, the highest first; of equal ones the earlier
-    first.
+    """Return the positions of the highest scores, highest first; for equal scores, earlier
+    positions come first.
     """
     if limit >= len(scores):
         places = np.arange(len(scores))
@@ -75,8 +77,8 @@ def index_of(collection: MemoryList) -> CollectionIndex | None:
 def nearest_memories(
     collection: MemoryList, query: str, asked: Embeddings, limit: int
 ) -> list[MemoryHit]:
-    """Return the best matches first. `asked` is the embedding of the query, by the collection's
-    model.
+    """Return the best matches, best first. `asked` is the embedding of the query, by the
+    collection's model.
     """
     scores = cosines(collection.vectors, asked.vectors[0])
     is_unknown = asked.unknown_shares[0] > UNKNOWN

@@ -1,1 +1,1 @@
-"""The documents attached to applications: their text, their vectors and the search in them."""
+"""The documents attached to applications: their text, their vectors and searching them."""

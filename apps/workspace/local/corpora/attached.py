@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LocalCorpus:
-    """The corpus of an application. `application` is its slug; `bucket` is the caller's, "" for a
-    caller without files.
+    """The corpus of an application. `application` is its slug; `bucket` is the caller's, or "" for
+    a caller without files.
 
     `with_own`: include the files that were uploaded for the application, as its runs do.
     """

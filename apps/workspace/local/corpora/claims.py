@@ -1,7 +1,7 @@
 """Claims: only the job that has claimed a corpus may write to it.
 
-The task queue runs one indexing job at a time. If a process only paused, the queue starts the job
-again elsewhere, and the paused process must not write any more when it continues.
+The task queue runs one indexing job at a time. If a process merely paused, the queue restarts the
+job elsewhere, and the paused process must not write after it resumes.
 """
 
 from collections.abc import Iterator
@@ -27,12 +27,12 @@ class CorpusClaim:
         return Corpus.objects.filter(pk=self.corpus, holder=self.holder)
 
     def take(self) -> None:
-        """Take the corpus over from the job that had it before."""
+        """Take over the corpus from the job that held it before."""
         Corpus.objects.filter(pk=self.corpus).update(holder=self.holder)
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Open a transaction in which no other job can take the corpus over. Raises `LeaseLost` if
+        """Open a transaction in which no other job can take over the corpus. Raises `LeaseLost` if
         one already has.
         """
         with transaction.atomic():

@@ -12,8 +12,7 @@ from apps.workspace.local.files.paths import write_path
 
 LEAST_PAUSE, MOST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 MOST_ATTEMPTS = 5
-"""A document is read at most this many times if each attempt ends without a result, because its
-process ended or was interrupted.
+"""The maximum number of attempts to read a document if its process keeps ending without a result.
 """
 
 
@@ -125,7 +124,7 @@ class CorpusChunk(models.Model):
 
 
 class TermNumbers(models.Field[list[int], list[int]]):
-    """An array with an index in PostgreSQL. Other databases have no such rows."""
+    """An indexed array in PostgreSQL. Other databases have no such rows."""
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:
         return "integer[]" if connection.vendor == "postgresql" else "text"
@@ -135,7 +134,7 @@ class ChunkTerms(models.Model):
     """The search terms of a chunk in a large corpus, as `apps.workspace.local.corpora.terms`
     computes them.
 
-    They are in a table of their own, so that a search reads few pages, and a new vector does not
+    They are in a separate table, so that a search reads few pages, and a new vector does not
     rewrite the terms. `length` is the number of terms in the chunk, including repeated ones.
     """
 
@@ -155,8 +154,8 @@ class ChunkTerms(models.Model):
 
 State = CorpusDocument.State
 UNREAD = Q(is_read=False, state__in=(State.WAITING, State.READING))
-"""This matches documents that no process has read. A killed process leaves documents in the state
-READING.
+"""Matches documents that no process has read. A killed process leaves documents in the READING
+state.
 """
 
 
@@ -168,20 +167,19 @@ def due_documents() -> QuerySet[CorpusDocument]:
 
 
 def compare_soon() -> None:
-    """Schedule a comparison of all applications' documents with the files, which have changed."""
+    """Schedule a comparison of all applications' documents with their changed files."""
     Corpus.objects.update(compared="")
     work_added.tell()
 
 
 def index_again(documents: QuerySet[CorpusDocument]) -> int:
-    """Have documents with a file read and embedded again; return their number.
+    """Reindex documents that have a file, and return their number.
 
-    Each gets a new row, so that nothing of it remains cached, and results of current work on it are
-    dropped.
+    Each gets a new row, so that nothing remains cached and the results of ongoing work are dropped.
     """
     rows = list(documents.exclude(version=""))
     with transaction.atomic():
-        # Lock the corpora first, as their worker does.
+        # Lock the corpora first, like their worker.
         Corpus.objects.filter(pk__in={row.corpus_id for row in rows}).update(compared="")
         CorpusDocument.objects.filter(pk__in=[row.pk for row in rows]).delete()
         CorpusDocument.objects.bulk_create(
@@ -199,6 +197,7 @@ def index_again(documents: QuerySet[CorpusDocument]) -> int:
 
 
 def pause_after(attempts: int) -> timedelta:
-    """Return the pause before the next attempt: four times as long after each one, up to an hour."""
+    """Return the pause before the next attempt, which quadruples after each attempt, up to an hour.
+    """
     longer: int = 4 ** min(max(attempts - 1, 0), 4)
     return min(LEAST_PAUSE * longer, MOST_PAUSE)

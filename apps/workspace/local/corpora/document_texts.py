@@ -32,7 +32,7 @@ def store_text(
     chunks: Sequence[TextChunk],
 ) -> None:
     """Store the text, unless the document has been deleted. Raises `LeaseLost` if another job has
-    taken the corpus over.
+    taken over the corpus.
     """
     with claim.held():
         stored = CorpusDocument.objects.filter(pk=document.pk).update(
@@ -76,7 +76,7 @@ def write_text(text: PagedText) -> dict[str, Any]:
 
 
 def read_attached_text(number: int, version: str) -> AttachedText | None:
-    """Return the text; None for a document that has changed in the meantime."""
+    """Return the text, or None if the document has changed in the meantime."""
     rows = CorpusDocument.objects.filter(pk=number, version=version, is_read=True)
     stored = rows.values_list("text", flat=True).first()
     if stored is None:
@@ -103,7 +103,7 @@ def read_chunks(places: Collection[ChunkPlace]) -> dict[ChunkPlace, TextChunk]:
 
 
 def read_page_names(pages: Mapping[int, Collection[int]]) -> dict[int, PageNames]:
-    """Return the page names by document. Only one document at a time is in memory."""
+    """Return the page names by document. Only one document at a time is held in memory."""
     found: dict[int, PageNames] = {}
     for number, wanted in pages.items():
         rows = CorpusDocument.objects.filter(pk=number, is_read=True)

@@ -1,12 +1,12 @@
-"""An approximate index over the vectors of very large corpora, with PostgreSQL's extension
-`vector`.
+"""An approximate index over the vectors of very large corpora, with PostgreSQL's `vector`
+extension.
 
 There is one index per vector length, over half-precision floats. It contains only vectors of large
 corpora, because only their chunks have copies of their vectors. No other query uses its expression,
-so the planner can never use it for searches that must be exact, such as those in memories.
+so the planner never uses it for searches that must be exact, such as memory searches.
 
-It finds the nearest vectors of all corpora and drops those of other corpora. From version 0.8 on,
-the extension then continues the scan (`hnsw.iterative_scan`), but only up to a limit. If too few
+It finds the nearest vectors of all corpora and drops those of other corpora. Since version 0.8, the
+extension then continues the scan (`hnsw.iterative_scan`), but only up to a limit. If too few
 results are left, the corpus is searched exactly.
 """
 
@@ -21,20 +21,20 @@ from apps.workspace.local.pgvector import vector_text
 logger = logging.getLogger(__name__)
 
 EXACT_MOST = 100_000
-"""Up to this many vectors are compared one by one, in about 0.2 s of the database's CPU time."""
+"""Up to this many vectors are searched exactly, in about 0.2 s of database CPU time."""
 MOST_DIMENSIONS = 4_000
 """pgvector indexes half-precision vectors of up to this many dimensions."""
 LEAST_VERSION = (0, 8)
 LOCK = 0x51617070
-"""PostgreSQL's lock has this key, together with the vector length: only one process builds an
-index.
+"""The key of PostgreSQL's advisory lock, together with the vector length. Only one process at a
+time builds an index.
 """
 MOST_MEMORY_MB = 1024
 """An index build can use at most this many MB of the database's memory. With too little memory, a
-build takes many times as long.
+build is many times slower.
 """
 BYTES_OF_A_ROW = 512
-"""A row takes about this many bytes in addition to its vector: a generous estimate of its links to
+"""A row takes about this many bytes in addition to its vector, a generous estimate for its links to
 other rows.
 """
 
@@ -61,7 +61,7 @@ USING hnsw ((embedding::halfvec({dimension})) halfvec_ip_ops) WHERE dimension = 
 
 LIMITS = ["lock_timeout", "statement_timeout"]
 Found = list[tuple[int, int, float]]
-"""Each tuple contains a document, the position of a chunk, and the cosine."""
+"""A document's primary key, the position of a chunk, and the cosine."""
 
 
 def index_name(dimension: int) -> str:
@@ -79,7 +79,7 @@ def has_index(dimension: int) -> bool:
 
 
 def nearest(documents: Sequence[int], model: str, vector: bytes, most: int) -> Found:
-    """Return the nearest chunks of the documents; fewer than `most` if the index stopped searching."""
+    """Return the nearest chunks of the documents; fewer than `most` if the index stopped early."""
     query = NEAREST.format(dimension=len(vector) // 4)
     given: dict[str, Any] = {
         "vector": vector_text(vector),
@@ -97,7 +97,7 @@ def make_index(dimension: int, rows: int) -> None:
     """Create the index for about this many vectors, unless it exists or another process is creating
     it.
 
-    It takes minutes, during which rows can be read and written as usual. Do not call it in a
+    This takes minutes, during which rows can be read and written as usual. Do not call it in a
     transaction.
     """
     with connection.cursor() as cursor:
@@ -120,7 +120,7 @@ def make_index(dimension: int, rows: int) -> None:
 
 
 def without_limits(cursor: Any) -> Mapping[str, str]:
-    """Let statements take as long as they need. Return the previous limits."""
+    """Disable the statement timeouts, and return the previous limits."""
     cursor.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", [LIMITS])
     found = {name: f"{setting}ms" for name, setting in cursor.fetchall()}
     set_limits(cursor, dict.fromkeys(LIMITS, "0"))

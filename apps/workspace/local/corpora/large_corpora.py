@@ -1,9 +1,9 @@
-"""Selects the corpora that the database searches, and converts corpora in both directions.
+"""Selects the corpora that the database searches, and converts them in both directions.
 
 Each process searches a corpus itself until it has more than `LARGE_FROM` chunks. Then, if
-PostgreSQL has the extension `vector`, terms and vectors are copied to columns that the database can
-search, and `Corpus.is_large` is set. From then on, copies are written together with the originals.
-A corpus that has become small again is converted back.
+PostgreSQL has the `vector` extension, terms and vectors are copied to columns that the database can
+search, and `Corpus.is_large` is set. After that, copies are written together with the originals. A
+corpus that shrinks is converted back.
 """
 
 from django.db.models import Count, F, QuerySet, Sum
@@ -16,12 +16,12 @@ from apps.workspace.local.corpora.document_texts import chunk_of
 from apps.workspace.local.corpora.terms import store_terms
 
 LARGE_FROM = 4_000
-"""The database searches a corpus with more than this many chunks. Its words would take 50 MB of
+"""The database searches a corpus with more than this many chunks. Its words would take 50 MB in
 each process.
 """
 SMALL_FROM = 3_000
 """Processes search a large corpus again once it has at most this many chunks. The number is lower
-than `LARGE_FROM`, so that one file more or less does not convert a corpus back and forth.
+than `LARGE_FROM`, so that adding and removing one file does not convert a corpus back and forth.
 """
 
 
@@ -49,8 +49,8 @@ def next_uncopied(claim: CorpusClaim, after: int) -> CorpusDocument | None:
 
 
 def copy(claim: CorpusClaim, document: CorpusDocument) -> None:
-    """Copy terms and vectors of a document. Raises `LeaseLost` if another job has taken the corpus
-    over.
+    """Copy terms and vectors of a document. Raises `LeaseLost` if another job has taken over the
+    corpus.
     """
     rows = CorpusChunk.objects.filter(document=document).order_by("position").defer("vector")
     chunks = [chunk_of(row) for row in rows]
@@ -60,8 +60,8 @@ def copy(claim: CorpusClaim, document: CorpusDocument) -> None:
 
 
 def finish_moving(claim: CorpusClaim) -> None:
-    """Let the database search the corpus from now on. Raises `LeaseLost` if another job has taken
-    the corpus over.
+    """Switch the corpus to database search. Raises `LeaseLost` if another job has taken over the
+    corpus.
     """
     with claim.held():
         claim.rows().update(is_large=True)
@@ -76,8 +76,8 @@ def repair(claim: CorpusClaim) -> None:
 
 
 def shrink(claim: CorpusClaim) -> None:
-    """Let processes search a corpus that has become small again. Raises `LeaseLost` if another job
-    has taken the corpus over.
+    """Switch a corpus that has shrunk back to search in processes. Raises `LeaseLost` if another
+    job has taken over the corpus.
     """
     if not is_large(claim) or count_of(claim, "chunk_count") > SMALL_FROM:
         return
@@ -89,7 +89,7 @@ def shrink(claim: CorpusClaim) -> None:
 
 
 def wanted_index(claim: CorpusClaim) -> tuple[int, int] | None:
-    """Return the length and the number of vectors if there are too many to compare one by one."""
+    """Return the dimension and number of vectors if there are too many for exact search."""
     if not pgvector.is_prepared(CorpusChunk) or not is_large(claim):
         return None
     count = count_of(claim, "vector_count")

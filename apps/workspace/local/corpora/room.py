@@ -1,6 +1,4 @@
-"""The limit for the passages of an application's files, and the files that wait until there is
-room.
-"""
+"""The limit for the chunks of an application's files, and the files that wait for free space."""
 
 from django.conf import settings
 from django.db.models import Sum
@@ -15,7 +13,7 @@ search.
 
 
 def room_left(corpus: int, beside: int = 0) -> int:
-    """Return the number of passages that still fit. Passages of the document `beside` do not count,
+    """Return the number of chunks that still fit. Chunks of the document `beside` do not count,
     because they will be replaced.
     """
     documents = CorpusDocument.objects.filter(corpus=corpus).exclude(pk=beside)
@@ -37,7 +35,7 @@ def full_message(count: int, left: int) -> str:
 
 
 def reopen_refused() -> None:
-    """Schedule documents for reading if there is room for them now, the first ones first."""
+    """Schedule refused documents for reading, in order, if there is space for them now."""
     refused = CorpusDocument.objects.filter(state=State.FAILED, refused_chunks__gt=0)
     left: dict[int, int] = {}
     for pk, corpus, count in refused.order_by("pk").values_list("pk", "corpus", "refused_chunks"):

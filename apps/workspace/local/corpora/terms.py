@@ -1,9 +1,9 @@
-"""Search by words among the chunks of a large corpus, with an index of PostgreSQL.
+"""Keyword search in the chunks of a large corpus, with a PostgreSQL index.
 
 Terms and scores are as in `apps.documents.bm25`, with two differences: the frequency of a term in a
-chunk does not count, and the most frequent terms of a request are left out if it has enough others.
+chunk does not count, and the most frequent terms of a request are ignored if it has enough others.
 A term is stored as a number that is computed from its letters and from the corpus, so corpora share
-the index without mixing. It is rare, and harmless, that two terms have the same number.
+the index without mixing. Collisions are rare and harmless.
 """
 
 import math
@@ -21,7 +21,7 @@ MOST_HAVING = 5_000
 most significant.
 """
 
-# JIT compilation takes longer than the query; it is meant for queries that run for seconds.
+# JIT compilation, meant for queries that run for seconds, takes longer than this query.
 PREPARATION = "SET LOCAL jit = off"
 COUNTS = f"""
 SELECT asked.term, found.count FROM unnest(%s::int[]) AS asked (term), LATERAL (
@@ -73,7 +73,8 @@ def terms_of(corpus: int, document: CorpusDocument, position: int, chunk: TextCh
 
 
 def scores(corpus: int, documents: Sequence[int], request: str, most: int) -> Scores:
-    """Return the `most` best matching chunks of the documents that contain a word of the request."""
+    """Return the `most` best-matching chunks of the documents that contain a word of the request.
+    """
     asked = list(dict.fromkeys(terms(request)))[:QUERY_TERMS]
     numbers = {term_number(corpus, term): term for term in asked}
     places = list(documents)
@@ -94,7 +95,7 @@ def scores(corpus: int, documents: Sequence[int], request: str, most: int) -> Sc
 
 
 def rarest(having: Mapping[int, int]) -> dict[int, int]:
-    """Return the rarest terms, as many as up to `MOST_HAVING` chunks contain."""
+    """Return the rarest terms, as long as at most `MOST_HAVING` chunks contain them."""
     found, total = {}, 0
     for number, count in sorted(having.items(), key=lambda one: one[1]):
         total += count

@@ -21,11 +21,11 @@ from apps.workspace.local.corpora.corpus import CorpusChunk, CorpusDocument, Sta
 Vectors = NDArray[np.float32]
 
 ROWS = 1_000
-"""This many rows are compared together; they take 1.5 MB."""
+"""The number of rows that are compared together; they take 1.5 MB."""
 
 
 def missing(document: CorpusDocument, model: str, most: int) -> list[CorpusChunk]:
-    """Return chunks without a vector of that model, the first ones first."""
+    """Return up to `most` chunks without a vector from that model, in order."""
     chunks = CorpusChunk.objects.filter(document=document).exclude(model=model)
     return list(chunks.defer("vector").order_by("position")[:most])
 
@@ -38,7 +38,7 @@ def store_vectors(
     model: str,
 ) -> None:
     """Store vectors, unless the document has been deleted. Raises `LeaseLost` if another job has
-    taken the corpus over.
+    taken over the corpus.
     """
     for chunk, vector in zip(chunks, vectors, strict=True):
         chunk.vector, chunk.model, chunk.dimension = vector.tobytes(), model, len(vector)
@@ -78,7 +78,7 @@ def nearest_chunks(
 def nearest_by_database(
     documents: Sequence[int], model: str, vector: Vectors, most: int, least: float
 ) -> Mapping[tuple[int, int], float]:
-    """Return the same for a large corpus."""
+    """Return the nearest chunks of a large corpus, as `nearest_chunks` does."""
     found: hnsw.Found | None = []
     if is_indexed(documents, len(vector)):
         found = hnsw.nearest(documents, model, vector.tobytes(), most)
@@ -90,8 +90,8 @@ def nearest_by_database(
 
 
 def is_indexed(documents: Sequence[int], dimension: int) -> bool:
-    """Return True if there are so many vectors that an index is worth its inaccuracy, and it has
-    been built.
+    """Return True if there are enough vectors to justify an inexact index, and the index has been
+    built.
     """
     rows = CorpusDocument.objects.filter(pk__in=documents)
     count = rows.aggregate(sum=Sum("vector_count"))["sum"] or 0

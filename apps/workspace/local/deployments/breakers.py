@@ -1,7 +1,7 @@
 """Circuit breakers of deployments: they count consecutive failures, and stop calls after too many.
 
-A process counts on its own, or all processes count in Redis. A breaker belongs to one version of a
-row, so a deployment that an operator has fixed is called again at once.
+Failures are counted per process, or for all processes in Redis. A breaker belongs to one version of
+a row, so a deployment that an operator has fixed is called again at once.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ logger = logging.getLogger(__name__)
 
 FAILURES = 5
 """A breaker opens after this many consecutive failures. One question to an unavailable service
-causes four.
+causes four failures.
 """
 WINDOW_SECONDS = 60.0
 """A failure counts for this many seconds."""
 OPEN_SECONDS = 30.0
-"""After this many seconds, a breaker lets a call try again. Most rate limits of services allow
-requests again by then.
+"""After this many seconds, a breaker allows a trial call. Most services' rate limits have reset by
+then.
 """
 
 
 class BreakerStore(Protocol):
-    """The breakers by their keys. An unknown breaker is closed. Methods never raise."""
+    """The breakers by key. An unknown breaker is closed. Methods never raise."""
 
     async def admits(self, key: str) -> bool: ...
 
@@ -42,7 +42,7 @@ class BreakerStore(Protocol):
         ...
 
     async def open_seconds(self) -> dict[str, float]:
-        """Return the remaining seconds of each open breaker; 0 for one that lets the next call try."""
+        """Return the remaining seconds of each open breaker, or 0 if it allows a trial call."""
         ...
 
     async def close(self, key: str) -> None: ...
@@ -70,7 +70,7 @@ class ProcessBreakers:
         now = time.monotonic()
         if now < trouble.until:
             return False
-        # This call tries the deployment for all others. If it gets no answer, another call may try
+        # This call tries the deployment for all others. If it gets no answer, another may try
         # later.
         trouble.until = now + OPEN_SECONDS
         return True

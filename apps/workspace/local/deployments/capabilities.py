@@ -1,4 +1,4 @@
-"""Capabilities of deployments' models: from their rows, else from what is known by the model's
+"""Capabilities of deployments' models: from their rows, else from the facts known by the model's
 name.
 """
 
@@ -22,7 +22,7 @@ DEMO = ModelCapabilities(
 SERVICES = frozenset(
     {Deployment.Provider.OPENAI, Deployment.Provider.ANTHROPIC, Deployment.Provider.RESPONSES}
 )
-"""The models of these providers can be known by name."""
+"""The providers whose models may be known by name."""
 
 OPENAI_TOOLS = 128
 """OpenAI and Azure reject requests with more tools than this: "Expected an array with maximum
@@ -32,15 +32,15 @@ OPENAI_HOSTS = ("api.openai.com", ".openai.azure.com", ".cognitiveservices.azure
 
 
 def capabilities_of(row: Deployment) -> ModelCapabilities:
-    """Return the operator's values first, then what DIAL's features and attachment types imply,
-    then what is known by name.
+    """Return the operator's values first, then values implied by DIAL's features and attachment
+    types, then values known by name.
     """
     own = ModelCapabilities(**{name: getattr(row, name) for name in CAPABILITIES})
     return own.over(written_capabilities(row)).over(known_capabilities(row))
 
 
 def written_capabilities(row: Deployment) -> ModelCapabilities:
-    """Return the capabilities that the features and attachment types imply."""
+    """Return the capabilities implied by the features and attachment types."""
     return read_features(row.features).over(read_types(row.input_attachment_types))
 
 
@@ -62,7 +62,7 @@ def known_capabilities(row: Deployment) -> ModelCapabilities:
 
 
 def tool_limit(row: Deployment) -> int | None:
-    """Return the limit for tools in one request: the feature `max_tools`, else the limit of a known
+    """Return the limit for tools in one request: the `max_tools` feature, else the limit of a known
     service.
     """
     written = row.features.get("max_tools")

@@ -174,14 +174,16 @@ PROVIDER_KINDS: Mapping[str, Sequence[str]] = {
     Deployment.Provider.DEMO: (Deployment.Kind.CHAT, Deployment.Kind.IMAGE),
     Deployment.Provider.MINILM: (Deployment.Kind.EMBEDDING,),
 }
-"""These providers support only these kinds of deployment. Other providers support all kinds."""
+"""Maps providers to the only kinds of deployment that they support. Other providers support all
+kinds.
+"""
 BUILT_IN_PROVIDERS = frozenset({Deployment.Provider.DEMO, Deployment.Provider.MINILM})
-"""These providers are part of this server and need no key."""
+"""The providers that are part of this server and need no key."""
 ADDRESSES: Mapping[str, str] = {
     Deployment.Provider.ANTHROPIC: "https://api.anthropic.com/v1",
     Deployment.Provider.RESPONSES: "https://api.openai.com/v1",
 }
-"""Deployments without a base URL use these URLs of the vendors."""
+"""The vendors' URLs, for deployments without a base URL."""
 
 
 def service_address(provider: str, base_url: str) -> str:

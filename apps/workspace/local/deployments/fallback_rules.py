@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from apps.workspace.local.deployments.deployment import Deployment
 
 MOST_FALLBACKS = 8
-"""A deployment can have at most this many fallbacks. More are not useful, because each one takes
-the time of its own attempts.
+"""A deployment can have at most this many fallbacks. More would not help, because each one needs
+time for its own attempts.
 """
 Rows = Mapping[str, "Deployment"]
-"""This maps ids to deployments."""
+"""Maps IDs to deployments."""
 
 
 def fallback_problem(row: Deployment) -> str | None:
@@ -54,7 +54,7 @@ def name_problem(name: str, row: Deployment, known: Rows) -> str | None:
 
 
 def why_unfit(row: Deployment) -> str:
-    """Return why a deployment can neither have fallbacks nor be one; "" if it can."""
+    """Return why a deployment can neither have fallbacks nor be one, or "" if it can."""
     if row.kind != row.Kind.CHAT:
         return f"is of the kind {row.kind!r}"
     if isinstance(row.features, dict) and row.features.get("dial") is True:
@@ -64,9 +64,7 @@ def why_unfit(row: Deployment) -> str:
 
 
 def way_back(row: Deployment, known: Rows) -> tuple[str, ...]:
-    """Return the ids of a circle that leads from a row over fallbacks back to the row; () if there
-    is none.
-    """
+    """Return the IDs of a fallback cycle that leads back to the row, or () if there is none."""
     ways: deque[tuple[str, ...]] = deque((row.deployment_id, name) for name in row.fallbacks)
     seen: set[str] = set()
     while ways:

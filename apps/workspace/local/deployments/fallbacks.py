@@ -1,6 +1,6 @@
 """Builds a model that calls a deployment and its fallbacks in order.
 
-Only rows have fallbacks and are fallbacks. Applications and DIAL Core's deployments are called
+Only rows can have fallbacks or be fallbacks. Applications and DIAL Core's deployments are called
 once.
 """
 
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 EFFORT = "reasoning_effort"
 LIMITS = frozenset({"max_tokens", "max_completion_tokens"})
-"""These are two names of the same limit. Services reject requests with both."""
+"""Two names for the same limit. Services reject requests with both."""
 MISSING = object()
 
 
@@ -56,7 +56,7 @@ async def make_chain(found: FoundDeployment, make: MakeModel) -> Model:
     """Return the deployment's model with its fallbacks and its breaker.
 
     Each one is called with the key of its own row, or with a user's key for its service, so no key
-    reaches another provider. Raises what `make` raises.
+    reaches another provider. Propagates errors from `make`.
     """
     model = await make(found)
     if found.info.kind != "chat" or found.info.is_application:
@@ -93,7 +93,7 @@ async def find_fallbacks(found: FoundDeployment) -> tuple[FoundDeployment, ...]:
 
 
 async def look_up_fallbacks(found: FoundDeployment, known: Fallbacks | None) -> Fallbacks:
-    """Return the deployment's own fallbacks first, each followed by its own fallbacks."""
+    """Return the deployment's fallbacks, each followed by its own fallbacks."""
     waiting, chosen = deque(found.info.fallbacks), {found.info.id: found}
     skipped: dict[str, str] = {}
     while waiting and len(chosen) <= MOST_FALLBACKS:
@@ -119,7 +119,7 @@ async def look_up_fallbacks(found: FoundDeployment, known: Fallbacks | None) -> 
 def adapt_request(
     request: ModelRequest, first: DeploymentInfo, info: DeploymentInfo
 ) -> ModelRequest:
-    """Return a request that was written for the `first` deployment, adapted to another one."""
+    """Adapt a request for the `first` deployment to another deployment."""
     defaults = {name: value for name, value in first.defaults.items() if name != TOOLS}
     own = {
         name: value
@@ -137,7 +137,7 @@ def adapt_request(
 
 def with_defaults(own: Mapping[str, Any], info: DeploymentInfo) -> dict[str, Any]:
     """Merge the parameters over the deployment's defaults. Drop values that the model is known not
-    to support: an unknown effort, or a longer answer than its limit.
+    to support: an unknown effort, or an answer longer than its limit.
     """
     has_limit = not LIMITS.isdisjoint(own)
     defaults = {

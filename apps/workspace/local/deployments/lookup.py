@@ -1,4 +1,4 @@
-"""Finds deployments in our own database, and caches them in the process for a moment."""
+"""Finds deployments in our own database, and caches them briefly in the process."""
 
 import logging
 from collections.abc import Mapping
@@ -30,10 +30,9 @@ PICTURE_SCHEMA: Mapping[str, Any] = {
         "quality": {"type": "string", "description": "As the model names it, such as hd or low"},
     },
 }
-"""An image model without declared parameters has these parameters."""
+"""The parameters of an image model that declares none."""
 RowVersion = tuple[int, int]
-"""This contains the id and the version of a row. The id distinguishes a row from a later one with
-the same name.
+"""The ID and the version of a row. The ID distinguishes a row from a later one with the same name.
 """
 
 
@@ -117,7 +116,7 @@ def read_row(row: Deployment) -> FoundDeployment:
 
 
 def features_of(row: Deployment) -> Mapping[str, Any]:
-    """Return the features, with the operator's limit for answers in the form that the API's adapter
+    """Return the features, with the operator's answer limit in the form that the API's adapter
     expects.
     """
     features: Mapping[str, Any] = row.features
@@ -137,7 +136,7 @@ def default_parameters(row: Deployment) -> Mapping[str, Any]:
 
 
 WITH_TOOLS = frozenset({Deployment.Provider.ANTHROPIC, Deployment.Provider.RESPONSES})
-"""The APIs of these providers have tools that the service runs itself."""
+"""The providers whose APIs have tools that the service runs itself."""
 
 
 def supported_parameters(row: Deployment) -> frozenset[str] | None:

@@ -33,8 +33,8 @@ NOTICE = "personal-key"
 class PersonalKey(models.Model):
     """The key of one user for one service. A provider and an origin identify the service.
 
-    The key is sent only there: if a deployment's URL moves to a different origin, it needs a
-    different key.
+    The key is sent only to that service: if a deployment's URL changes to a different origin, it
+    needs a different key.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="model_keys")
@@ -87,7 +87,7 @@ def key_services() -> Sequence[KeyService]:
 
 
 def find_key(user_id: int, provider: str, base_url: str) -> str:
-    """Return the user's key for requests to this URL; "" without a readable one."""
+    """Return the user's key for requests to this URL; or "" if there is no readable key."""
     keys = PersonalKey.objects.filter(user=user_id, provider=provider, origin=origin_of(base_url))
     row = keys.filter(user__is_active=True).first()
     return row.key if row is not None else ""
@@ -108,8 +108,8 @@ def host_of(origin: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PersonalModel:
-    """Calls the model with the user's key. If the key is rejected, it uses the installation's key,
-    if that is allowed.
+    """Calls the model with the user's key. If the key is rejected, falls back to the installation's
+    key where allowed.
     """
 
     personal: Model

@@ -10,8 +10,8 @@ NO_PICTURE = "Not tested, because images can cost money. Ask for one in a conver
 
 
 async def probe_deployment(deployment: FoundDeployment, seconds: float = SECONDS) -> ProbeResult:
-    """Send the request, except to an image model. Failures of the service are in the result, not
-    raised.
+    """Send the request, except to an image model. Failures of the service are returned in the
+    result, not raised.
     """
     if deployment.provider == Deployment.Provider.DEMO:
         return ProbeResult(None, "The demo model answers; it is part of this server.")

@@ -67,8 +67,8 @@ CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], WritingModel
     Deployment.Provider.RESPONSES: responses_model,
     Deployment.Provider.DEMO: demo_model,
 }
-"""Each provider maps to a function that creates a model. It takes the number of seconds that the
-service may send nothing; None means a tool's time limit.
+"""Maps each provider to a function that creates a model. The function takes the idle timeout in
+seconds; None means a tool's time limit.
 """
 
 

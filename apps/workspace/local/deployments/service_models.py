@@ -65,7 +65,7 @@ def make_deployment(model: ListedModel, source: Deployment, taken: Collection[st
 
 
 def told_columns(model: ListedModel, provider: str) -> dict[str, Any]:
-    """Return what the service reports about a model, as columns of a deployment."""
+    """Return the service's facts about a model as columns of a deployment."""
     if provider == Provider.ANTHROPIC:
         return columns_of(model.facts)
     return asdict(listed_capabilities(model.facts))

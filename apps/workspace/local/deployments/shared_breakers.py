@@ -21,16 +21,16 @@ logger = logging.getLogger(__name__)
 
 READ_SECONDS = 1.0
 AWAY_SECONDS = 5.0
-"""If Redis did not respond, it is not called for this many seconds, so that not every request waits
-for it.
+"""After a failure, Redis is not called for this many seconds, so that not every request waits for
+it.
 """
 KEY = "{quickapps-breakers}"
-"""The keys of breakers have this prefix. The braces keep the keys on one node of a cluster, which
-the scripts require.
+"""The key prefix of breakers. The braces place the keys on the same node of a cluster, which the
+scripts require.
 """
 FORGOTTEN_MS = 24 * 3600 * 1000
 """Breakers are stored for this many milliseconds after the last failure of any deployment, because
-changed rows leave their breakers behind.
+the breakers of changed rows are not deleted.
 """
 
 NOW = """
@@ -61,8 +61,8 @@ return 0
 
 
 class SharedBreakers:
-    """The shared breakers as this process knows them. While Redis is down, the process counts
-    alone.
+    """The shared breakers, cached by this process. While Redis is down, the process counts on its
+    own.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class SharedBreakers:
             return trouble is None and await self.alone.admits(key)
         if not trouble.until:
             return True
-        # The first process that claims the breaker may try the deployment.
+        # The first process to claim the breaker may try the deployment.
         wait = await self.call(TRY, key, milliseconds(breakers.OPEN_SECONDS))
         if wait is None:
             return await self.alone.admits(key)
@@ -129,7 +129,7 @@ class SharedBreakers:
         moment = time.monotonic()
         if moment < max(self.asked_again_at, self.read_at + READ_SECONDS):
             return
-        self.read_at = moment  # Other calls in this moment use the known state.
+        self.read_at = moment  # Concurrent calls use the known state.
         found = await self.call(READ, "")
         if found is None:
             return
@@ -142,7 +142,7 @@ class SharedBreakers:
             self.note(key, (until - now) / 1000 if until else 0.0)
 
     def note(self, key: str, seconds: float) -> None:
-        """Record that the breaker is open for that long; 0 for a closed one."""
+        """Record that the breaker is open for that long; 0 for a closed breaker."""
         now, trouble = time.monotonic(), self.known.setdefault(key, Trouble())
         if seconds and not trouble.until:
             trouble.opened_at = now

@@ -20,17 +20,15 @@ if TYPE_CHECKING:  # The type does not exist at run time.
 
 CONNECT_SECONDS = 3
 READ_SECONDS = 20
-"""The next byte of the service must arrive within this many seconds, even during the upload of a
-part.
-"""
+"""The timeout in seconds for the service's next byte, including while a part is uploaded."""
 LONGEST_HOURS = 6
-"""A download times out after this many hours, because it is as slow as its client."""
+"""The timeout of a download in hours, which depends on the speed of the client."""
 RETRIES = 2
 RETRY_SECONDS = 20
 """A request is not retried later than this many seconds after it began."""
 PART_BYTES = 5 * 1024 * 1024
-"""A part has at least this many bytes, the minimum that S3 accepts. One request stores a smaller
-file.
+"""A part has at least this many bytes, the minimum that S3 accepts. A smaller file is stored with
+one request.
 """
 PARTS_AT_ONCE = 2
 PIECE_BYTES = 256 * 1024
@@ -41,7 +39,8 @@ to its message.
 
 
 def make_store(address: BucketAddress, key_id: str, secret: str) -> S3Store:
-    """Return the client of a bucket. Empty credentials come from the environment variables of AWS."""
+    """Return the client of a bucket. Empty credentials are read from AWS's environment variables.
+    """
     given = {
         "endpoint": address.endpoint,
         "region": address.region,
@@ -141,7 +140,7 @@ def pieces_of(found: "GetResult") -> Iterator[bytes]:
 
 @contextmanager
 def outages() -> Iterator[None]:
-    """Convert errors of the service into an OSError, for which all doors return a 503."""
+    """Convert the service's errors into an OSError, for which all doors return 503."""
     try:
         yield
     except BaseError as error:

@@ -1,6 +1,4 @@
-"""Asynchronous access to the files of one caller. It holds no database connection between two
-calls.
-"""
+"""Asynchronous access to the files of one caller. No database connection is held between calls."""
 
 from collections.abc import Callable, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
@@ -20,8 +18,8 @@ class LocalFiles:
     """The files of a caller. New files are stored in `folder`: "" or a plain path in the bucket
     that ends with a slash.
 
-    The caller can also read files that operators share with everybody, and files of the
-    applications in `application_files`.
+    The caller can also read files that operators share with everyone, and files of the applications
+    in `application_files`.
     """
 
     def __init__(self, bucket: str, folder: str = "", application_files: Ids = tuple) -> None:

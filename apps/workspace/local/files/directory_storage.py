@@ -15,15 +15,14 @@ from apps.workspace.local.files.file_threads import on_file_thread
 
 PIECE_BYTES = 64 * 1024
 MARKER = "installation.id"
-"""The file with this name contains the installation's id."""
+"""The name of the file that contains the installation's ID."""
 
 _marked: tuple[Path, str] | None = None
-"""This contains the folder of stored files and the id in its marker, when this process registered.
-"""
+"""The folder of stored files and the ID in its marker at the time when this process registered."""
 
 
 def expect_marker(root: Path, id: str) -> None:
-    """Report an outage from now on while the folder lacks a marker with this id."""
+    """From now on, report an outage while the folder has no marker with this ID."""
     global _marked
     _marked = root, id
 
@@ -53,7 +52,7 @@ class DirectoryStorage:
         except BaseException:
             path.unlink(
                 missing_ok=True
-            )  # This also removes the part that was written before the disk was full.
+            )  # Also removes the partial file if the disk is full.
             raise
 
     @contextmanager
@@ -98,7 +97,7 @@ class DirectoryStorage:
         """Raise OSError if the folder is not the one that this process registered with.
 
         It may have been deleted, or its volume is not mounted. Its files are then unavailable, not
-        missing, and nothing may be written to the folder that replaced it.
+        missing, and nothing may be written to its replacement.
         """
         if _marked is None or _marked[0] != self.root:
             return

@@ -13,7 +13,7 @@ _range = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """The bytes from `first` to before `end` of `size`."""
+    """The bytes from `first` up to, but not including, `end` of a file with `size` bytes."""
 
     first: int
     end: int
@@ -31,8 +31,8 @@ def part_of(size: int, header: str) -> FilePart | None:
 
 
 def range_bounds(header: str, size: int) -> tuple[int, int]:
-    """Return the first and the last byte. For a part that does not exist, the first is greater than
-    the last.
+    """Return the first and the last byte. For an unsatisfiable range, the first is greater than the
+    last.
     """
     asked = _range.fullmatch(header)
     if asked is None or asked.groups() == ("", ""):
@@ -46,8 +46,8 @@ def range_bounds(header: str, size: int) -> tuple[int, int]:
 
 
 def saved_name(path: str) -> str:
-    """Return the name for saving the file in a browser, without characters that would hide its real
-    ending.
+    """Return the file name for browser downloads, without characters that would disguise its
+    extension.
     """
     text = unicodedata.normalize("NFC", path.rsplit("/", 1)[-1])
     kept = "".join(c for c in text if unicodedata.category(c)[0] != "C" or c == JOINER)
@@ -55,8 +55,8 @@ def saved_name(path: str) -> str:
 
 
 def headers_of(row: StoredFile, part: FilePart, *, is_shown: bool) -> dict[str, str]:
-    """Return the headers of a download. `is_shown`: browsers may display the file instead of saving
-    it.
+    """Return the headers of a download. If `is_shown`, browsers may display the file instead of
+    saving it.
     """
     name = quote(saved_name(row.name), safe="")
     headers = {

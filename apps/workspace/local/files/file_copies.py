@@ -13,11 +13,11 @@ from apps.workspace.local.models import StoredFile
 
 FILES_AT_ONCE = 4
 BATCH = 200
-"""A report follows after every this many files."""
+"""Progress is reported after this many files."""
 
 
 class DamagedCopy(Exception):
-    """Raised if a storage returns bytes other than those it received."""
+    """Raised if a storage returns bytes that differ from those stored."""
 
 
 class CopyOutcome(Enum):
@@ -87,7 +87,7 @@ class FileCopier:
 def copy_files(
     source: FileStorage, target: FileStorage, *, verify_all: bool
 ) -> Iterator[CopyReport]:
-    """Copy what the target lacks, and yield the report so far after each batch.
+    """Copy the files that the target does not have, and yield the report so far after each batch.
 
     A file that already exists with the right size is skipped; with `verify_all`, its checksum must
     also match. Raises `OSError` if a storage fails, and `DamagedCopy` if a copy differs.

@@ -1,4 +1,4 @@
-"""The interface of a storage for the content of files."""
+"""The interface of a storage for file content."""
 
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -14,7 +14,7 @@ _name = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*){0,7}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class StoredContent:
-    """The content of a file, which can be read once, piece by piece."""
+    """The content of a file, which can be read once, in pieces."""
 
     size: int
     pieces: Iterator[bytes]
@@ -31,15 +31,15 @@ class StorageEntry:
 
 
 class FileStorage(Protocol):
-    """Stores bytes under relative names such as `3f/3f2a…`. They never change once they are stored.
+    """Stores bytes under relative names such as `3f/3f2a…`. Stored bytes never change.
 
     Methods raise FileNotFoundError for a missing file, another OSError that `apps.outages`
-    recognizes during an outage, and ValueError for an impossible name.
+    recognizes during an outage, and ValueError for an invalid name.
     """
 
     @property
     def location(self) -> str:
-        """Return the location in the form that operators know."""
+        """Return the location as shown to operators."""
         ...
 
     def put(self, name: str, pieces: Iterable[bytes]) -> None:
@@ -51,7 +51,9 @@ class FileStorage(Protocol):
     def open(self, name: str) -> AbstractContextManager[StoredContent]: ...
 
     def part(self, name: str, first: int, end: int) -> AsyncIterator[bytes]:
-        """Yield the bytes from `first` to before `end`, no faster than the consumer reads them."""
+        """Yield the bytes from `first` up to, but not including, `end`, no faster than the consumer
+        reads them.
+        """
         ...
 
     def exists(self, name: str) -> bool: ...
@@ -70,6 +72,5 @@ def is_storage_name(name: str) -> bool:
 
 
 def check_storage_name(name: str) -> None:
-    """Raise ValueError for an impossible name."""
     if not is_storage_name(name):
         raise ValueError(f"{name!a} is not a valid name of a stored file.")

@@ -1,6 +1,6 @@
 """The threads on which coroutines read and write stored files.
 
-A slow storage blocks these threads, not those of the database.
+A slow storage blocks these threads, not the database's threads.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _threads: ThreadPoolExecutor | None = None
 
 
 def start() -> None:
-    """Start the threads. Tests do not start them, and use the thread of their transaction."""
+    """Start the threads. Tests do not start them and use their transaction's thread instead."""
     global _threads
     _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="files")
 

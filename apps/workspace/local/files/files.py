@@ -1,4 +1,4 @@
-"""Reads and writes files of one bucket, by path or by name."""
+"""Reads and writes the files of one bucket, by path or by name."""
 
 import logging
 import re
@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 _in_conversation = re.compile(r"conversations/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/")
 READ_ATTEMPTS = 3
-"""A file is read at most this many times, because a write during a read moves the content."""
+"""A file is read at most this many times, because a concurrent write moves the content."""
 
 
 def info(reader: FileReader | str, path: str) -> FileInfo:
@@ -82,8 +82,8 @@ def write(
 def take(
     bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
 ) -> FileInfo:
-    """Write a file from an open file, piece by piece. Raises `FileRefused` if the write is not
-    allowed, and `FileChanged` if another writer was faster.
+    """Write a file from an open file, in pieces. Raises `FileRefused` if the write is not allowed,
+    and `FileChanged` if another writer was faster.
     """
     check_name(name)
     return store_content(bucket, name, content, content_type, condition)
@@ -106,8 +106,8 @@ def listing_page(
 ) -> tuple[Sequence[FileInfo | FolderInfo], bool]:
     """Return up to `most` entries whose paths come after `after`, and whether there are more.
 
-    It loads only the rows of these entries. Raises `FileRefused` for an impossible folder,
-    `FileMissing` for one without files.
+    Loads only the rows of these entries. Raises `FileRefused` for an invalid folder, and
+    `FileMissing` for a folder without files.
     """
     bucket = listed_bucket(reader, folder)
     prefix = folder_prefix(bucket, folder)
@@ -132,7 +132,7 @@ def paths_in(
     """Return the paths of files with their names, and paths of folders with None."""
     paths: dict[str, str | None] = {}
     for name in names:
-        # SQLite compares without case, so the prefix is checked again here.
+        # SQLite's comparison ignores case, so the prefix is checked again here.
         if not name.startswith(prefix):
             continue
         inner, slash, _ = name[len(prefix) :].partition("/")
@@ -165,7 +165,7 @@ def copy(bucket: str, found: FileContent, destination: str, overwrite: bool) -> 
 
 
 def share(name: str, content: File[Any], content_type: str) -> FileInfo:
-    """Create or replace a file that everybody may read. Raises `FileRefused`."""
+    """Create or replace a file that everyone may read. Raises `FileRefused`."""
     check_name(name)
     return store_content(PUBLIC, name, content, content_type, Condition())
 
@@ -224,7 +224,7 @@ def hide_below(bucket: str, prefix: str, *, is_hidden: bool) -> None:
 
 
 def conversation_of(name: str) -> UUID | None:
-    """Return the id of the conversation in whose folder a file is."""
+    """Return the ID of the conversation whose folder contains the file, if any."""
     found = _in_conversation.match(name)
     return UUID(found[1]) if found else None
 

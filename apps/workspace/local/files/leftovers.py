@@ -1,5 +1,5 @@
-"""Deletes content in the storage that no row refers to. Killed processes and disk outages leave it
-behind.
+"""Deletes content in the storage that no row refers to. Killed processes and disk outages leave
+such content behind.
 """
 
 import re
@@ -16,7 +16,7 @@ from apps.workspace.local.models import StoredFile
 
 HOURS = 24
 """Content without a row is deleted after this many hours. Content is stored before its row, so
-newer content may still get a row.
+newer content may not have its row yet.
 """
 
 _name = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32}")

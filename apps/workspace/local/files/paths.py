@@ -12,10 +12,12 @@ LONGEST_NAME = 500
 """A file's name can have at most this many characters, the size of the column."""
 LONGEST_SEGMENT = 255
 """A path segment can have at most this many bytes, the limit of file systems, so that files can be
-copied to one.
+copied to disk.
 """
 JOINER = "\u200d"
-"""It joins emoji. Other invisible characters can make a name look as if it had another ending."""
+"""The zero-width joiner, which combines emoji. Other invisible characters can disguise a file's
+extension.
+"""
 SHOWN = 80
 """A message repeats up to this many characters of a name."""
 
@@ -41,7 +43,7 @@ def find_place(path: str) -> tuple[str, str] | None:
 
 def clean_name(name: str) -> str:
     """Return the name in the form in which new names are stored: NFC, without direction marks and
-    the like.
+    similar characters.
     """
     text = unicodedata.normalize("NFC", name)
     return "".join(c for c in text if unicodedata.category(c) != "Cf" or c == JOINER)

@@ -11,8 +11,8 @@ from apps.workspace.local.models import PUBLIC, StoredFile
 
 
 def lock_quota(bucket: str) -> None:
-    """Make the writers of one owner wait for each other until the transaction ends."""
-    # SQLite has only one writer at a time anyway.
+    """Serialize writes by the same owner until the transaction ends."""
+    # SQLite allows only one writer anyway.
     if connection.vendor == "postgresql" and (most_bytes() or most_files()):
         with connection.cursor() as cursor:
             cursor.execute(

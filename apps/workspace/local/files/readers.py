@@ -11,8 +11,8 @@ from apps.workspace.local.files.paths import ROOT
 from apps.workspace.local.models import PUBLIC, FormerBucket, StoredFile
 
 APPLICATIONS = "applications/"
-"""This folder contains shared files that belong to applications. Only users of an application may
-read its files.
+"""The folder of shared files that belong to applications. Only users of an application may read its
+files.
 """
 
 Ids = Callable[[], Collection[int] | QuerySet[Any, Any]]
@@ -34,10 +34,10 @@ class FileReader:
 
 
 def readable_files(reader: FileReader | str, bucket: str) -> QuerySet[StoredFile]:
-    """Return the files of a bucket that a reader may read. A reader that is a plain bucket reads
-    only its own files.
+    """Return the files of a bucket that a reader may read. A plain bucket may read only its own
+    files.
 
-    Each door to stored files uses this function.
+    Every door that serves stored files uses this function.
     """
     rows = StoredFile.objects.filter(bucket=bucket, hidden_at=None)
     if isinstance(reader, str):
@@ -56,6 +56,6 @@ def unrestricted_files(rows: QuerySet[Any], more: Q) -> QuerySet[Any]:
 
 
 def buckets_of(bucket: str) -> list[str]:
-    """Return the bucket, and the owner's buckets from before signing in."""
+    """Return the bucket, and the buckets that the owner had before signing in."""
     before = FormerBucket.objects.filter(bucket=bucket) if bucket else FormerBucket.objects.none()
     return [bucket, *before.values_list("name", flat=True)]

@@ -20,7 +20,7 @@ def storage() -> FileStorage:
 
 
 def storage_at(address: str) -> FileStorage:
-    """Return the storage with a URL; "" means the directory. Raises `ValueError` if the URL is
+    """Return the storage at a URL; "" means the directory. Raises `ValueError` if the URL is
     invalid.
     """
     if not address:
@@ -37,7 +37,9 @@ def forget_buckets() -> None:
 
 @lru_cache(maxsize=4)
 def bucket_storage(address: str, key_id: str, secret: str) -> FileStorage:
-    """Return one client per URL and credentials, so that its connections are reused."""
+    """Return the client for a URL and credentials, which is cached so that its connections are
+    reused.
+    """
     # Imported at first use: its library takes 15 MB, which a directory does not need.
     from apps.workspace.local.files.bucket_storage import BucketStorage, make_store
 

@@ -1,7 +1,7 @@
 """Writes the content of files to the storage, and the rows that refer to it.
 
 Stored content is never overwritten. A write stores new content under a new name and then changes
-the row, so a row always has its content, even after a failure half-way or with concurrent writers.
+the row, so a row always has its content, even after a failure midway or with concurrent writers.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ def store_content(
     digest = hashlib.sha256()
     for piece in content.chunks():
         digest.update(piece)
-    stored = new_storage_name()  # No other file has this name, so the storage does not change it.
+    stored = new_storage_name()  # The name is unique, so the storage does not change it.
     fields = {
         "storage_name": stored,
         "content_type": clean_type(content_type),
@@ -73,7 +73,9 @@ def store_content(
 
 
 def release_connection() -> None:
-    """Hold no connection while a slow storage works, unless an open transaction needs it."""
+    """Release the database connection while a slow storage works, unless an open transaction needs
+    it.
+    """
     if not transaction.get_connection().in_atomic_block:
         close_old_connections()
 
@@ -82,8 +84,8 @@ def release_connection() -> None:
 def point_row(
     bucket: str, name: str, fields: dict[str, object], condition: Condition
 ) -> tuple[StoredFile, str]:
-    """Let the row refer to new content. Return the row and the storage name of the old content (""
-    for a new file).
+    """Point the row to new content. Return the row and the storage name of the old content ("" for
+    a new file).
 
     Raises `FileRefused` if the write is not allowed, and `FileChanged` if another writer was
     faster.

@@ -44,7 +44,7 @@ from apps.workspace.memories.similarity import index_of, letters_in_common
 T = TypeVar("T")
 
 MOST_MEMORIES = 10_000
-"""One owner can have at most this many memories. At this size, exact search takes less than a
+"""One owner can have at most this many memories. At this size, an exact search takes less than a
 millisecond, and a search for duplicates about a second.
 """
 
@@ -90,8 +90,8 @@ class LocalMemories:
         return MemoryList() if row is None else self.read_row(row)
 
     def read_index(self) -> MemoryIndex | None:
-        """Return an index with which the database searches an uncached collection; None if the
-        database cannot.
+        """Return an index that searches an uncached collection in the database, or None if the
+        database does not support that.
         """
         row = self.rows().first()
         if row is None:
@@ -101,7 +101,7 @@ class LocalMemories:
         return index_of(self.read_row(row))
 
     def kept(self, row: MemoryCollection) -> MemoryList | None:
-        """Return the collection from the cache if its version is current."""
+        """Return the collection from the cache if the cached version is current."""
         found = CACHE.get(self)
         return found[1] if found is not None and found[0] == (row.pk, row.version) else None
 
@@ -156,7 +156,7 @@ def memories_of(row: MemoryCollection) -> LocalMemories:
 def find_memories(caller: Caller, application: str, *, is_shared: bool) -> LocalMemories | None:
     """Return the caller's memories in an application; None for a caller without memories.
 
-    If both the application (`is_shared`) and the user want to share memories, return those of all
+    If both the application (`is_shared`) and the user share memories, return the memories of all
     applications.
     """
     if not caller.is_remembered:

@@ -76,7 +76,7 @@ def write_rows(row: MemoryCollection, before: MemoryList, after: MemoryList) -> 
     if pgvector.is_prepared(StoredMemory):
         pgvector.write(StoredMemory, [(one.pk, one.vector) for one in new], DEFAULT_DB_ALIAS)
     row.version = uuid.uuid4()
-    # Every write runs this, and a save of the row would do more work than this statement.
+    # Every write runs this statement, which is cheaper than saving the row.
     MemoryCollection.objects.filter(pk=row.pk).update(
         model=after.model,
         deduplicated_at=after.deduplicated_at,
@@ -94,7 +94,8 @@ def new_places(before: MemoryList, after: MemoryList) -> Iterable[int]:
 
 
 def is_longer(before: MemoryList, after: MemoryList) -> bool:
-    """Return True if the only change is new memories at the end and all old vectors are the same."""
+    """Return True if the only change is new memories at the end and all old vectors are unchanged.
+    """
     if len(after.memories) < len(before.memories) or is_new_model(before, after):
         return False
     return all(map(is_, before.memories, after.memories))

@@ -18,9 +18,9 @@ from apps.workspace.memories.limits import MERGES_KEPT_DAYS
 class MemoryCollection(models.Model):
     """The memories of one owner: of a bucket in one application, or in all applications ("").
 
-    `end_user` is a hash of the end user in requests with an API key, "" if the request names none.
-    `application` is its slug, or its `former_name` if it was deleted. `version` changes with each
-    change.
+    `end_user` is a hash of the end user in requests with an API key, or "" if the request names
+    none. `application` is its slug, or its `former_name` if it was deleted. `version` changes with
+    each change.
     """
 
     bucket = models.CharField(max_length=100)
@@ -129,7 +129,7 @@ def former_name(slug: str, number: int) -> str:
 def rename_application(before: str, after: str, using: str) -> None:
     """Move an application's memories to its new slug.
 
-    If an owner already has memories under the new slug, those stay and the old ones are not
+    If an owner already has memories under the new slug, these remain and the old ones are not
     renamed.
     """
     rows = MemoryCollection.objects.using(using)
@@ -143,5 +143,6 @@ def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: An
 
 
 def delete_memories_of_key(sender: object, instance: ApiKey, **kwargs: Any) -> None:
-    """Delete the memories of an API key that was deleted, because nobody can request them any more."""
+    """Delete the memories of an API key that was deleted, because they can no longer be requested.
+    """
     MemoryCollection.objects.filter(bucket=f"key-{instance.prefix}").delete()

@@ -1,8 +1,8 @@
-"""A model field for secrets, encrypted with `SECRET_KEY` and `SALT_KEY`. It decrypts with old keys
-too.
+"""A model field for secrets, encrypted with `SECRET_KEY` and `SALT_KEY`. It also decrypts with old
+keys.
 
 Unlike the library's field, it does not store "" as NULL, decrypt form input, or return the
-encrypted text as the secret when no key fits.
+encrypted text as the secret when no key matches.
 """
 
 import logging
@@ -19,7 +19,9 @@ logger = logging.getLogger(__name__)
 
 
 class UnreadableSecret(str):
-    """An empty text for a value that no key decrypts. Saving the row retains the stored value."""
+    """An empty text in place of a value that no key decrypts. Saving the row preserves the stored
+    value.
+    """
 
     __slots__ = ("encrypted",)
 

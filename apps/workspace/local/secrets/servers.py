@@ -14,7 +14,7 @@ MOST_SERVERS = 50
 
 
 def read_server(text: str) -> str:
-    """Return the origin in an administrator's text: `https://host`, with a port unless it is the
+    """Return the origin that an administrator entered: `https://host`, with a port unless it is the
     default.
 
     The scheme defaults to https. `/` is this server, `*.host` all subdomains of a host. Raises
@@ -42,13 +42,13 @@ def _is_server_alone(text: str) -> bool:
 
 
 def is_among(url: str, servers: Iterable[str]) -> bool:
-    """Return True if a URL is on one of these servers, which `read_server` returned."""
+    """Return True if a URL is on one of these servers, as returned by `read_server`."""
     origin = origin_of(url)
     own = origin_of(settings.SITE_URL)
     if origin == "/":
         origin = own
     if not origin.isascii():
-        return False  # Such a host has several spellings, and the client uses one of them.
+        return False  # Such a host has several spellings, of which the client uses one.
     return any(_fits(origin, own if server == "/" else server) for server in servers)
 
 

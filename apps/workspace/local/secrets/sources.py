@@ -7,15 +7,15 @@ from typing import Protocol
 
 
 class SourceFailed(Exception):
-    """Raised if a secret could not be read. The message contains its path in the store, never its
+    """Raised if a secret cannot be read. The message contains its path in the store, never its
     value.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """The text of a secret. `version` is the store's; `problem` explains why the text may be out of
-    date, "" if it is current.
+    """The text of a secret. `version` is the store's; `problem` explains why the text may be
+    outdated, or is "" if it is current.
     """
 
     text: str = field(repr=False)

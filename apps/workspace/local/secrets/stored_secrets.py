@@ -25,8 +25,8 @@ logger = logging.getLogger(__name__)
 
 VAULT: SecretSource = Vault()
 MOST_VERSIONS = 1_000_000
-"""A text in Vault has fewer versions than this. They are combined with the versions of the secret's
-row.
+"""A text in Vault has fewer versions than this, so they can be combined with the versions of the
+secret's row.
 """
 ASK = "An administrator of this installation can fix it."
 
@@ -74,7 +74,7 @@ async def reveal(credential: Credential, *urls: str) -> RevealedSecret:
 
 
 def version_in_vault(row: Secret, version: int) -> int:
-    """Return a number that differs once the row or the text in Vault has changed."""
+    """Return a number that changes whenever the row or the text in Vault changes."""
     return row.version * MOST_VERSIONS + version
 
 
@@ -91,7 +91,7 @@ def server_problem(secret: Secret, urls: Collection[str]) -> str:
 
 
 async def versions(names: Collection[str]) -> tuple[tuple[str, int], ...]:
-    """Return name and version of each secret; 0 for a missing one."""
+    """Return the name and version of each secret; the version is 0 for a missing secret."""
     if not names:
         return ()
     found: dict[str, Secret] = await database_sync_to_async(find_all)(names)
@@ -99,9 +99,7 @@ async def versions(names: Collection[str]) -> tuple[tuple[str, int], ...]:
 
 
 async def problem_in_vault(row: Secret) -> str:
-    """Return why the text in Vault is unavailable or the last known text is used; "" if neither is
-    the case.
-    """
+    """Return why the text in Vault is unavailable or outdated, or "" if it is current."""
     try:
         return (await VAULT.read(row.value)).problem
     except SourceFailed as error:
@@ -114,7 +112,7 @@ async def current_version(row: Secret | None) -> int:
     try:
         return version_in_vault(row, (await VAULT.read(row.value)).version)
     except SourceFailed:
-        return version_in_vault(row, 0)  # Reading the text reports the reason.
+        return version_in_vault(row, 0)  # Reading the text will report the reason.
 
 
 def find_all(names: Collection[str]) -> dict[str, Secret]:

@@ -1,6 +1,6 @@
-"""Secrets in HashiCorp Vault or OpenBao, with the KV engine version 2.
+"""Secrets in HashiCorp Vault or OpenBao, with version 2 of the KV engine.
 
-A text is cached for a minute, so a rotated one takes effect without a restart. While Vault is
+A text is cached for a minute, so a rotated secret takes effect without a restart. While Vault is
 unavailable, the last text is used for up to an hour.
 """
 
@@ -34,12 +34,12 @@ FRESH_SECONDS = 60.0
 LAST_SECONDS = 3600.0
 ANSWER_SECONDS = 5.0
 MOST_BYTES = 1_048_576
-"""A response with a secret can have at most this many bytes, about the limit of Vault for one
+"""A response with a secret can have at most this many bytes, about Vault's own limit for one
 secret.
 """
 MOST_DOCUMENTS = 1000
 MARGIN_SECONDS = 10.0
-"""A token is replaced this many seconds before its lease ends."""
+"""A token is renewed this many seconds before its lease ends."""
 REFERENCE = re.compile(r"(?P<path>[\w.-]+(/[\w.-]+)*/data(/[\w.-]+)+)#(?P<key>[^\s#]+)", re.ASCII)
 FORM = "Write mount/data/path#key, such as secret/data/apps/tracking#token."
 
@@ -66,7 +66,7 @@ class VaultToken:
 
 _documents: AgedCache[str, VaultDocument] = AgedCache(MOST_DOCUMENTS)
 _tokens: AgedCache[str, VaultToken] = AgedCache(1)
-"""This caches the tokens of AppRole logins, by role."""
+"""Caches the tokens of AppRole logins, by role."""
 
 
 @on_reset
@@ -119,8 +119,8 @@ class Vault:
 
 
 async def read_again(path: str, known: VaultDocument | None) -> VaultDocument | None:
-    """Return what Vault has, the `known` document while Vault is unavailable, or None for a missing
-    one.
+    """Return Vault's document, the `known` document while Vault is unavailable, or None if it does
+    not exist.
 
     Raises `SourceFailed`.
     """
@@ -172,7 +172,7 @@ async def find_token() -> str:
     text = auth.get("client_token") if isinstance(auth, dict) else None
     if not isinstance(auth, dict) or not isinstance(text, str):
         raise VaultUnavailable(f"it answered the login of the AppRole with {status}.")
-    seconds = read_integer(str(auth.get("lease_duration"))) or 0  # 0 means that it never expires.
+    seconds = read_integer(str(auth.get("lease_duration"))) or 0  # 0 means no expiry.
     ends_at = asked_at + seconds - MARGIN_SECONDS if seconds else float("inf")
     _tokens.put(role, VaultToken(text, ends_at))
     return text

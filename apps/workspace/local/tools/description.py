@@ -9,11 +9,11 @@ LONGEST_TOOL = 200
 class ToolDescription(models.Model):
     """A tool description from an MCP server, and whether models may see it.
 
-    `listing` is "" for descriptions that a server returns to everybody, else the bucket of the
-    caller, who may get other descriptions. `is_first`: the original; other descriptions of the tool
-    in that listing are changes of it. A description that an operator decided about, at
-    `decided_at`, applies to all listings. `listed_at` is the last day on which the server was asked
-    for the listing.
+    `listing` is "" for descriptions that a server returns to everyone, else the bucket of the
+    caller, who may get different descriptions. `is_first`: the original; other descriptions of the
+    tool in that listing are changes to it. An operator's decision about a description, at
+    `decided_at`, applies to all listings. `listed_at` is the last day on which the listing was
+    requested.
     """
 
     class State(models.TextChoices):

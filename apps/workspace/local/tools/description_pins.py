@@ -2,7 +2,7 @@
 changed.
 
 Models treat descriptions as instructions, so a server that changes one later could make them do
-something that nobody agreed to.
+something that nobody has approved.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from apps.workspace.local.tools.description import LONGEST_TOOL, ToolDescription
 logger = logging.getLogger(__name__)
 
 MOST_TEXT = 200_000
-"""A stored description has at most this many characters. Its digest covers the whole text."""
+"""A stored description is truncated to this many characters. Its digest covers the whole text."""
 
 DAY = timedelta(days=1)
 UNUSED = timedelta(days=365)
@@ -41,7 +41,7 @@ class DescriptionSource:
 
 @dataclass(frozen=True, slots=True)
 class DescribedTool:
-    """A tool by the server's name for it, and what a model sees of it, as a digest and a text."""
+    """A tool by its name on the server, with a digest and text of what a model sees."""
 
     tool: str
     digest: str
@@ -68,11 +68,11 @@ def withheld_of(source: DescriptionSource, tools: Sequence[DescribedTool]) -> di
 
 
 def note_use(source: DescriptionSource) -> None:
-    """Store once a day that runs used the listing."""
+    """Record once a day that runs used the listing."""
     now = timezone.now()
     rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
     older = rows.filter(listed_at__lt=now - DAY)
-    if older.exists():  # This rarely happens, and a write would lock SQLite.
+    if older.exists():  # Check first: a write would lock SQLite, and is rarely needed.
         older.update(listed_at=now)
 
 
@@ -137,7 +137,7 @@ def note_changes(source: DescriptionSource, changed: Mapping[str, DescribedTool]
 
 
 def decide_descriptions(rows: Iterable[ToolDescription], state: str) -> None:
-    """Accept descriptions or keep them withheld, for every listing that has them."""
+    """Accept or withhold descriptions, in every listing that contains them."""
     now = timezone.now()
     for row in rows:
         same_text(row).update(state=state, decided_at=now)
@@ -166,7 +166,7 @@ def kept_name(tool: str) -> str:
 
 
 def told_name(kept: str) -> str:
-    """Return the name in the server's form, unless it was too long to store."""
+    """Return the name as the server uses it, unless it was too long to store."""
     try:
         return str(json.loads(kept)) if kept.startswith('"') else kept
     except ValueError:

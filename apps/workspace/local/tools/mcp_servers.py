@@ -16,14 +16,14 @@ from apps.process_state import on_reset
 from apps.workspace.local.models import McpServer
 
 PROGRAMS = {"py-interpreter": "apps.capabilities.interpreter.server"}
-"""The built-in MCP servers run these modules."""
+"""Maps the built-in MCP servers to their modules."""
 WEB_SEARCH = "duckduckgo"
-"""`WEB_SEARCH_COMMAND` starts the program with this name."""
+"""The name of the program that `WEB_SEARCH_COMMAND` starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisteredServer:
-    """A program to start. An edited row (another `version`) is another server.
+    """A program to start. An edited row (with another `version`) counts as another server.
 
     A built-in server (`is_built_in`) or one from a setting has no row: its `id` and `version` are
     0.
@@ -65,7 +65,7 @@ async def find(name: str) -> RegisteredServer:
 
 
 def look_up(name: str) -> RegisteredServer | None:
-    """Find a server. A row replaces the built-in program of the same name, or switches it off.
+    """Find a server. A row replaces or disables the built-in program of the same name.
 
     Raises `Unsupported` for a row that was saved without validation.
     """
@@ -90,7 +90,7 @@ def look_up(name: str) -> RegisteredServer | None:
 
 
 def built_in(name: str) -> RegisteredServer | None:
-    """Return a module that the Python of this installation runs; None for an unknown name."""
+    """Return a module that this installation's Python runs, or None for an unknown name."""
     if name not in PROGRAMS:
         return None
     return RegisteredServer(

@@ -1,4 +1,4 @@
-"""Users' accounts at tool servers, and the OAuth clients of this installation."""
+"""Users' accounts on tool servers, and the OAuth clients of this installation."""
 
 import uuid
 from collections.abc import Collection
@@ -14,13 +14,13 @@ from apps.workspace.local.secrets.field import SecretField
 
 LONGEST_URL = 500
 UNFINISHED = timedelta(days=30)
-"""An unfinished account is deleted after this time, which is longer than a user takes to sign in,
-or to sign in again after a sign-in has ended.
+"""An unfinished account is deleted after this time, which is longer than users need to sign in, or
+to sign in again after their session has expired.
 """
 
 
 class ToolAccount(models.Model):
-    """The account of one user at one tool server. It has no token until the user has signed in.
+    """A user's account on a tool server. It has no token until the user has signed in.
 
     `server` is the recipient of the token: the URL of an MCP server, or the origin of a REST
     service. Together with it, `client` and `token_service`, as the manifest specifies them,
@@ -41,9 +41,9 @@ class ToolAccount(models.Model):
     auth_method = models.CharField(max_length=30, blank=True)
 
     asked_at = models.DateTimeField(default=timezone.now)
-    """The user was last asked to sign in at this time."""
+    """When the user was last asked to sign in."""
     state = models.CharField(max_length=64, null=True, blank=True, unique=True)
-    """This is a hash of the OAuth `state` that the sign-in service returns with the user."""
+    """A hash of the OAuth `state` that the sign-in service returns with the user."""
     state_until = models.DateTimeField(null=True, blank=True)
     verifier = SecretField(blank=True, default="")
     redirect_url = models.CharField(max_length=LONGEST_URL, blank=True)
@@ -54,7 +54,7 @@ class ToolAccount(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     connected_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveIntegerField(default=0)
-    """This number increases with each change of the tokens."""
+    """Increases with each change to the tokens."""
     refreshing_until = models.DateTimeField(null=True, blank=True)
     """Only one process may refresh the token until this time."""
 

@@ -68,7 +68,7 @@ class Command(BaseCommand):
 
 
 def find_storage(address: str) -> FileStorage:
-    """Return the storage with a URL. Raises `CommandError` if the URL is invalid."""
+    """Return the storage at a URL. Raises `CommandError` if the URL is invalid."""
     try:
         return storage_at("" if address == DIRECTORY else address or "-")
     except ValueError:
