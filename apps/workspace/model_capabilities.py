@@ -11,7 +11,7 @@ ATTACHMENT_KINDS: Mapping[str, str] = {
     "documents": "application/pdf",
     "audio_input": "audio/mpeg",
 }
-"""Each capability maps to a common media type that it reads."""
+"""Maps each capability to a common media type that it reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,14 @@ class ModelCapabilities:
     max_output_tokens: int | None = None
 
     def over(self, other: "ModelCapabilities") -> Self:
-        """Return these capabilities, completed by `other` where they are unknown."""
+        """Return these capabilities, with unknown ones taken from `other`."""
         found = {name: getattr(self, name) for name in CAPABILITIES}
         return type(self)(
             **{n: getattr(other, n) if value is None else value for n, value in found.items()}
         )
 
     def reads(self, media_type: str) -> bool | None:
-        """Return True if the model reads a part of that type; None when unknown, and for other
+        """Return True if the model reads a part of that type; or None if unknown or for other
         types.
         """
         family = media_type.partition("/")[0].strip().lower()
@@ -71,7 +71,7 @@ FEATURES: Mapping[str, str] = {
     "parallel_tools": "parallel_tool_calls",
     "caching": "cache",
 }
-"""Each capability maps to the name of its feature in DIAL."""
+"""Maps each capability to the name of its feature in DIAL."""
 
 
 def read_features(features: Mapping[str, Any]) -> ModelCapabilities:
@@ -91,6 +91,6 @@ def token_limit(value: Any) -> int | None:
 
 
 def read_types(types: Sequence[str]) -> ModelCapabilities:
-    """Return the capabilities that the attachment types imply; missing types imply nothing."""
+    """Return the capabilities that the attachment types imply; absent types imply nothing."""
     reads = {name: matches_any(kind, types) or None for name, kind in ATTACHMENT_KINDS.items()}
     return ModelCapabilities(**reads)

@@ -1,5 +1,5 @@
 """An image service that is called like a model: the question describes an image, and the answer is
-the image, which is stored among the caller's files.
+the image, stored in the caller's files.
 """
 
 import asyncio
@@ -25,8 +25,7 @@ from apps.workspace.stored_files import Files
 OPTIONS = frozenset(
     {"background", "moderation", "output_compression", "output_format", "quality", "size", "style"}
 )
-"""These arguments of a tool are sent to the service. Other parameters of a run are for chat models.
-"""
+"""The tool arguments that are sent to the service. A run's other parameters are for chat models."""
 TITLE_CHARACTERS = 80
 USUAL_SIZE = (1024, 1024)
 _size = re.compile(r"(\d{2,4})x(\d{2,4})")
@@ -37,7 +36,7 @@ PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"}
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """A service for images as bytes, each with its MIME type."""
+    """A service that returns images as bytes, each with its MIME type."""
 
     contents: tuple[tuple[bytes, str], ...]
     usage: Usage | None = None
@@ -107,7 +106,7 @@ def size_of(written: object) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class PictureKeeper:
-    """A chat model that may draw. Images that it sends as data are stored as files.
+    """A chat model that may generate images. Images that it sends as data are stored as files.
 
     An image of an unsupported type, such as SVG, is left out: the text has no reference to it.
     """
@@ -163,8 +162,8 @@ async def keep_picture(files: Files, content: bytes, kind: str, title: str) -> A
 
 
 def picture_type(content: bytes) -> str:
-    """Return the MIME type by the first bytes, not by the service's report. Raises `ModelFailed` if
-    the content is not an image.
+    """Return the MIME type, detected from the first bytes and not taken from the service. Raises
+    `ModelFailed` if the content is not an image.
     """
     kind = filetype.guess_mime(content)
     if kind not in PICTURE_TYPES:

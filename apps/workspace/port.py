@@ -1,8 +1,8 @@
 """The workspace of a run: models, files, prompts, skills and toolsets, for one caller.
 
 `LocalWorkspace` provides them from our own database and storage, `DialWorkspace` from DIAL Core.
-Methods raise `Unsupported` for features that a workspace lacks and, unless documented otherwise,
-`ServiceFailed` if a call to its service fails.
+Methods raise `Unsupported` for features that a workspace does not have and, unless documented
+otherwise, `ServiceFailed` if a call to its service fails.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -22,8 +22,9 @@ if (
     from apps.workspace.memories.port import MemoryStore
 
 KeyUse = Literal["platform", "person", "person_first"]
-"""This is the owner of the keys for services: `platform`, the installation; `person`, the caller;
-`person_first`, the caller, and the installation if the service rejects the caller's key.
+"""The owner of the keys for services: `platform` is the installation, `person` the caller, and
+`person_first` the caller with the installation as a fallback if the service rejects the caller's
+key.
 """
 DeploymentKind = Literal["chat", "embedding", "image"]
 
@@ -77,7 +78,7 @@ class DeploymentInfo:
         return self.can.max_output_tokens
 
     def reads(self, media_type: str) -> bool | None:
-        """Return True if attachments of a type are sent to it; None when unknown."""
+        """Return True if attachments of a type are sent to the deployment, or None if unknown."""
         if self.input_attachment_types:
             return matches_any(media_type, self.input_attachment_types)
         return self.can.reads(media_type)
@@ -88,7 +89,7 @@ class StoredSkill:
     """A skill stored as a folder. `text` is its SKILL.md, front matter included.
 
     `files` are the readable text files next to it, by relative path; `problem` is the reason why
-    files are missing from the list, "" for none.
+    files are missing from the list, or "".
     """
 
     text: str
@@ -98,7 +99,7 @@ class StoredSkill:
 
 @dataclass(frozen=True, slots=True)
 class McpEndpoint:
-    """The MCP server of a toolset or an application, with the headers for access."""
+    """The MCP server of a toolset or an application, with the headers for authentication."""
 
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
@@ -132,7 +133,7 @@ class Workspace(Protocol):
         """Return the technical facts that are needed to call a deployment: features, limits,
         defaults.
 
-        They may come from another caller's request, so they do not prove access; texts and the
+        The facts may come from another caller's request, so they do not prove access. Texts and the
         configuration schema may be missing. Raises the same errors as `deployment`.
         """
         ...
@@ -152,10 +153,10 @@ class Workspace(Protocol):
     ) -> Model:
         """Return the deployment as a model.
 
-        `headers` lists the caller's headers that are forwarded to DIAL and our own applications,
-        None for all. `idle_seconds` limits how long the service may send nothing, None for the
-        timeout of tools. Raises `DeploymentNotFound` if the caller cannot use it, and `CallsItself`
-        if it is in the chain of callers.
+        `headers` lists the caller's headers that are forwarded to DIAL and our own applications, or
+        is None for all. `idle_seconds` is the idle timeout of the service; None means the timeout
+        of tools. Raises `DeploymentNotFound` if the caller cannot use it, and `CallsItself` if it
+        is in the chain of callers.
         """
         ...
 
@@ -181,7 +182,7 @@ class Workspace(Protocol):
         ...
 
     def corpus(self) -> CorpusReader | None:
-        """Return the files attached to the application of this run; None if none of them is stored."""
+        """Return the files attached to the application of this run; or None if none are stored."""
         ...
 
     async def prompt(self, path: str) -> str:
@@ -213,8 +214,8 @@ class Workspace(Protocol):
         ...
 
     async def sign_in(self, toolset_ids: Sequence[str]) -> Mapping[str, SignIn]:
-        """Ask the user to sign in to all of these at once, and return the outcome by id. This never
-        raises.
+        """Ask the user to sign in to all of these toolsets at once, and return the outcome by ID.
+        This never raises.
         """
         ...
 
@@ -223,5 +224,5 @@ class Workspace(Protocol):
         ...
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
-        """Let a deployment or toolset read files during this request. Raises `FileRefused`."""
+        """Allow a deployment or toolset to read files during this request. Raises `FileRefused`."""
         ...

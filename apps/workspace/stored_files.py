@@ -43,7 +43,7 @@ class FileContent:
 
 
 class Files(Protocol):
-    """Files of a workspace by path. Another owner's file counts as missing.
+    """The files of a workspace by path. Another owner's file counts as missing.
 
     All methods raise `FileRefused`, in particular `FileMissing` and `FileChanged`.
     """
@@ -56,14 +56,16 @@ class Files(Protocol):
 
     async def is_own(self, path: str) -> bool:
         """Return True if the caller stored the file or folder, or an operator stored it for
-        everybody.
+        everyone.
         """
         ...
 
     async def info(self, path: str) -> FileInfo: ...
 
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
-        """Return the content. Rejects more than `limit` bytes; None means the installation's limit."""
+        """Return the content, up to `limit` bytes; None means the installation's limit. Larger
+        files are rejected.
+        """
         ...
 
     async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
@@ -81,8 +83,8 @@ class Files(Protocol):
         etag: str | None = None,
         is_new: bool = False,
     ) -> FileInfo:
-        """Create or replace a file. Raises `FileChanged` unless it still has `etag`, or still does
-        not exist.
+        """Create or replace a file. Raises `FileChanged` unless the file still has `etag`, or still
+        does not exist.
         """
         ...
 

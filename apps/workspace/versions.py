@@ -1,6 +1,4 @@
-"""Rows with a version that each save increases, so that caches and concurrent editors can compare
-it.
-"""
+"""Rows with a version that each save increases, for comparison by caches and concurrent editors."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -10,11 +8,9 @@ from django.db import models, router, transaction
 from django.db.models import F
 
 Watch = Callable[[Any], AbstractContextManager[None]]
-"""This context manager surrounds the save of a row."""
+"""A context manager around the save of a row."""
 watches: dict[type[models.Model], Watch] = {}
-"""This maps models to watches. Packages that depend on this one register theirs when they are
-ready.
-"""
+"""Maps models to watches. Packages that depend on this one register theirs when they are ready."""
 
 
 def watch_versions(row: models.Model) -> AbstractContextManager[None]:
@@ -23,8 +19,8 @@ def watch_versions(row: models.Model) -> AbstractContextManager[None]:
 
 
 class Versioned(models.Model):
-    """A row with a version. The database increases `version`, so concurrent saves result in two
-    versions.
+    """A row with a version. The database increases `version`, so concurrent saves result in
+    different versions.
 
     A save is a transaction, so records about a change are written together with it or not at all.
     """

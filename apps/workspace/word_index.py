@@ -1,4 +1,4 @@
-"""Indexes of the words in columns of a table. The database itself updates them.
+"""Word indexes over columns of a table. The database itself updates them.
 
 SQLite: a table of trigrams (FTS5) that triggers fill. A migration that makes Django copy the
 indexed table on SQLite loses the triggers, so it has to call `drop` and `create` again. PostgreSQL:
@@ -18,23 +18,25 @@ from django.db.models import BooleanField, Q
 from django.db.models.expressions import RawSQL
 
 BATCH = 1_000
-"""One transaction indexes at most this many rows, so that others can write in between."""
+"""One transaction indexes at most this many rows, so that other writers are not blocked."""
 INDEXED_CHARACTERS = 100_000
-"""At most this many characters of a row are indexed on PostgreSQL, because all its different words
-have to fit into one megabyte.
+"""At most this many characters of a row are indexed on PostgreSQL, because its distinct words must
+fit into one megabyte.
 """
 SHORTEST = 3
 """A trigram has this many characters."""
 MARKS = r"""!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~"""
-"""These characters separate words. PostgreSQL would treat addresses and paths as single words."""
+"""Characters that separate words. PostgreSQL would otherwise treat addresses and paths as single
+words.
+"""
 
 _unspaced = re.compile(
     r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
     r"\U00020000-\U0003ffff]"
 )
-"""These scripts have no spaces between words, or PostgreSQL does not split their words: Thai,
-Chinese and others. In Hebrew and Arabic, articles and prepositions are the beginning of the word.
+"""Matches scripts without spaces between words, or whose words PostgreSQL does not split: Thai,
+Chinese and others. In Hebrew and Arabic, articles and prepositions are prefixes of the word.
 """
 
 
@@ -47,7 +49,7 @@ class WordIndex:
     columns: Sequence[str]
 
     def create(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
-        """Create the index. Like `drop`, this is a step of a migration."""
+        """Create the index. Like `drop`, this is a migration step."""
         self.execute({"sqlite": self.sqlite(), "postgresql": self.postgresql()}, schema_editor)
 
     def drop(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
@@ -64,7 +66,7 @@ class WordIndex:
     def store_vectors(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
         """Replace PostgreSQL's old index on an expression while other transactions write.
 
-        This is a step of a non-atomic migration. An interrupted step can be run again.
+        This is a step of a non-atomic migration and can be rerun after an interruption.
         """
         if schema_editor.connection.vendor != "postgresql":
             return
@@ -103,7 +105,7 @@ class WordIndex:
         )
 
     def postgresql(self) -> Sequence[str]:
-        """Return the statements for a table that is not written to yet."""
+        """Return the statements for a table that nothing writes to yet."""
         return (
             *self.filled_table(),
             f"INSERT INTO {self.vectors} SELECT id, {self.words()} FROM {self.table}",
@@ -140,7 +142,7 @@ class WordIndex:
 
     @property
     def vectors(self) -> str:
-        """Return the table of PostgreSQL. Its old index has the `name`."""
+        """Return the name of PostgreSQL's table. Its old index has the name `name`."""
         return f"{self.name}_stored"
 
     def triggers(self) -> dict[str, str]:
@@ -160,8 +162,8 @@ class WordIndex:
         return ", ".join(f"{prefix}{column}" for column in self.columns)
 
     def words(self, prefix: str = "") -> str:
-        """Return the expression for the words of a row, without their positions, because words are
-        searched one by one.
+        """Return the expression for the words of a row, without their positions, because each word
+        is searched separately.
         """
         text = " || ' ' || ".join(f"{prefix}{column}" for column in self.columns)
         marks = MARKS.replace("'", "''")
@@ -173,7 +175,7 @@ class WordIndex:
     def rows_with(self, word: str) -> RawSQL:
         """Return the keys of all rows with a word for which `is_indexed` is true, ignoring case.
 
-        SQLite finds it anywhere in a word, PostgreSQL only at the beginning of a word.
+        SQLite matches anywhere within a word, PostgreSQL only at the beginning.
         """
         return RawSQL(*self.lookup(word))  # noqa: S611 - the word is a parameter
 
@@ -191,7 +193,7 @@ class WordIndex:
         return Q(RawSQL(of_row, quoted, BooleanField()))  # noqa: S611 - the word is a parameter
 
     def count_rows_with(self, word: str, most: int) -> int:
-        """Count these rows, up to `most`."""
+        """Count the rows with a word, up to `most`."""
         statement, parameters = self.lookup(word)
         with connection.cursor() as cursor:
             cursor.execute(

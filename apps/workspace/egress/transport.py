@@ -115,7 +115,7 @@ class StreamedResponse(msgspec.Struct, frozen=True):
         return 200 <= self.status < 300
 
     def header(self, name: bytes) -> bytes:
-        """Return the first header with that name (in lower case); b"" for none."""
+        """Return the first header with that name (in lower case), or b"" if there is none."""
         return next((value for key, value in self.headers if key.lower() == name), b"")
 
     async def read(self, limit: int) -> bytes:

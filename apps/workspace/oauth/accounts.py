@@ -1,4 +1,4 @@
-"""Finds, requests, refreshes and revokes the account of a user at a tool server."""
+"""Finds, requests, refreshes and revokes a user's account on a tool server."""
 
 import asyncio
 import logging
@@ -29,8 +29,8 @@ logger = logging.getLogger(__name__)
 AHEAD = timedelta(seconds=60)
 """A token is refreshed this long before it expires, because a call takes time."""
 LEASE = timedelta(seconds=45)
-"""A refresh holds its lease for this long, which is longer than a request to a sign-in service can
-take.
+"""A refresh holds its lease for this long, which exceeds the timeout of a request to a sign-in
+service.
 """
 LOOK_SECONDS = 0.2
 LONGEST_TITLE = 200
@@ -48,8 +48,8 @@ NOT_CONNECTED: Mapping[str, Any] = {
 class WantedAccount:
     """The account that a toolset needs. `server` receives its token; `title` is its name.
 
-    `challenge` is the header `WWW-Authenticate` with which the server rejected a request, "" if it
-    was not called yet.
+    `challenge` is the `WWW-Authenticate` header with which the server rejected a request, or "" if
+    it has not been called yet.
     """
 
     server: str
@@ -71,7 +71,7 @@ class WantedAccount:
 
 
 async def find_account(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
-    """Return the account with which the user is signed in; None without a valid one."""
+    """Return the account with which the user is signed in, or None if there is no valid one."""
     found: ToolAccount | None = await database_sync_to_async(look_up)(wanted, bucket)
     return found
 
@@ -82,14 +82,14 @@ def look_up(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
     account: ToolAccount | None = wanted.rows(bucket).filter(connected_at__isnull=False).first()
     if account is None or not account.access_token:
         return None
-    # If the server requires more scopes than at the sign-in, the user has to sign in again.
+    # If the server requires more scopes than were granted, the user has to sign in again.
     asked = frozenset((wanted.how.scope or "").split())
     return account if asked <= frozenset(account.service["scope"].split()) else None
 
 
 async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
-    """Return the row with which the user can sign in. Raises `SignInFailed` if the server's URL is
-    too long or its sign-in service cannot be found.
+    """Return the row for the user's sign-in. Raises `SignInFailed` if the server's URL is too long
+    or its sign-in service cannot be found.
     """
     if any(len(value) > LONGEST_URL for value in wanted.key.values()):
         raise SignInFailed(gettext("The address of the server is too long for a sign-in."))
@@ -151,10 +151,10 @@ def service_of(account: ToolAccount) -> SignInService:
 
 
 async def access_token(id: UUID, refused: str = "") -> str:
-    """Return a token other than the `refused` one that remains valid for a while; "" if the user
+    """Return a token other than the `refused` one that remains valid for a while, or "" if the user
     has to sign in.
 
-    Only one of all processes refreshes a token. Raises `ToolError` if the state of the token is
+    Only one process at a time refreshes a token. Raises `ToolError` if the state of the token is
     unknown.
     """
     while True:
@@ -191,7 +191,8 @@ def is_valid(account: ToolAccount, refused: str) -> bool:
 
 
 def may_refresh(account: ToolAccount) -> bool:
-    """Take the lease for refreshing these tokens; False if another process has it."""
+    """Acquire the lease for refreshing these tokens, or return False if another process holds it.
+    """
     now = timezone.now()
     free = Q(refreshing_until=None) | Q(refreshing_until__lte=now)
     return bool(same(account).filter(free).update(refreshing_until=now + LEASE))
@@ -238,7 +239,7 @@ def release(account: ToolAccount) -> None:
 
 
 def keep_tokens(account: ToolAccount, tokens: GrantedTokens) -> bool:
-    """Store the tokens in place of the account's old ones; False if those have changed."""
+    """Replace the account's tokens, or return False if they have changed in the meantime."""
     kept = same(account).update(
         access_token=tokens.access,
         refresh_token=tokens.refresh,

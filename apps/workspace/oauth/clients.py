@@ -1,5 +1,5 @@
-"""The OAuth client with which users sign in: the operator's, the one in our metadata document, or a
-dynamically registered one.
+"""The OAuth client with which users sign in: configured by the operator, described by our metadata
+document, or registered dynamically.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from apps.workspace.oauth.requests import SignInFailed, fetch_json
 from apps.workspace.oauth.services import SignInService
 
 METHODS = ("client_secret_basic", "client_secret_post", "none")
-"""A client supports these authentication methods, best first."""
+"""The authentication methods that a client supports, best first."""
 METADATA_PATH = "/client-metadata.json"
 CALLBACK_PATH = "/connect/callback/"
 NO_REGISTRATION = gettext_noop(
@@ -51,7 +51,7 @@ def method_of(service: SignInService, *, has_secret: bool) -> str:
 
 
 def client_metadata(redirect_url: str) -> dict[str, Any]:
-    """Return the metadata that a sign-in service needs about our client (RFC 7591)."""
+    """Return our client's metadata for a sign-in service (RFC 7591)."""
     return {
         "client_name": "QuickApps",
         "redirect_uris": [redirect_url],
@@ -72,7 +72,7 @@ def metadata_document() -> dict[str, Any]:
 
 
 async def installation_client(service: SignInService, redirect_url: str) -> OAuthClient:
-    """Return the client of this installation, if the operator configured none. Raises
+    """Return this installation's client, for use if the operator configured none. Raises
     `SignInFailed`.
 
     A service that supports metadata documents needs no registration, if the document contains the
@@ -114,7 +114,9 @@ def store_client(row: RegisteredClient) -> None:
 
 
 def forget_client(issuer: str, client_id: str) -> None:
-    """Delete a client that the service no longer knows, so that the next sign-in registers again."""
+    """Delete a client that the service no longer accepts, so that the next sign-in registers a new
+    one.
+    """
     RegisteredClient.objects.filter(issuer=issuer, client_id=client_id).delete()
 
 

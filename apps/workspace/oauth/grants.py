@@ -18,7 +18,7 @@ from apps.workspace.oauth.services import SignInService, read_scope
 
 LONGEST_SECONDS = 10 * 365 * 86_400
 FINAL = frozenset({"invalid_grant", "invalid_client", "unauthorized_client", "access_denied"})
-"""A user has to sign in again after these errors."""
+"""The errors after which the user has to sign in again."""
 
 
 class GrantRefused(SignInFailed):

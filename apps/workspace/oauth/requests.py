@@ -18,11 +18,11 @@ from apps.workspace.egress.urls import AddressInvalid, read_url
 
 MOST_BYTES = 65_536
 SECONDS = 20.0
-"""A whole response must arrive within this many seconds."""
+"""The timeout for a whole response in seconds."""
 
 
 class SignInFailed(ToolError):
-    """Raised if a sign-in failed. The message is for users and models, and contains nothing secret."""
+    """Raised if a sign-in fails. The message is for users and models, and contains no secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class JsonResponse:
 def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
     """Return the trust level of a URL that the operator or `server` provided.
 
-    A server may provide private URLs only if the operator allowed the server itself to be on a
+    A server may provide private URLs only if the operator allows the server itself to be on a
     private network. Raises `SignInFailed` for a URL without TLS, unless the operator allows its
     host.
     """

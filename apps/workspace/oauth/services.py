@@ -46,8 +46,8 @@ ANOTHER_ISSUER = gettext_noop(
 
 @dataclass(frozen=True, slots=True)
 class SignInService:
-    """A sign-in service. `server` receives the tokens. `resource` is sent for it (RFC 8707), "" if
-    it is not sent.
+    """A sign-in service. `server` receives the tokens. `resource` is sent for it (RFC 8707), or ""
+    if it is not sent.
 
     `methods` are the authentication methods of clients at `token_url`. `scope` is what users are
     asked to allow. `names_itself`: the service identifies itself when users return (RFC 9207).
@@ -153,12 +153,12 @@ def wanted_scope(how: OAuthAuthorization, challenge: str, supported: Iterable[st
 
 
 def read_scope(text: str) -> str:
-    """Return an untrusted scope with only the characters that are allowed in a scope."""
+    """Return an untrusted scope, reduced to the characters that are allowed in a scope."""
     return " ".join(_scope.findall(text[:SCOPE_CHARACTERS]))
 
 
 async def request_challenge(server: str) -> str:
-    """Return the header `WWW-Authenticate` of the server's response to a request without a token.
+    """Return the `WWW-Authenticate` header of the server's response to a request without a token.
 
     Only servers with the older transport send it for a GET; others may not support GET at all.
     """

@@ -29,8 +29,8 @@ from apps.workspace.oauth.grants import GrantedTokens, GrantRefused, exchange_co
 from apps.workspace.oauth.requests import SignInFailed
 
 STATE_TIME = timedelta(minutes=30)
-"""A sign-in must be completed within this time. Users look for passwords and confirm on their
-phones.
+"""A sign-in must be completed within this time. Users may need to find passwords and confirm on
+their phones.
 """
 
 ERROR_CHARACTERS = 100
@@ -143,7 +143,7 @@ def connect(account: ToolAccount, tokens: GrantedTokens) -> None:
 
 
 async def disconnect(account: ToolAccount) -> bool:
-    """Delete the tokens, and revoke them at the service; False if that failed."""
+    """Delete the tokens and revoke them at the service. Returns False if revoking failed."""
     await database_sync_to_async(delete_tokens)(account)
     service, client = service_of(account), oauth_client(account)
     try:

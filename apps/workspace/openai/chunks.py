@@ -35,9 +35,9 @@ from apps.workspace.services.logprobs import read_logprobs
 UNNAMED = ""
 """Reasoning with this name is not sent back to the service."""
 REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
-"""Services send a model's reasoning under these keys."""
+"""The keys under which services send a model's reasoning."""
 MOST_TOKENS = 10**12
-"""A larger number is not a plausible token count, and databases would reject it."""
+"""The highest plausible token count. Databases would reject larger numbers."""
 
 
 class FunctionPart(msgspec.Struct, gc=False):
@@ -74,16 +74,16 @@ class ChoiceDelta(msgspec.Struct, gc=False):
     tool_calls: list[CallPart] | None = None
     custom_content: CustomContent | None = None
     custom_fields: Any = None
-    """This can be any JSON; only the `annotations` of an application with citations are read."""
+    """Any JSON; only the `annotations` of an application with citations are read."""
     refusal: Any = None
     reasoning_content: Any = None
     reasoning: Any = None
     thinking: Any = None
-    """This is ignored unless it is text."""
+    """Ignored unless it is text."""
     thought: str | None = None
-    """This is reasoning in a format that the service does not accept back."""
+    """Reasoning in a format that the service does not accept back."""
     function_call: FunctionPart | None = None
-    """This is a call in the API's old format."""
+    """A call in the API's old format."""
 
 
 class TokenCounts(msgspec.Struct, gc=False):
@@ -120,7 +120,7 @@ class StreamChunk(msgspec.Struct, gc=False):
     usage: TokenCounts | None = None
     statistics: Statistics | None = None
     error: Any = None
-    """A service sends this instead of choices."""
+    """The error that a service sends instead of choices."""
 
 
 class ChunkReader:
@@ -134,7 +134,8 @@ class ChunkReader:
         self.has_finished = False
 
     def read(self, chunk: StreamChunk, deltas: list[Delta]) -> bool:
-        """Append the deltas of the chunk. Return False, and append nothing, if a choice has none.
+        """Append the deltas of the chunk. Return False and append nothing if a choice has no
+        deltas.
 
         Raises `ModelFailed` for a finish reason that means a failure.
         """
@@ -168,7 +169,8 @@ class ChunkReader:
 
 
 def read_rare_choice(choice: ChunkChoice, deltas: list[Delta]) -> bool:
-    """Append the deltas of a choice with log probabilities; False for any other one."""
+    """Append the deltas of a choice with log probabilities; or return False for any other choice.
+    """
     if choice.logprobs is None or choice.error is not None or choice.message is not None:
         return False
     # Without text, the log probabilities arrive in an empty delta.
@@ -218,7 +220,7 @@ def read_call(call: CallPart) -> ToolCallDelta:
 
 def read_reasoning(delta: ChoiceDelta) -> Iterator[ReasoningDelta]:
     """Yield the first field that is not empty, else an empty delta. Some services fill two keys,
-    some none.
+    others none.
     """
     written = [(name, getattr(delta, name)) for name in REASONING_KEYS]
     written.append((UNNAMED, delta.thought))
@@ -250,8 +252,7 @@ def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
 
 
 def usage_of(usage: TokenCounts | None, statistics: Statistics | None) -> Usage | None:
-    """Return the tokens of an answer, including the tokens by model if statistics list them; None
-    without any.
+    """Return the tokens of an answer, by model if statistics list them, or None if there are none.
     """
     named = statistics.usage_per_model if statistics is not None else None
     items = [counts_of(item) for item in named or ()]
@@ -259,7 +260,7 @@ def usage_of(usage: TokenCounts | None, statistics: Statistics | None) -> Usage 
         return Usage(per_model=tuple(items)) if items else None
     whole = counts_of(usage)
     if items and all(item.cached is item.created is item.reasoning is None for item in items):
-        # DIAL's statistics have no details, so the details of the total are counted with the first
+        # DIAL's statistics have no details, so the total's details are attributed to the first
         # model.
         items[0] = replace(
             items[0], cached=whole.cached, created=whole.created, reasoning=whole.reasoning

@@ -26,10 +26,10 @@ from apps.workspace.services.failures import mask_and_cut, message_in
 
 EMBEDDINGS = "embeddings"
 SECONDS = 60.0
-"""Two reads of a response may be this many seconds apart."""
+"""The timeout in seconds between two reads of a response."""
 MOST_BYTES = 16 * 1024 * 1024
 """A response can have at most this many bytes. 64 vectors with 4,096 numbers of 22 digits take a
-third of it.
+third of that.
 """
 
 

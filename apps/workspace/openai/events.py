@@ -33,9 +33,9 @@ class CompletionEvents:
         """
         self.reader = ChunkReader()
         self.form: TextForm | None = None
-        """This is the learned shortcut, while there are no tags to search for."""
+        """The learned shortcut, while there are no tags to search for."""
         self.learning: TextForm | None = TextForm()
-        """This is the shortcut that is being learned; None once learning has failed too often."""
+        """The shortcut that is being learned, or None once learning has failed too often."""
         self.is_watching = True
         """True while the beginning of the text may contain tags, or the rest of a character is
         missing.
@@ -46,11 +46,9 @@ class CompletionEvents:
         self.has_finished = False
         self.has_spoken = False
         self.silent: list[bytes] = []
-        """These events have no content, and their shapes are not examined until the answer has
-        content.
-        """
+        """Events without content, whose shapes are not examined until the answer has content."""
         self.missed = ""
-        """This is the shape of the first unreadable delta, until the answer has content."""
+        """The shape of the first unreadable delta, until the answer has content."""
 
     @property
     def has_understood(self) -> bool:
@@ -143,8 +141,8 @@ MOST_SILENT = 16
 SILENT_BYTES = 4096
 """An event with more than this many bytes is examined immediately, so that it is not stored."""
 MOST_ATTEMPTS = 8
-"""The shortcut is learned at most this many times per answer. Some services send something new
-around each text.
+"""The shortcut is learned at most this many times per answer. Some services change the data around
+each text.
 """
 SAMPLE = "sample"
 
@@ -153,15 +151,15 @@ class TextForm:
     """A shortcut for chunks that differ only in one text, which is nearly all of an answer.
 
     Services repeat everything around the text byte for byte, so the text of the next chunk is
-    between the same bytes. The shortcut is used only after a check that another text between these
-    bytes is decoded correctly.
+    between the same bytes. The shortcut is used only after verifying that another text between
+    these bytes is decoded correctly.
     """
 
     def __init__(self) -> None:
         self.before = b""
         self.after = b""
         self.least = sys.maxsize
-        """The shortest chunk of this form has this many bytes."""
+        """The size in bytes of the shortest chunk of this form."""
         self.make: Callable[[str], Delta] = TextDelta
         self.attempts = 0
 
@@ -204,7 +202,7 @@ class TextForm:
 
 
 def is_plain(text: str) -> bool:
-    """Return True if JSON writes the text without escapes."""
+    """Return True if JSON represents the text without escapes."""
     return text.isprintable() and '"' not in text and "\\" not in text
 
 

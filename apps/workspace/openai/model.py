@@ -113,7 +113,7 @@ def make_openai_model(
 def kept_model(
     base_url: str, api_key: str, model: str, dial: bool, starts_thinking: bool, seconds: float
 ) -> ServiceModel[ModelService]:
-    """Return a cached model, so that not every run builds one."""
+    """Return the model, cached so that not every run builds one."""
     service = make_service(base_url, api_key, dial=dial)
     api = completions_api(model, dial=dial, starts_thinking=starts_thinking)
     return ServiceModel(service, model, api, seconds)
@@ -157,8 +157,8 @@ def with_usable_names(message: ModelMessage, names: Set[str]) -> ModelMessage:
 
 
 def message_fields(message: ModelMessage, *, dial: bool) -> dict[str, Any]:
-    """Return the fields of a message. A model gets its own state at the top level, where it sent
-    it, and its reasoning as fields.
+    """Return the fields of a message. A model's own state is sent at the top level, where the model
+    sent it, and its reasoning as fields.
     """
     thoughts, own = message.thoughts, message.model_state
     if thoughts is None and not own:

@@ -1,6 +1,6 @@
-"""Converts events of services that deviate from OpenAI's API into the API's chunks.
+"""Converts events that deviate from OpenAI's API into the API's chunks.
 
-Only events that do not fit `StreamChunk` are handled here, so the path of a token stays short.
+Only events that do not fit `StreamChunk` are handled here, to keep the path of a token short.
 Unreadable parts are left out, and their shapes are logged.
 """
 
@@ -35,9 +35,9 @@ from apps.workspace.services.odd_events import is_keep_alive
 logger = logging.getLogger(__name__)
 
 THOUGHTS = frozenset({"thinking", "reasoning", "reasoning_text", "reasoning.text", "thought"})
-"""Content parts of these types are a model's reasoning."""
+"""The types of content parts that are a model's reasoning."""
 TEXTS = ("text", "thinking", "reasoning", "content", "value", "summary")
-"""Parts contain their text under one of these keys."""
+"""The keys under which parts contain their text."""
 REASONS = ("finish_reason", "type", "reason", "value")
 SILENT_KEYS = frozenset(
     {
@@ -45,7 +45,7 @@ SILENT_KEYS = frozenset(
         "reasoning_details", "provider_specific_fields", "custom_fields", "token_ids",
     }
 )  # fmt: skip
-"""These keys of a delta carry no content, or are examined elsewhere."""
+"""The keys of a delta that carry no content or are examined elsewhere."""
 MOST_NESTED = 8
 CALL_KEYS = frozenset({"function", "name", "id", "index"})
 
@@ -103,7 +103,7 @@ def answer_unread(shape: str) -> ModelFailed:
 
 
 def missed_shape(payload: bytes) -> str:
-    """Return the shape of an event with content that is not read as a part of the answer, else ""."""
+    """Return the shape of an event whose content is not read as part of the answer, else ""."""
     try:
         event = decode_leniently(payload)
         choices = [one for one in listed(event.get("choices")) if isinstance(one, Mapping)]
@@ -138,7 +138,7 @@ def standard_choice(written: Mapping[str, Any], *, takes_messages: bool) -> Chun
         and not any(structs.astuple(said))
         and isinstance(written.get("text"), str)
     ):
-        said = ChoiceDelta(written["text"])  # Completions without messages have it this way.
+        said = ChoiceDelta(written["text"])  # Text completions have this form.
     reason = standard_reason(written.get("finish_reason"))
     if is_filled(written.get("error")) or reason == "error":
         raise failure_in_stream(msgspec.json.encode({"error": tidy(written.get("error"))}))

@@ -18,7 +18,7 @@ TAGS = {
     "<|start_thinking|>": "<|end_thinking|>",
     "◁think▷": "◁/think▷",
 }
-"""These tags are in lower case. They occur if a reasoning model is served without a parser for its
+"""The tags, in lower case, that a reasoning model writes if it is served without a parser for its
 thoughts.
 """
 MOST_BLANKS = 200
@@ -46,7 +46,7 @@ class ThinkTags:
         self.is_beginning = bool(tag)
         """True while the answer may repeat the tag of the prompt."""
         self.tag = tag
-        """This is the opening tag of the current thought."""
+        """The opening tag of the current thought."""
         self.held = ""
         """This is a possible beginning of a tag, with the blanks before it."""
         self.thoughts: list[str] = []
@@ -124,7 +124,7 @@ class ThinkTags:
         return [TextDelta(held)] if held and not (self.thoughts and held.isspace()) else []
 
     def end(self, reason: str) -> list[Delta]:
-        """Return the rest. A thought without an end is the answer, unless the answer was cut."""
+        """Return the rest. An unclosed thought is the answer, unless the answer was truncated."""
         if self.is_over:
             return []
         found = self.released()
@@ -135,7 +135,7 @@ class ThinkTags:
 
 
 def may_open(text: str) -> bool:
-    """Return whether more text could make it an opening tag."""
+    """Return True if more text could make `text` an opening tag."""
     return text.lower() in _beginnings
 
 

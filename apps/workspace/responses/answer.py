@@ -44,7 +44,7 @@ from apps.workspace.services.logprobs import read_logprobs
 
 Item = Mapping[str, Any]
 THINKING = "reasoning"
-"""Deltas with this name contain the text or the summary of the model's reasoning."""
+"""The name of deltas that contain the text or the summary of the model's reasoning."""
 INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 STATUSES: Mapping[str, int] = MappingProxyType(
     {
@@ -58,9 +58,9 @@ STATUSES: Mapping[str, int] = MappingProxyType(
         "misalignment_policy_violation": 400,
     }
 )
-"""These error codes map to status codes, like `CODE_STATUSES`, but only this API uses them."""
+"""Maps error codes that only this API uses to status codes, like `CODE_STATUSES`."""
 PICTURES = ("image_", "invalid_image", "invalid_base64_image", "unsupported_image", "empty_image")
-"""Codes with these prefixes report an unusable image in the request."""
+"""The prefixes of codes that report an unusable image in the request."""
 
 
 class ResponseAnswer:
@@ -68,16 +68,16 @@ class ResponseAnswer:
 
     def __init__(self) -> None:
         self.items: dict[int, Item] = {}
-        """These are the complete items."""
+        """The complete items."""
         self.begun: set[int] = set()
         self.streamed: set[int] = set()
-        """Pieces of these items have arrived."""
+        """The items of which pieces have arrived."""
         self.cited: set[int] = set()
         self.lengths: dict[int, int] = {}
         """This maps the number of an item to the length of its text in characters."""
 
     def begin(self, index: int, item: Item, deltas: list[Delta]) -> None:
-        """Register an announced item. Most of it will follow."""
+        """Register an announced item, most of which will follow."""
         if index in self.begun:
             return
         self.begun.add(index)
@@ -117,7 +117,9 @@ class ResponseAnswer:
         deltas.append(ToolCallDelta(index, arguments=arguments))
 
     def cite(self, index: int, annotation: Any, deltas: list[Delta]) -> None:
-        """Append the annotation in the form of a completion: its fields below the name of its type."""
+        """Append the annotation in the format of a completion: its fields under the name of its
+        type.
+        """
         if isinstance(annotation, Mapping) and (kind := text_field(annotation, "type")):
             self.cited.add(index)
             fields = {name: value for name, value in annotation.items() if name != "type"}
@@ -159,7 +161,7 @@ class ResponseAnswer:
                     self.cite(index, annotation, deltas)
 
     def finish(self, response: Mapping[str, Any], deltas: list[Delta]) -> None:
-        """Take the response as a whole. Raises `ModelFailed` for one that is not an answer."""
+        """Process the whole response. Raises `ModelFailed` if it is not an answer."""
         for index, item in enumerate(mappings(response.get("output"))):
             self.end(index, item, deltas)
         usage = usage_of(response.get("usage"))

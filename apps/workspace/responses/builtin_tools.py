@@ -16,7 +16,7 @@ TITLES = {
     "mcp_call": "MCP tool",
     "mcp_approval_request": "MCP tool",
 }
-"""Each type of item maps to the title of its stage. Items of other types are not shown."""
+"""Maps each item type to the title of its stage. Items of other types are not shown."""
 NOT_APPROVED = (
     "The tool asks for an approval, which cannot be given here. "
     'Set `require_approval` to `"never"` in the tool\'s settings, or remove the tool.'

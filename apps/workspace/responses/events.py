@@ -48,7 +48,7 @@ class ResponseEvents:
         try:
             event = _decode(payload)
         except (ValueError, RecursionError):
-            if payload.strip() == b"[DONE]":  # Some services end every stream with it.
+            if payload.strip() == b"[DONE]":  # Some services end every stream with this.
                 return
             event = decode_event(_decode, self.halves.join(payload))
         kind = event.type if isinstance(event.type, str) else ""
@@ -122,7 +122,7 @@ HANDLERS: Mapping[str, Handle] = {
     "response.output_item.done": end,
 }
 OWN = "response."
-"""The types of all events except errors have this prefix."""
+"""The prefix of all event types except errors."""
 LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
@@ -141,7 +141,7 @@ def object_in(value: Any) -> Mapping[str, Any]:
 
 
 def failure_of_event(payload: bytes) -> ModelFailed:
-    """Convert an error, which is the event itself or an object in it."""
+    """Convert an error event, whose error is the event itself or an object in it."""
     found = decode_event(_decode_object, payload)
     error = found.get("error")
     return failure_of_response(error if isinstance(error, Mapping) else found)

@@ -19,7 +19,7 @@ from apps.agent.messages import ModelMessage, ToolCall
 logger = logging.getLogger(__name__)
 
 ITEMS = "response_items"
-"""`Thoughts.parts` contains the stored items under this name, as JSON."""
+"""The key in `Thoughts.parts` that contains the stored items as JSON."""
 WHOLE = frozenset(
     {
         "reasoning",
@@ -31,7 +31,7 @@ WHOLE = frozenset(
         "mcp_list_tools",
     }
 )
-"""Items of these types are sent back. Images are not: the service has not stored them, their
+"""The types of items that are sent back. Images are not: the service has not stored them, their
 megabytes would be part of each request, and they are attachments of the answer. A call that waits
 for our result is not sent back either: nothing here runs it, and the service rejects a conversation
 without its result.
@@ -39,12 +39,11 @@ without its result.
 MESSAGE_KEYS = ("id", "phase")
 CALL_KEYS = ("id", "namespace")
 LONGEST_ID = 64
-"""The API accepts call ids of up to this many characters. Its own models, and others, write longer
+"""The API accepts call ids of up to this many characters. Models, including its own, write longer
 ones.
 """
 TEXT_LENGTH = "text_length"
-"""A stored message has the number of characters of the answer's text that belong to it under this
-key.
+"""The key of a stored message for the number of characters of the answer's text that belong to it.
 """
 BETWEEN_TEXTS = "\n\n"
 
@@ -85,8 +84,8 @@ def texts_of(item: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
 
 
 def read_kept(message: ModelMessage) -> list[Mapping[str, Any]]:
-    """Return the stored items; [] for none, and for unreadable ones, because a client may have
-    changed the state.
+    """Return the stored items, or [] if there are none or they are unreadable, because a client may
+    have changed the state.
     """
     written = message.thoughts.parts.get(ITEMS) if message.thoughts is not None else None
     if written is None:
@@ -141,10 +140,9 @@ def still_there(kept: Mapping[str, Any], texts: Iterator[str], calls: dict[str, 
 def linked_items(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[Mapping[str, Any]]:
     """Yield the items that still exist.
 
-    The service rejects reasoning without the item that followed it, and items that it knows by
-    their ids without the reasoning before them. So if the reasoning or the first item after it is
-    missing, both are left out, and the other items that followed that reasoning are written without
-    ids.
+    The service rejects reasoning without the item that followed it, and items with known IDs
+    without the reasoning before them. So if the reasoning or the first item after it is missing,
+    both are left out, and the other items that followed that reasoning are written without ids.
     """
     thoughts: list[tuple[Mapping[str, Any], Found]] = []
     for is_reasoning, group in groupby(items, lambda pair: pair[0]["type"] == "reasoning"):
@@ -161,7 +159,7 @@ def linked_items(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[M
 
 def written_items(kept: Mapping[str, Any], found: Found) -> Iterator[Mapping[str, Any]]:
     """Yield the item in the form of the API. `kept` is empty for an item without ids; the service's
-    own items always need theirs.
+    own items always need their IDs.
     """
     match found:
         case None:
@@ -177,8 +175,8 @@ def written_items(kept: Mapping[str, Any], found: Found) -> Iterator[Mapping[str
 
 
 def texts_in(text: str, lengths: list[int]) -> Iterator[str]:
-    """Yield the text in pieces of these lengths; in one piece if they do not fit, because the text
-    was rewritten.
+    """Yield the text in pieces of these lengths, or in one piece if they do not match because the
+    text was rewritten.
     """
     if sum(lengths) != len(text):
         lengths = [len(text)]
@@ -216,8 +214,7 @@ def call_item(call: ToolCall) -> dict[str, Any]:
 
 
 def short_id(call_id: str) -> str:
-    """Return the id, or a shorter one that is always the same for it, so that calls find their
-    results.
+    """Return the ID, or a shorter one that is derived from it, so that calls match their results.
     """
     if len(call_id) <= LONGEST_ID:
         return call_id

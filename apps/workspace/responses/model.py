@@ -38,7 +38,7 @@ def make_responses_model(
 def make_service_model(
     service: ModelService, model: str, idle_seconds: float
 ) -> ServiceModel[ModelService]:
-    """Return the model that the service calls `model`."""
+    """Return the model named `model` at the service."""
     encode = partial(encode_responses, model=model)
     api = Api(encode, ResponseEvents, read_response, MOST_EVENT_BYTES)
     return ServiceModel(service=service, name=model, api=api, idle_seconds=idle_seconds)
@@ -87,7 +87,7 @@ def content_of(content: Content) -> str | list[Mapping[str, Any]]:
 
 
 def content_part(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Convert a part of a completion's message into one of an input item; unknown parts stay
+    """Convert a part of a completion's message into one of an input item; unknown parts remain
     unchanged.
     """
     match part:
@@ -107,6 +107,6 @@ def function_tool(spec: ToolSpec) -> dict[str, Any]:
         "name": spec.name,
         "description": spec.description,
         "parameters": spec.parameters,
-        # If it is left out, the API assumes true, and most schemas of tools do not fit that.
+        # If omitted, the API assumes true, which most tool schemas do not satisfy.
         "strict": bool(spec.strict),
     }

@@ -27,9 +27,9 @@ SAME = frozenset(
         "user",
     }
 )
-"""These fields equal the parameter with the same name."""
+"""The fields that equal the parameter with the same name."""
 LIMITS = ("max_output_tokens", "max_completion_tokens", "max_tokens")
-"""These are names of the same limit. The first one wins."""
+"""Names of the same limit. The first one wins."""
 READ = frozenset(
     {
         *LIMITS,
@@ -44,10 +44,10 @@ READ = frozenset(
         "verbosity",
     }
 )
-"""These parameters are converted into another field."""
+"""The parameters that are converted into another field."""
 SUPPORTED = SAME | READ
 OURS = frozenset({"input", "instructions", "model", "store", "stream", "tools"})
-"""The request itself sets these fields, regardless of parameters."""
+"""The fields that the request itself sets, regardless of parameters."""
 THOUGHTS = "reasoning.encrypted_content"
 LOGPROBS = "message.output_text.logprobs"
 
@@ -55,8 +55,8 @@ LOGPROBS = "message.output_text.logprobs"
 def body_fields(parameters: Mapping[str, Any], model: str) -> dict[str, Any]:
     """Return the fields of a request body, without the fields in `OURS`.
 
-    A parameter that is null is left to the service. Parameters that the API does not have are left
-    out, which is logged once per `model`.
+    A parameter that is null is left to the service. Parameters that the API does not support are
+    left out and logged once per `model`.
     """
     given = {name: value for name, value in parameters.items() if value is not None}
     for name in sorted(given.keys() - SUPPORTED - OURS):
@@ -76,7 +76,7 @@ def body_fields(parameters: Mapping[str, Any], model: str) -> dict[str, Any]:
 
 def reasoning(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `reasoning` field. `reasoning_effort` also requests a summary of the reasoning;
-    the parameter `reasoning` overrides both.
+    the `reasoning` parameter overrides both.
     """
     effort = given.get("reasoning_effort")
     wanted: dict[str, Any] = {} if effort is None else {"effort": effort}
@@ -88,8 +88,8 @@ def reasoning(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def included_data(given: Mapping[str, Any]) -> list[str]:
-    """Return the names of data that the service shall add to its answer. A model without reasoning
-    rejects `THOUGHTS`.
+    """Return the names of the data to include in the answer. A model without reasoning rejects
+    `THOUGHTS`.
     """
     own = given.get("include")
     wanted = [name for name in own if isinstance(name, str)] if isinstance(own, list) else []

@@ -1,4 +1,6 @@
-"""The client of a model service, one for each service and event loop. It posts JSON as bytes."""
+"""The client of a model service, which posts JSON as bytes. Each service and event loop has one
+client.
+"""
 
 import logging
 from collections.abc import Mapping
@@ -22,8 +24,8 @@ from apps.workspace.services.failures import failure_of_refusal
 CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0
 CALL_SECONDS = 3600.0
-"""One request times out after this many seconds, even while data arrive: an hour, as for a
-deployment that is a tool.
+"""The timeout of a request in seconds, even while data arrives: an hour, as for a deployment that
+is a tool.
 """
 MOST_ERROR_BYTES = 1024 * 1024
 
@@ -36,8 +38,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ModelService:
-    """A base URL with credentials in its headers. It is hashable, so that it can be the key of a
-    client.
+    """A base URL with credentials in its headers. It is hashable, so that clients can be cached by
+    service.
 
     `base_url` ends with the version, and may have a query; `path` follows the version.
     """
@@ -47,7 +49,7 @@ class ModelService:
     headers: Headers = field(default=(), repr=False)
 
     def credentials(self) -> list[str]:
-        """Return the credentials, which are hidden if the service repeats them."""
+        """Return the credentials, which are masked if the service repeats them."""
         pairs = [pair.partition("=") for pair in query_pairs(self.base_url)]
         named = [*self.headers, *((name, unquote_plus(value)) for name, _, value in pairs)]
         return [value.rpartition(" ")[2] for name, value in named if reads_as_credential(name)]
@@ -117,7 +119,7 @@ def find_client(service: ModelService) -> ServiceClient:
 
 class KeptClients:
     """The most recently used clients of this event loop. There may be many, because each user may
-    have a key of their own.
+    have their own key.
     """
 
     def __init__(self) -> None:
@@ -129,7 +131,7 @@ class KeptClients:
         self.clients[service] = client
         if (
             len(self.clients) > MOST_CLIENTS
-        ):  # The connections of an evicted client close by themselves when they are idle.
+        ):  # The connections of an evicted client close when they are idle.
             del self.clients[next(iter(self.clients))]
         return client
 

@@ -1,4 +1,4 @@
-"""Decodes streamed answers: from the bytes of server-sent events to deltas."""
+"""Decodes streamed answers, from the bytes of server-sent events into deltas."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -9,14 +9,14 @@ from apps.errors import ModelFailed
 from apps.workspace.services.odd_events import events_in, is_skipped
 
 MOST_EVENT_BYTES = 8 * 1024 * 1024
-"""One event can have at most this many bytes. It may contain an attachment, but an endless event
-must not fill memory.
+"""The limit of an event in bytes. It may contain an attachment, but an endless event must not fill
+memory.
 """
 BOM = b"\xef\xbb\xbf"
-"""This byte order mark may begin a stream."""
+"""The byte order mark, which may begin a stream."""
 OBJECT = ord("{")
 SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
-"""These are the parts of an answer, without reasoning or stages."""
+"""The parts of an answer, without reasoning or stages."""
 
 
 class EventReader(Protocol):
@@ -33,7 +33,7 @@ class EventReader(Protocol):
     def has_understood(self) -> bool: ...
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Append the deltas of an event, given its data and its name (b"" for none).
+        """Append the deltas of an event, given its data and its name (b"" if it has none).
 
         Raises `ModelFailed` for an error event and for an unreadable one.
         """
@@ -43,7 +43,7 @@ class EventReader(Protocol):
 class EventDecoder:
     """Takes the bytes of each read, and returns the deltas of the complete events.
 
-    `failure` ends the stream early; deltas before it are returned first.
+    `failure` ends the stream early; the deltas before it are returned first.
     """
 
     def __init__(self, reader: EventReader, most_bytes: int = MOST_EVENT_BYTES) -> None:
@@ -60,7 +60,7 @@ class EventDecoder:
         if self.held or b"\r" in data:
             data = unify(self.held + data)
             data, self.held = (data[:-1], b"\r") if data.endswith(b"\r") else (data, b"")
-        # The buffered bytes contain no end of an event, so only the boundary has to be searched.
+        # The buffered bytes contain no event boundary, so only the seam has to be searched.
         if b"\n\n" not in (self.rest[-1][-1:] + data if self.rest else data):
             self.keep(data)
             return []
@@ -113,7 +113,7 @@ class EventDecoder:
         return deltas
 
     def read_odd(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Read the events of a list, and skip keep-alives. Raises `ModelFailed` if the service
+        """Read the events in a list, and skip keep-alives. Raises `ModelFailed` if the service
         fails.
         """
         for event in events_in(payload):
@@ -135,7 +135,7 @@ def speaks(deltas: Iterable[Delta]) -> bool:
 
 
 def unify(data: bytes) -> bytes:
-    """Return the data with `\n` as line ends. A final `\r` stays, because its `\n` may still
+    """Return the data with `\n` as line ends. A final `\r` remains, because its `\n` may still
     follow.
     """
     whole, last = (data[:-1], data[-1:]) if data.endswith(b"\r") else (data, b"")

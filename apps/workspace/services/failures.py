@@ -24,18 +24,18 @@ from apps.workspace.egress.sdk_clients import (
 from apps.workspace.egress.transport import StreamedResponse
 
 BROKEN = (NetworkError, RemoteProtocolError)
-"""A connection that was not established or was cut causes these errors. Other errors are not
+"""The errors of a connection that failed to open or was interrupted. Other errors are not
 transient.
 """
 
 TRANSIENT = frozenset({429, 500, 502, 503, 504, 529})
-"""Responses with these status codes report too many requests, or a problem of a service or proxy
-(529: overloaded).
+"""The status codes for too many requests, or for a problem of a service or proxy (529: overloaded).
 """
 
 
 CONTEXT_LENGTH = "context_length_exceeded"
-"""Many services use this code of OpenAI. Other services report it only in words."""
+"""OpenAI's code for an overlong context, which many services use. Others report it only in words.
+"""
 CODE_STATUSES: Mapping[str, int] = MappingProxyType(
     {
         "content_filter": 400,
@@ -47,13 +47,13 @@ CODE_STATUSES: Mapping[str, int] = MappingProxyType(
         "server_error": 500,
     }
 )
-"""Each error code maps to the status code with which services send the same error before the answer
+"""Maps each error code to the status code with which services send the same error before the answer
 begins.
 """
 LASTING = frozenset({"insufficient_quota"})
-"""A retry does not help for these codes, although their status code is transient."""
+"""The codes for which a retry does not help, although their status code is transient."""
 HINTS = {402: "its account has no credit"}
-"""Operators read these explanations of status codes."""
+"""Explanations of status codes for operators."""
 LONGEST_LOCATION = 200
 LONGEST_MESSAGE = 1000
 LONGEST_SAID = 500
@@ -72,8 +72,8 @@ _secrets = re.compile(
     r"[\"']?\s*[:=]\s*[\"']?)[^\s\"',;)}&]{6,}",
     re.IGNORECASE,
 )
-"""This recognizes credentials by their form. The service's own credentials are known and masked by
-value.
+"""This recognizes credentials by their form. The credentials of the service itself are known and
+masked by value.
 """
 _echo = re.compile(r"[\"']?\binput(?:_value)?[\"']?\s*[:=]\s*[\"'{\[].*", re.DOTALL)
 """This matches validation errors in the style of FastAPI, which repeat the request, including what
@@ -110,7 +110,8 @@ def object_in(body: bytes) -> Mapping[str, Any] | None:
 
 
 def is_filled(value: Any) -> bool:
-    """Return whether the JSON has any value. Some services send an empty error next to text."""
+    """Return True if the JSON contains any value. Some services send an empty error next to text.
+    """
     if not value:  # This is by far the most frequent case.
         return False
     if isinstance(value, Mapping):
@@ -134,8 +135,8 @@ def message_of(error: Mapping[str, Any]) -> str:
 
 
 def tidy_message(text: str) -> str:
-    """Return one line of printable text, without anything that looks like a credential or the
-    request.
+    """Return one line of printable text, without anything that looks like a credential or repeats
+    the request.
 
     Call it before `mask_and_cut`: half of a credential would not be recognized.
     """
@@ -149,9 +150,9 @@ def _masked(found: re.Match[str]) -> str:
 
 
 def mask_and_cut(text: str, credentials: Iterable[str]) -> str:
-    """Mask these credentials in the text, and cut it.
+    """Mask these credentials in the text, and truncate it.
 
-    The longest is masked first, because others may be a part of it.
+    The longest is masked first, because it may contain others.
     """
     for one in sorted(credentials, key=len, reverse=True):
         if len(one) >= SHORTEST_CREDENTIAL:
@@ -213,7 +214,7 @@ def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None)
 
 
 def failure_of_connection(error: Exception) -> ModelFailed:
-    """Convert a missing response, or one that was cut off."""
+    """Convert the failure of a response that is missing or was interrupted."""
     if isinstance(error, EgressRefused):
         return ModelFailed(str(error), reason="connection")
     if isinstance(error, InvalidURL):
@@ -225,7 +226,7 @@ def failure_of_connection(error: Exception) -> ModelFailed:
         )
     detail = str(error) if isinstance(error, HTTPError) else ""
     if isinstance(error, TimeoutException):
-        # After the connection is established, it is not transient: the service has used up the
+        # Once connected, a timeout is not transient: the service has used up the
         # whole time.
         return ModelFailed(
             f"The model's service timed out. {detail}".rstrip(),
@@ -237,7 +238,7 @@ def failure_of_connection(error: Exception) -> ModelFailed:
 
 
 def failure_of_break(error: Exception | None = None) -> ModelFailed:
-    """Convert an answer that began but did not end."""
+    """Convert the failure of an answer that began but did not end."""
     if isinstance(error, TimeoutException):
         return failure_of_connection(error)
     return ModelFailed(

@@ -30,7 +30,7 @@ FAILURES = frozenset(
         "internal_error", "network_error", "server_error",
     }
 )  # fmt: skip
-"""These reasons mean that the service failed and the answer is incomplete."""
+"""The reasons that mean that the service failed and the answer is incomplete."""
 REASONS = {word: reason for reason, words in MEANINGS.items() for word in words}
 LONGEST = 40
 

@@ -1,8 +1,8 @@
 """Joins characters that a service splits between two events of a stream.
 
 Some services write an emoji as two escapes, `\ud83d` and `\ude00`, in two events, or split its
-bytes. Lenient decoding turns each half into a lone surrogate: of UTF-16, or of a byte
-(`surrogateescape`).
+bytes. Lenient decoding turns each half into a lone surrogate: a UTF-16 surrogate, or an escaped
+byte (`surrogateescape`).
 """
 
 import json
@@ -28,7 +28,7 @@ _begun = re.compile(
     rb"(?:(?<!\\)\\u[dD][89abAB][0-9a-fA-F]{2}|[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?"
     rb"|[\xf0-\xf4][\x80-\xbf]{0,2})(?=\")"
 )
-"""This matches the same at the end of a text within JSON."""
+"""Matches the same at the end of a text within JSON."""
 _completed = re.compile(rb"(?<=\")(?:\\u[dD][c-fC-F][0-9a-fA-F]{2}|[\x80-\xbf]{1,3})")
 _bytes = re.compile("[\udc80-\udcff]+")
 _pair = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -55,8 +55,8 @@ def decoded_bytes(found: re.Match[str]) -> str:
 
 
 class HalfCharacters:
-    """Joins the halves of characters in the deltas of one answer. It is false while it holds no
-    half back.
+    """Joins the halves of characters in the deltas of one answer. Falsy while it holds no half
+    back.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class HalfCharacters:
         return whole(text)
 
     def end(self, deltas: list[Delta]) -> None:
-        """Append U+FFFD for halves that nothing has completed."""
+        """Append U+FFFD for halves that were never completed."""
         if TextDelta in self.held:
             deltas.append(TextDelta(REPLACEMENT))
         self.held.clear()

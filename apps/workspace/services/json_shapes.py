@@ -8,7 +8,7 @@ MOST_MEMBERS = 12
 MOST_DEPTH = 8
 MOST_CHARACTERS = 600
 PROTOCOL_WORDS = frozenset({"type", "object", "role", "finish_reason", "status", "event"})
-"""The short values of these keys belong to the protocol and identify an event."""
+"""The keys whose short values belong to the protocol and identify an event."""
 
 _key = re.compile(r"[A-Za-z_][\w.-]{0,39}", re.ASCII)
 

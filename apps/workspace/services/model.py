@@ -32,7 +32,7 @@ MOST_BYTES = 32 * 1024 * 1024
 
 class AskedService(Protocol):
     def credentials(self) -> Iterable[str]:
-        """Return the credentials, which are hidden if the service repeats them."""
+        """Return the credentials, which are masked if the service repeats them."""
         ...
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
@@ -111,7 +111,7 @@ class ServiceModel(Generic[S]):
                 await body.end()
 
     def encoded(self, request: ModelRequest) -> bytes:
-        """Return the body of the request, and pass it to the meter."""
+        """Return the body of the request, and report it to the meter."""
         content = self.api.encode(request)
         if request.meter.keeps_requests:
             prompt = tuple(request.prompt)
@@ -125,7 +125,7 @@ class ServiceModel(Generic[S]):
         """Return the body of the response, and whether it is plain JSON instead of a stream. Raises
         `ModelFailed` if the service fails.
         """
-        # Nothing else of the request and the response stays in memory while the model writes.
+        # Nothing else from the request or the response stays in memory while the model writes.
         try:
             answer = await self.service.ask(content, self.idle_seconds)
         except (HTTPError, InvalidURL, EgressRefused) as error:
@@ -141,7 +141,7 @@ class ServiceModel(Generic[S]):
 
 
 class CredentialMask:
-    """Masks the service's credentials in a failure of the block."""
+    """Masks the service's credentials in a failure raised by the block."""
 
     # Not a generator, because each waiting stream would hold one.
     __slots__ = ("service",)
@@ -182,7 +182,7 @@ async def read_all(body: Body) -> bytes:
 def check_end(decoder: EventDecoder, *, has_content: bool) -> None:
     """Raise `ModelFailed` if the answer has not finished, or nothing in it was readable.
 
-    Some services send no finish reason; their answer counts if it has content.
+    Some services send no finish reason; their answer is accepted if it has content.
     """
     reader = decoder.reader
     if reader.has_finished:

@@ -32,8 +32,8 @@ PARAMETERS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model in the list. `id` is its name in requests; `facts` is all that the service reports
-    about it.
+    """A model in the list. `id` is its name in requests; `facts` contains everything that the
+    service reports about it.
     """
 
     id: str

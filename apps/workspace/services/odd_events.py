@@ -1,4 +1,4 @@
-"""Handles events that are not one JSON object: keep-alives in words, and several events in one."""
+"""Handles events that are not one JSON object: keep-alive texts, and several events in one."""
 
 import json
 import logging
@@ -10,9 +10,7 @@ from apps.workspace.services.halves import decode_leniently
 logger = logging.getLogger(__name__)
 
 _prefix = re.compile(rb"(?:\xef\xbb\xbf|\s|data:)*+")
-"""This matches a byte order mark, or the name of the field, which some services send before their
-JSON.
-"""
+"""Matches a byte order mark or the field name, which some services send before their JSON."""
 
 KEEP_ALIVES = frozenset(
     {
@@ -28,7 +26,7 @@ KEEP_ALIVES = frozenset(
         b"ok",
     }
 )
-"""An event with one of these texts is a keep-alive, ignoring case, spaces and punctuation."""
+"""The texts of keep-alive events, ignoring case, spaces and punctuation."""
 
 
 def events_in(payload: bytes) -> list[bytes]:

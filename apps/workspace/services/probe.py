@@ -1,4 +1,4 @@
-"""Tests a model service with one small question, and returns a result for operators."""
+"""Tests a model service with a small question, and returns a result for operators."""
 
 import asyncio
 import ssl
@@ -32,7 +32,7 @@ STATUS_RESULTS: dict[int, tuple[Step, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """The result of a test. `failed` is the step that failed, None for success; `seconds` is the
+    """The result of a test. `failed` is the step that failed, or None for success; `seconds` is the
     time to the first token.
     """
 
@@ -42,8 +42,8 @@ class ProbeResult:
 
 
 async def probe(model: Model, seconds: float = SECONDS) -> ProbeResult:
-    """Ask a question, and stop at the first sign of an answer. Failures of the service are in the
-    result, not raised.
+    """Ask a question, and stop at the first sign of an answer. Failures of the service are returned
+    in the result, not raised.
     """
     started = time.monotonic()
     try:
@@ -59,7 +59,7 @@ async def probe(model: Model, seconds: float = SECONDS) -> ProbeResult:
 
 
 async def has_answer(model: Model) -> bool:
-    """Return whether the model answers. Raises `ModelFailed` if the service fails."""
+    """Return True if the model answers. Raises `ModelFailed` if the service fails."""
     async with aclosing(model.stream(QUESTION)) as batches:
         async for batch in batches:
             if any(map(says_something, batch)):

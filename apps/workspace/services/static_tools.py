@@ -38,7 +38,7 @@ def with_neutral_tools(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def listed_tools(defaults: Mapping[str, Any], deployment: str) -> tuple[Mapping[str, Any], ...]:
-    """Return the tools among a deployment's default parameters, which its service runs itself."""
+    """Return the tools in a deployment's default parameters, which its service runs itself."""
     listed = defaults.get(TOOLS)
     found = []
     for number, tool in enumerate(listed if isinstance(listed, (list, tuple)) else ()):

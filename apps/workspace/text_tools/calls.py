@@ -1,4 +1,4 @@
-"""Parses tool calls that a model writes into its text, while it writes. Code in Markdown contains
+"""Parses tool calls that a model writes into its text, as the text arrives. Markdown code contains
 no calls.
 """
 
@@ -11,7 +11,7 @@ from apps.agent.model import Delta, ToolCallDelta
 
 CALL = "tool_use"
 CALLS = frozenset({CALL, "function_call"})
-"""These are two names of the same tag, because models write both."""
+"""Two names for the same tag, because models write both."""
 SEVERAL = "parallel_tool_calls"
 RESULTS = "functions_result"
 RESULT = "result"
@@ -37,24 +37,24 @@ _result_tag = re.compile(rf"<(?=/?\s*{RESULT}\b)", re.IGNORECASE)
 class CallReader:
     """Splits the text of one answer into text and calls.
 
-    It holds back only a possible beginning of a tag, and blanks, which may precede one. Within code
-    there are no tags. After the first call, further text is ignored, because a model that continues
-    invents the results. A tag inside a JSON text does not end a call.
+    It holds back only a possible beginning of a tag, and blanks that may precede one. Code contains
+    no tags. After the first call, further text is ignored, because a model that continues makes up
+    the results. A tag inside a JSON text does not end a call.
     """
 
     def __init__(self) -> None:
         self.read: Callable[[str], None] = self.read_text
         self.fences = CodeFences()
         self.blanks = ""
-        """These blanks are held back. They belong to the text only if text follows."""
+        """Blanks that are held back. They belong to the text only if text follows."""
         self.tag = ""
-        """This is the beginning of a possible tag, held back."""
+        """The beginning of a possible tag, held back."""
         self.pieces: list[str] = []
-        """These are pieces of text, or of arguments, since the last delta."""
+        """Pieces of text, or of arguments, since the last delta."""
         self.deltas: list[Delta] = []
         self.calls = 0
         self.closing = ""
-        """This tag ends the current call."""
+        """The tag that ends the current call."""
         self.has_arguments = False
         self.is_quoted = False
         self.is_escaped = False
@@ -118,7 +118,7 @@ class CallReader:
             self.read_text(character)
 
     def take_tag(self, tag: str) -> bool:
-        """Return True if it is a tag of the protocol."""
+        """Return True if `tag` is a tag of the protocol."""
         if (opened := _opening.fullmatch(tag)) and opened[1] in CALLS:
             self.begin_call(opened[1], opened[3])
             if tag.endswith("/>"):
@@ -127,7 +127,7 @@ class CallReader:
         if not (bare := _bare.fullmatch(tag)):
             return False
         if bare[1] == RESULTS and self.calls:
-            self.read = self.ignore  # The model invents the results.
+            self.read = self.ignore  # The model makes up the results.
             return True
         return bare[1] == SEVERAL or (bare[1] in CALLS and tag[1] == "/" and self.calls > 0)
 
@@ -182,7 +182,7 @@ class CallReader:
 
 
 def may_be_tag(text: str) -> bool:
-    """Return True if it is the beginning of one of the protocol's tags."""
+    """Return True if `text` is the beginning of one of the protocol's tags."""
     if len(text) > LONGEST_TAG or not _beginning.fullmatch(text):
         return False
     named = _name.match(text)
@@ -192,11 +192,12 @@ def may_be_tag(text: str) -> bool:
 
 
 class CodeFences:
-    """Detects code: blocks between fences, and the text directly after a backtick, as in `<tag>`."""
+    """Detects code: blocks between fences, and the text directly after a backtick, as in `<tag>`.
+    """
 
     def __init__(self) -> None:
         self.fence = ""
-        """This fence began the current block. It is "" outside a block."""
+        """The fence that began the current block, or "" outside a block."""
         self.line = ""
         self.is_new = False
         """True if the block began in this line."""
@@ -225,7 +226,7 @@ class CodeFences:
         if self.is_new:
             begun = _fence.match(self.line)
             if begun and begun[1][0] == "`" and "`" in self.line[begun.end() :]:
-                self.fence = ""  # It was code within the line.
+                self.fence = ""  # It was inline code.
         elif self.fence:
             said = self.line.strip(" \t\r>")
             if len(said) >= len(self.fence) and not said.strip(self.fence[0]):

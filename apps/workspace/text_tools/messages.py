@@ -38,8 +38,7 @@ ONE_CALL = "Make one call at a time."
 def text_messages(
     messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], parameters: Mapping[str, Any]
 ) -> list[ModelMessage]:
-    """Return the messages as text. Other text is escaped, so that a tag in it is read as a
-    quotation.
+    """Return the messages as text. Other text is escaped, so that a tag in it is read as a quote.
     """
     names = {call.id: call.name for message in messages for call in message.tool_calls}
     written: list[ModelMessage] = []

@@ -101,9 +101,10 @@ def delete_of_bucket(bucket: str) -> None:
 
 
 def delete_unfinished(awaited: Collection[str]) -> int:
-    """Delete accounts whose user has not signed in long after being asked; return their number.
+    """Delete accounts whose users were asked to sign in long ago and have not done so, and return
+    their number.
 
-    `awaited` contains the ids of accounts for which a run still waits.
+    `awaited` contains the ids of accounts that a run is still waiting for.
     """
     old = ToolAccount.objects.filter(asked_at__lt=timezone.now() - UNFINISHED)
     return old.filter(connected_at=None).exclude(pk__in=awaited).delete()[0]
