@@ -29,32 +29,33 @@ class FoundConversation:
 SearchConversations = Callable[[str, int], Awaitable[Sequence[FoundConversation]]]
 """Searches the caller's earlier conversations with the application for these words.
 
-It accepts any text and the maximum number of results, and returns the best results first.
+The arguments are any text and the maximum number of results, which are returned best first.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ChatContext:
     """Contains the stored conversation, its user and its folder, as far as a run uses them. It is
-    empty at other doors.
+    empty for other doors.
     """
 
     search_conversations: SearchConversations | None = None
-    """Searches the caller's earlier conversations. It is None for callers without an account."""
+    """Searches the caller's earlier conversations. None for callers without an account."""
     schedules: UserSchedules | None = None
-    """The caller's schedules are None if nothing can be scheduled: for callers without an account,
+    """The caller's schedules, or None if nothing can be scheduled: for callers without an account,
     outside stored conversations, and for sub-agents.
     """
     summaries: Summaries | None = None
-    """The summaries of the conversation are None if none are stored."""
+    """The summaries of the conversation, or None if none are stored."""
     correction: float = 1.0
-    """Token estimates of the conversation are multiplied by this factor."""
+    """The factor by which token estimates of the conversation are multiplied."""
     effort: str = ""
-    """The user chose this reasoning effort. It is ignored if the deployment does not list it."""
+    """The reasoning effort that the user chose. It is ignored if the deployment does not list it.
+    """
     own_instructions: Callable[[], Awaitable[str]] | None = None
-    """Reads the user's custom instructions. It is None if there are none."""
+    """Reads the user's custom instructions. None if there are none."""
     folder_instructions: str = ""
-    """The user wrote these instructions for the conversations in the folder."""
+    """The user's instructions for the conversations in the folder."""
 
 
 NO_CHAT = ChatContext()

@@ -50,7 +50,7 @@ answer.
 """
 
 Arrange = Callable[[Toolbox], Iterable[InitializationIssue] | None]
-"""Decides which tools of a run are listed, once every capability is open.
+"""Decides which of a run's tools are listed, once every capability is open.
 
 It may return issues about missing tools.
 """
@@ -67,7 +67,7 @@ class CompletedAnswer(msgspec.Struct, frozen=True):
 
 
 Completion = Callable[[CompletedAnswer], Awaitable[None]]
-"""Receives the completed answer while everything is still open. It is awaited."""
+"""Receives the completed answer while everything is still open, and is awaited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Delegation:
     """Describes a nested run of another manifest for the same caller. It receives only the
     question.
 
-    Its `progress` is new. If it `counts`, its model calls count for the run around it.
+    Its `progress` is new. If it `counts`, its model calls count towards the outer run's limit.
     """
 
     manifest: Manifest
@@ -88,8 +88,8 @@ class Delegation:
 Delegate = Callable[[Delegation, Emit, Ledger], Coroutine[Any, Any, str | None]]
 """Runs a delegation.
 
-It emits the usual events, and returns the text that ends the run, "" for none. None means that it
-waits for a user. Raises `QuickAppError`.
+It emits the usual events, and returns the text that ends the run ("" if there is none), or None if
+it waits for a user. Raises `QuickAppError`.
 """
 
 
@@ -99,8 +99,8 @@ async def nobody(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
 
 
 class Key(Generic[T]):
-    """Identifies a value in `SharedFindings`, with its type. It is a constant of the module that
-    the value belongs to.
+    """Identifies a value in `SharedFindings`, with its type. Define it as a constant of the module
+    that the value belongs to.
     """
 
     def __init__(self, name: str) -> None:
@@ -108,7 +108,7 @@ class Key(Generic[T]):
 
 
 class SharedFindings:
-    """Capabilities share these values in one run."""
+    """The values that capabilities share in one run."""
 
     def __init__(self) -> None:
         self.values: dict[Key[Any], Any] = {}
@@ -172,13 +172,13 @@ class Opening(msgspec.Struct, frozen=True):
     emit: Emit
     conversation: GivenConversation = msgspec.field(default_factory=GivenConversation)
     demanded: str = ""
-    """The client wants this tool to be called first; "" for none."""
+    """The tool that the client requires to be called first, or ""."""
     known: SharedFindings = msgspec.field(default_factory=SharedFindings)
     application: str = ""
-    """The application with this slug answers; "" if none is named."""
+    """The slug of the application that answers, or "" if it has none."""
     loading: Loading = msgspec.field(default_factory=Loading)
     can_ask: Set[InteractionKind] = frozenset()
-    """Calls can request these interactions from the user."""
+    """The interactions that calls can request from the user."""
     spend: Spend = ignore_usage
     """Receives usage that is not part of the model's own calls."""
     delegate: Delegate = nobody
@@ -212,9 +212,9 @@ class Contribution(msgspec.Struct, frozen=True):
     """Contains the parts that a capability adds to one run. Steps run in the order of
     `settings.CAPABILITIES`.
 
-    `hidden` are tools that the platform calls and the model may not. `recoveries` are called when a
-    model fails: the first one that rewrites the conversation causes a retry, once in a run.
-    `tidying` is for finished answers; an answer that broke off keeps everything.
+    `hidden` are tools that only the platform can call. `recoveries` are called when a model fails:
+    the first one that rewrites the conversation causes a retry, once per run. `tidying` is for
+    finished answers; an interrupted answer keeps everything.
     """
 
     tools: tuple[Tool, ...] = ()
@@ -248,8 +248,8 @@ def only_after(tool: str, opener: Open) -> Open:
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """Declares a capability. `serves` lists the parts of a manifest that it supports, as
-    `apps.manifest.parts` names them.
+    """Declares a capability. `serves` lists the parts of a manifest that it supports, with the
+    names from `apps.manifest.parts`.
 
     `prepare` returns None if the manifest does not use it.
     """
@@ -299,8 +299,8 @@ def prepare(manifest: Manifest) -> PreparedCapabilities:
 
 SERVED_BY_THE_RUN = frozenset({"contexts.user-defined", "orchestrator.system_prompt.dial"})
 TOLD_BY_THE_CATALOG = frozenset({"tool_sets.predefined", "tools.predefined-tool"})
-"""These parts are references. Those that remain could not be resolved, and the catalog has reported
-why.
+"""The parts that are references. References that remain could not be resolved, and the catalog has
+reported why.
 """
 
 

@@ -1,4 +1,4 @@
-"""The answer of an agent while it arrives: shown in the stage, and gathered for the model."""
+"""An agent's answer as it arrives: shown in the stage, and collected for the model."""
 
 from dataclasses import dataclass, field
 
@@ -22,7 +22,7 @@ from apps.capabilities.wrappers.value_texts import fence_code, one_line
 HEADING = "> #### Response:\n"
 MOST_ARTIFACTS = 1_000
 MOST_PROGRESS = 200
-"""The stage of one call shows up to this many progress messages."""
+"""The stage of a call shows up to this many progress messages."""
 PROGRESS_CHARACTERS = 500
 
 
@@ -40,7 +40,7 @@ class GatheredParts:
 
 class AgentAnswer:
     """Collects the answer of an agent. `task_id` is "" until the agent has begun a task; it may
-    also answer with a message alone.
+    also answer with only a message.
     """
 
     def __init__(self, stage: Stage) -> None:
@@ -50,22 +50,24 @@ class AgentAnswer:
         self.state = ""
         self.artifacts: dict[str, GatheredParts] = {}
         self.message = GatheredParts()
-        """Contains the only answer, or the agent's message in the last status."""
+        """The agent's only answer, or its message in the last status."""
         self.has_message = False
         self.shown: str | None = None
-        """Names the artifact whose text was shown last."""
+        """The artifact whose text was shown last."""
         self.has_answered = False
         """True once a part of the answer was shown."""
         self.progress_left = MOST_PROGRESS
 
     @property
     def is_over(self) -> bool:
-        """Return True if the agent does nothing more until it is sent another message."""
+        """Return True if the agent does nothing until it receives another message."""
         return self.has_message or self.state in ENDED | INTERRUPTED
 
     @property
     def text(self) -> str:
-        """Return the texts of the artifacts, after the last message unless they contain it."""
+        """Return the last message and the texts of the artifacts, without the message if the
+        artifacts contain it.
+        """
         texts = [one.text.strip() for one in self.artifacts.values()]
         said = "\n\n".join(filter(None, texts))
         told = self.message.text.strip()
@@ -93,9 +95,7 @@ class AgentAnswer:
             self.take_artifact(change.artifact, append=bool(change.append))
 
     def take_task(self, task: Task) -> None:
-        """Add the artifacts and the status of a task. Raises `AnswerInvalid` as the methods below
-        do.
-        """
+        """Add the artifacts and the status of a task. Raises `AnswerInvalid`."""
         self.note(task.id, task.context_id)
         for artifact in task.artifacts or ():
             self.take_artifact(artifact, append=False)

@@ -1,4 +1,4 @@
-"""A call of an agent, shown in the stage of its tool while the agent answers."""
+"""Calls an agent, and shows its answer in the tool's stage as it arrives."""
 
 import asyncio
 import base64
@@ -58,15 +58,14 @@ from apps.workspace.port import DeploymentInfo
 logger = logging.getLogger(__name__)
 
 STATE = "a2a"
-"""A result's state stores the conversation at the agent under this key."""
+"""The key in a result's state for the conversation with the agent."""
 CANCEL_SECONDS = 2.0
-"""Canceling a task whose call has ended can take up to this many seconds. The run does not end
-before.
+"""Canceling a task whose call has ended can take up to this many seconds. The run waits for that.
 """
 POLL_SECONDS = (1.0, 2.0, 4.0, 8.0)
 """A task that is not streamed is polled after these pauses in seconds; the last one is repeated."""
 NOTICE_CHARACTERS = 1_000
-"""This many characters are reserved for the sentences after a result that was cut."""
+"""This many characters are reserved for the sentences after a truncated result."""
 
 
 class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -78,8 +77,8 @@ class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class A2aAgent:
-    """Describes the called agent. `target` is the tool as conversations and files need it, `info`
-    lists the files that it accepts.
+    """Describes the called agent. `target` is the tool for conversations and files, and `info`
+    lists the accepted files.
     """
 
     target: Target
@@ -159,7 +158,9 @@ async def talk_with(
     invocation: Invocation,
     draft: RequestDraft,
 ) -> ToolResult:
-    """Send the message, follow its task to the end, and take the answer. Raises `ToolError`."""
+    """Send the message, follow its task until it is over, and return the answer. Raises
+    `ToolError`.
+    """
     found = await find_with(agent.server, draft)
     client = AgentClient(agent.server, found.endpoint, agent.target.name, draft)
     invocation.stage.write(HEADING)
@@ -195,7 +196,7 @@ async def canceling(client: AgentClient, answer: AgentAnswer) -> AsyncIterator[N
 async def follow(
     client: AgentClient, params: Mapping[str, Any], answer: AgentAnswer, *, is_streaming: bool
 ) -> None:
-    """Send the message, and take what the agent sends until its task is over.
+    """Send the message, and process the agent's updates until its task is over.
 
     Raises `ToolError`, `AnswerInvalid`.
     """
@@ -217,7 +218,7 @@ async def follow(
 
 
 async def take_first(work: Coroutine[Any, Any, Update | None], answer: AgentAnswer) -> None:
-    """Take the first update. A call that is canceled waits for it, so that its task can be canceled.
+    """Process the first update. A canceled call waits for it, so that its task can be canceled.
 
     Raises `ToolError`, `AnswerInvalid`.
     """

@@ -54,7 +54,7 @@ class PreparedAgent:
             is_sign_in = isinstance(error, CredentialsRefused) and self.server.account is not None
             if not (is_sign_in and given):
                 return self.issue(error)
-            card = AgentCard(given)  # the user signs in with the first call
+            card = AgentCard(given)  # the user signs in on the first call
         name = sanitize(given or card.name)
         info = file_rules(self.server, card)
         parameters = generate_parameters(info, is_resumable=True)
@@ -75,7 +75,9 @@ class PreparedAgent:
         return tool.bind(opening)
 
     def issue(self, error: ToolError) -> InitializationIssue:
-        """Errors of the server name the toolset already; errors of the caller's credentials do not."""
+        """Return the issue. The server's errors already name the toolset; errors about the caller's
+        credentials do not.
+        """
         label, text = self.server.label, str(error)
         is_named = text.startswith(label)
         return InitializationIssue(f"Toolset {text if is_named else f'{label}: {text}'}")

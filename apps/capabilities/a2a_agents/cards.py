@@ -1,4 +1,4 @@
-"""The card of an agent: what it can do, and where and how it is called."""
+"""The card of an agent: its abilities, its URL and its protocol."""
 
 import asyncio
 import hashlib
@@ -26,8 +26,8 @@ WELL_KNOWN = "/.well-known/agent-card.json"
 PROTOCOL_VERSION = "1.0"
 MOST_CARD_BYTES = 256 * 1024
 CARD_SECONDS = 10.0
-"""An agent card must arrive within this many seconds. Applications with the agent wait for it, at
-most once in `MAX_AGE_SECONDS`.
+"""An agent card must arrive within this many seconds. Applications with the agent wait for the
+card, at most once every `MAX_AGE_SECONDS`.
 """
 MAX_AGE_SECONDS = 300.0
 FAILURE_SECONDS = 15.0
@@ -62,8 +62,8 @@ class CardSkill(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AgentCard(msgspec.Struct, frozen=True, rename="camel"):
-    """Contains the fields of a card that are used; others are ignored. `protocol_version` is from
-    version 0.3 and older.
+    """The fields of a card that are used; others are ignored. `protocol_version` exists in version
+    0.3 and older.
     """
 
     name: str
@@ -99,7 +99,7 @@ class AgentCard(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class AgentEndpoint:
-    """An agent is called with this URL and binding."""
+    """The URL and binding for calling an agent."""
 
     url: str
     binding: Binding
@@ -142,7 +142,9 @@ async def find_with(server: AgentServer, draft: RequestDraft) -> FoundAgent:
 
 
 def card_key(server: AgentServer, draft: RequestDraft) -> str:
-    """Callers with other credentials may see another card. The key does not contain them."""
+    """Return the cache key. Callers with different credentials may see different cards; the key
+    does not contain the credentials.
+    """
     sent = [server.url, sorted(draft.headers.items()), sorted(draft.query.items())]
     return hashlib.sha256(json.dumps(sent).encode()).hexdigest()
 
@@ -216,7 +218,7 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
 
 
 def own_url(server: AgentServer, url: str) -> str | None:
-    """Return the URL of an interface if it is on the server of the manifest, else None.
+    """Return the URL of an interface if it is on the manifest's server, else None.
 
     This site is called at SITE_URL and writes PUBLIC_URL into its cards.
     """

@@ -1,4 +1,4 @@
-"""Calls of an agent's operations over JSON-RPC and over HTTP+JSON."""
+"""Calls an agent's operations over JSON-RPC or HTTP+JSON."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -29,14 +29,14 @@ from apps.workspace.egress.clients import Response
 from apps.workspace.services.event_stream import EventDecoder
 
 MOST_BYTES = 32 * 1024 * 1024
-"""A response can be up to this many bytes, because files arrive in it as base64."""
+"""A response can be up to this many bytes, because it contains files as base64."""
 EVENTS = "text/event-stream"
 ACCEPT = f"{EVENTS}, application/a2a+json, application/json"
 GET, POST = "GET", "POST"
 
 
 class GatheredEvents:
-    """Collects the events of a stream unchanged, as an `EventDecoder` reads them."""
+    """Collects the events of a stream unchanged, as an `EventReader`."""
 
     is_done = has_finished = False
     has_understood = True
@@ -96,8 +96,8 @@ class AgentClient:
     async def payloads(
         self, operation: str, method: str, path: str, params: Mapping[str, Any]
     ) -> AsyncGenerator[bytes, None]:
-        """Yield the results in a response: one, or those of a stream. Raises `ToolError`,
-        `AnswerInvalid`.
+        """Yield the results in a response: a single result, or the results of a stream. Raises
+        `ToolError`, `AnswerInvalid`.
         """
         url, content = self.endpoint.url, None
         if self.endpoint.binding == "JSONRPC":

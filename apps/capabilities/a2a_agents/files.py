@@ -1,4 +1,4 @@
-"""The files of an agent's answer, as files of the caller."""
+"""Stores the files of an agent's answer as files of the caller."""
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -30,7 +30,7 @@ async def take_files(
 ) -> tuple[tuple[Attachment, ...], list[str]]:
     """Store the files, and return them with notes for the model on the files that are missing.
 
-    A file on another server stays there: its link is the attachment.
+    A file on another server is not downloaded: the attachment is a link to it.
     """
     blobs: list[Blob | None] = []
     links: list[Attachment] = []
@@ -65,5 +65,5 @@ def title_of(part: Part) -> str:
 
 
 def stem_of(part: Part) -> str:
-    """Return the name of the file without its ending, "" for none."""
+    """Return the file name without its extension, or "" if there is none."""
     return PurePosixPath(part.filename or name_in_address(part.url or "")).stem

@@ -74,7 +74,7 @@ class ArtifactUpdate(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Update(msgspec.Struct, frozen=True, rename="camel"):
-    """An event of a stream, or the result of a message, has one of these fields."""
+    """An event of a stream, or the result of a message. It has one of these fields."""
 
     task: Task | None = None
     message: AgentMessage | None = None
@@ -83,14 +83,14 @@ class Update(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class CallError(msgspec.Struct, frozen=True):
-    """Contains an error of JSON-RPC, or one of HTTP+JSON."""
+    """An error of JSON-RPC or HTTP+JSON."""
 
     message: str = ""
     code: Any = None
 
 
 class RpcEnvelope(msgspec.Struct, frozen=True):
-    """Contains the fields around a result in JSON-RPC, and around an error in both bindings."""
+    """The envelope of a result in JSON-RPC, and of an error in both bindings."""
 
     result: msgspec.Raw = msgspec.Raw()
     error: CallError | None = None

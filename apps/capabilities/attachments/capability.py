@@ -1,7 +1,8 @@
 """Attachments for the model of an application.
 
 There are two capabilities, because their steps have different positions in `settings.CAPABILITIES`:
-the attachments that every model sees, and contents on demand for applications that want them.
+one shows attachments to every model, the other loads content on demand for applications that enable
+it.
 """
 
 from collections.abc import AsyncIterator
@@ -35,7 +36,7 @@ from apps.manifest.orchestrator import AttachmentStrategy
 from apps.manifest.toolsets.attachments import AttachmentFilter
 
 OLDER_URL = "context_url"
-"""Older conversations still use this old name of the parameter."""
+"""The old name of the parameter, which older conversations still use."""
 PARAMETERS = parameters({URL: text_parameter("The URL of the file, exactly as it is listed.")}, URL)
 DESCRIPTION = (
     "Shows you the content of a file: an attachment of the user, or a file that was listed as "
@@ -98,7 +99,7 @@ def prepare_contents(manifest: Manifest) -> Open | None:
 async def content_offer(
     manifest: Manifest, strategy: AttachmentStrategy, deployment_id: str, opening: Opening
 ) -> ContentOffer | Contribution:
-    """Return the files that the model may request, or what to contribute if there can be none."""
+    """Return the files that the model may request, or a contribution if there can be none."""
     try:
         info = await opening.workspace.facts(deployment_id)
     except QuickAppError:

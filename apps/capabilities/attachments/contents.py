@@ -1,4 +1,4 @@
-"""Shows contents of attachments on demand, and removes them from the conversation again."""
+"""Loads attachment content on demand, and later removes it from the conversation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from apps.workspace.port import DeploymentInfo
 
 URL = "attachment_url"
 REFUSALS = frozenset({400, 413, 415, 422})
-"""A service rejects the content of a request with one of these status codes."""
+"""The status codes with which a service rejects the content of a request."""
 REFUSED = (
     "Error: the model does not accept this attachment, so its content cannot be shown. Do not ask "
     "for it again; answer without it, and tell the user that it could not be read."
@@ -29,7 +29,7 @@ REFUSED = (
 
 @dataclass(frozen=True, slots=True)
 class ContentOffer:
-    """The model may request the content of these files of the operator and attachments of the user."""
+    """The operator's files and the user's attachments whose content the model may request."""
 
     strategy: AttachmentStrategy
     info: DeploymentInfo
@@ -145,8 +145,7 @@ def without_contents(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]
 async def replace_refused(
     failure: ModelFailed, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage] | None:
-    """Put a message to the model in place of contents that the service rejected. This is a
-    recovery.
+    """Replace contents that the service rejected with a message to the model. This is a recovery.
 
     Return None if there are no such contents.
     """

@@ -1,4 +1,4 @@
-"""Policies that select the attachments to send to the model, and those it may request."""
+"""Policies that select the attachments to send to the model, and those that it may request."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -16,9 +16,9 @@ Keep = Callable[[ModelMessage, Attachment], bool]
 def keep_policy(
     strategy: AttachmentStrategy | None, messages: Sequence[ModelMessage], info: DeploymentInfo
 ) -> Keep:
-    """Select images of the user that the deployment accepts, and contents that the model requested.
+    """Select the user's images that the deployment accepts, and contents that the model requested.
 
-    An image that the model can request is sent only after it does.
+    An image that the model can request is sent only after it requests it.
     """
     asked = set(content_calls(messages)) if strategy is not None else set()
 

@@ -19,7 +19,7 @@ from apps.workspace.port import DeploymentInfo
 from apps.workspace.stored_files import FileInfo
 
 STATE = "promoted_attachments"
-"""The state maps URLs to file paths under this key, so that the next request does not fetch the
+"""The state key of a mapping from URLs to file paths, so that the next request does not fetch the
 files again.
 """
 MOST = 50
@@ -35,7 +35,7 @@ class Promotion:
     issues: tuple[InitializationIssue, ...] = ()
 
     def apply(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Return the messages with their files, or the same object if nothing is to be replaced."""
+        """Return the messages with their files, or the same object if nothing is replaced."""
         if not self.files:
             return messages
         return [
@@ -59,7 +59,7 @@ def user_attachments(messages: Iterable[ModelMessage]) -> Iterator[Attachment]:
 
 
 async def promotion(opening: Opening, deployment_id: str) -> Promotion:
-    """Promote attachments once in a run. An attachment that cannot be fetched is an issue.
+    """Promote attachments once per run. An attachment that cannot be fetched is an issue.
 
     Raises `QuickAppError`.
     """

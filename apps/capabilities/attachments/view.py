@@ -24,7 +24,7 @@ from apps.workspace.media_types import matches_any, media_type
 from apps.workspace.port import DeploymentInfo
 
 BROUGHT = "The tools above returned these files:"
-"""This text introduces a tool's attachments in a user message, because in OpenAI's API a tool
+"""The text that introduces a tool's attachments in a user message, because in OpenAI's API a tool
 returns only text.
 """
 
@@ -35,19 +35,19 @@ Kept = dict[int, list[tuple[Attachment, Attachment | str]]]
 problem.
 """
 MOST_CHARACTERS = 28 * 1024 * 1024
-"""All data in one request can have up to this many characters, about 20 MiB of files, because
-services reject much larger requests.
+"""The limit in characters for all data in one request, about 20 MiB of files, because services
+reject much larger requests.
 """
 TOO_MUCH = "this conversation has too many or too large files."
 TOLD_ROLES = frozenset({"user", "tool"})
-"""Messages with these roles describe attachments. A model imitates what it reads in `assistant`
-messages.
+"""The roles of messages that describe attachments. `assistant` is excluded, because a model
+imitates its own messages.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class FilePacking:
-    """Packs the data of a run's files, and loads each file once."""
+    """Packs the data of a run's files, loading each file once."""
 
     packed: dict[str, Attachment | str] = field(default_factory=dict)
 
@@ -198,8 +198,8 @@ def notes(
 def in_parts(
     messages: Sequence[ModelMessage], kept: Kept, problems: Mapping[str, str]
 ) -> list[ModelMessage]:
-    """Return the messages with content parts. A tool's attachments follow after the results of all
-    calls of the answer.
+    """Return the messages with content parts. A tool's attachments follow the results of all calls
+    in the answer.
     """
     seen: list[ModelMessage] = []
     brought: list[Part] = []

@@ -1,8 +1,8 @@
 """Toolsets of the kind `client`, whose tools run in the page of the conversation.
 
 A call waits as an interaction. The page gets this JSON: `name`, under which a script registered the
-tool; `title`, the call in words; `arguments`, checked; `is_repeatable`; `permission`, which the
-answering user needs, "" for none.
+tool; `title`, the call in words; the validated `arguments`; `is_repeatable`; and `permission`,
+which the answering user needs, or "".
 """
 
 import json
@@ -75,7 +75,7 @@ def prepare_tool(
     title = tool_title(toolset.name, tool.name, f"Calling {tool.name}")
     display = display_of(manifest, title, tool=tool.display, parameters=tool.parameters)
     spec = ToolSpec(sanitize(tool.name), tool.description, arguments.schema)
-    # Asking the page and reading its answer may be repeated; the tool itself may not.
+    # Asking the page and reading its answer is repeatable; the tool itself may not be.
     answered = PreparedTool(spec, partial(result_of, arguments), path, is_repeatable=True)
     shown = with_stage(with_fallback(with_log(with_limit(answered)), Fallback()), display)
     asking = with_page(shown, tool, arguments, display, toolset.seconds)
@@ -86,13 +86,13 @@ def prepare_tool(
 
 
 async def result_of(arguments: Arguments, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Return the result for the model from the answer of the page.
+    """Return the result for the model from the page's answer.
 
     An answer is `{"outcome": "done", "result": JSON}`, `{"outcome": "failed", "error": "…"}`, or
     `{"outcome": "timeout"}` if the page did not answer in time. Raises `ToolError`.
     """
     answered = invocation.answers.get("client_tool")
-    if answered is None:  # nothing was asked, because the arguments are invalid
+    if answered is None:  # the arguments are invalid, so nothing was asked
         arguments.check(invocation.arguments)
     answer = (answered and answered.answer) or {}
     if answer.get("outcome") == "timeout":
@@ -111,8 +111,8 @@ async def result_of(arguments: Arguments, opening: Opening, invocation: Invocati
 def with_page(
     tool: PreparedTool, declared: ClientTool, arguments: Arguments, display: Display, seconds: float
 ) -> PreparedTool:
-    """Return a tool that first asks the page. Its stage opens when there is an answer, or for
-    invalid arguments.
+    """Return a tool that first asks the page. Its stage opens when the page answers, or if the
+    arguments are invalid.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:

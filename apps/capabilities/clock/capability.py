@@ -1,6 +1,6 @@
 """Time awareness: the model knows the current time, and when each tool result was returned.
 
-The timestamp of a result is in its state, so that it returns with the history. Only the model's
+The timestamp of a result is stored in its state, so that the history contains it. Only the model's
 view gets the line that shows it.
 """
 
@@ -60,7 +60,9 @@ def stamp(moment: datetime, zone: str, source: str) -> str:
 
 
 def find_zone(text: str) -> str:
-    """Return the correct spelling of a zone's name. Raises `InvalidParameter` with similar names."""
+    """Return the correct spelling of a zone's name. Raises `InvalidParameter`, which suggests
+    similar names.
+    """
     wanted = text.strip().replace(" ", "_").casefold()
     zones = zones_by_folded_name()
     if wanted in zones:
@@ -122,7 +124,7 @@ def add_time(message: ModelMessage) -> ModelMessage:
 def moment_of(state: Mapping[str, Any]) -> datetime | None:
     if METADATA not in state:
         return None
-    # The state comes from the client, which may have written anything into it.
+    # The state comes from the client and is untrusted.
     metadata = state[METADATA]
     stamped = metadata.get("timestamp") if isinstance(metadata, Mapping) else None
     if not isinstance(stamped, Mapping) or stamped.get("skip_time_annotation"):

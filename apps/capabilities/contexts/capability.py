@@ -96,7 +96,7 @@ def encode_entries(entries: Sequence[ListedEntry], available: ListedEntries) -> 
 def compare(before: Mapping[str, ListedEntry], available: ListedEntries) -> list[ListedEntry]:
     """Return the present entries, then the removed ones.
 
-    Entries below a folder that could not be listed count as present.
+    Entries below a folder that could not be listed are assumed to be present.
     """
     now = {entry.url for entry in available.entries}
     rest = [entry for entry in before.values() if entry.url not in now]
@@ -121,7 +121,7 @@ def compared_entry(entry: ContextEntry, before: ListedEntry | None) -> ListedEnt
 
 
 def last_listed(messages: Sequence[ModelMessage]) -> Mapping[str, ListedEntry]:
-    """Return the newest readable listing by URL, without removed entries."""
+    """Return the entries of the newest readable listing by URL, without removed ones."""
     for text in listings(messages):
         try:
             found = _decoder.decode(text)

@@ -55,7 +55,7 @@ def has_files(manifest: Manifest) -> bool:
 
 
 async def available(manifest: Manifest, opening: Opening) -> ListedEntries:
-    """Return the operator's files as they are in this run. An unreadable folder is an issue."""
+    """Return the operator's files in their current state. An unreadable folder is an issue."""
     if not has_files(manifest):
         return ListedEntries()
     ask = partial(find_files, manifest.contexts, opening.workspace.files)
@@ -125,7 +125,7 @@ def without_repetitions(entries: Iterable[ContextEntry]) -> list[ContextEntry]:
 
 
 def address(url: str) -> str:
-    """Return the path of a stored file, other URLs unchanged."""
+    """Return the path of a stored file, or any other URL unchanged."""
     place = locate_file(url)
     return place.address if place.kind == "stored" else url.strip()
 

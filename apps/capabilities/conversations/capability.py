@@ -89,8 +89,8 @@ async def search(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def list_found(found: Sequence[FoundConversation]) -> str:
-    """Return a numbered list in Markdown. Titles and excerpts stay on one line, so they cannot end
-    a quote.
+    """Return a numbered list in Markdown. Titles and excerpts are each on one line, so they cannot
+    end a quote.
     """
     return "\n".join(
         f"{number}. [{plain(one.title) or 'Untitled'}]({one.address}), {one.updated_at:%Y-%m-%d}\n"

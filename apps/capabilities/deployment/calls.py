@@ -1,4 +1,4 @@
-"""Calls a deployment as a tool, and shows its answer in the tool's stage while it arrives."""
+"""Calls a deployment as a tool, and shows its answer in the tool's stage as it arrives."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ logger = logging.getLogger(__name__)
 
 HEADING = "> #### Response:\n"
 NOTICE_CHARACTERS = 100
-"""This many characters are reserved for the notice that an answer was cut, so that the session ID
-after it remains.
+"""This many characters are reserved for the truncation notice, so that the session ID after it is
+preserved.
 """
 
 
 async def call_deployment(target: Target, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Raises `ToolError`, `ToolTimedOut`, `InvalidParameter`, and what the workspace raises."""
+    """Raises `ToolError`, `ToolTimedOut`, `InvalidParameter`, and the workspace's errors."""
     workspace = opening.workspace
     find = workspace.deployment if target.is_looked_up else workspace.assumed
     info = await find(target.deployment_id)
@@ -114,7 +114,7 @@ async def system_text(target: Target, workspace: Workspace) -> str:
 
 @dataclass(slots=True)
 class StageOutput:
-    """Receives the events of a call as its `emit`, and shows the answer in the stage of the tool."""
+    """The `emit` of a call, which shows the answer in the tool's stage."""
 
     target: Target
     invocation: Invocation
@@ -166,7 +166,7 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
 
 
 def check_static_calls(target: Target, message: ModelMessage) -> None:
-    """Raises `ToolError` for an answer that has only calls of the service's own tools."""
+    """Raises `ToolError` if an answer contains only calls of the service's own tools."""
     static = static_names(target.static_tools)
     theirs = [call.name for call in message.tool_calls if call.name in static]
     if theirs and not (message.text or message.attachments):

@@ -37,8 +37,8 @@ from apps.manifest.toolsets.tools import DeploymentTool, SimpleDeploymentTool, a
 from apps.workspace.port import DeploymentInfo
 
 LONGEST_SECONDS = 3600
-"""A whole call can take up to this many seconds, so that every call ends. The manifest limits the
-time without output.
+"""The timeout of a whole call in seconds, so that every call ends. The manifest limits the time
+without output.
 """
 
 CITATIONS = (
@@ -60,7 +60,7 @@ class DeferredTool:
     make: Make
     cites: bool = False
     is_repeatable: bool | None = None
-    """Stores the value from the manifest."""
+    """The value from the manifest."""
     is_optional: bool = False
 
 
@@ -137,8 +137,8 @@ async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | Initiali
 
 
 def is_known_repeatable(info: DeploymentInfo) -> bool:
-    """Return True if a call may be repeated: a model has no effects, and an application here does
-    not repeat its recorded steps.
+    """Return True if a call may be repeated: a model has no side effects, and an application of
+    this installation does not repeat its recorded steps.
     """
     return info.is_recorded or not info.is_application
 
@@ -147,7 +147,8 @@ RISKS: tuple[Risk, Risk] = ("read-only", "changes")
 
 
 def risk_of(info: DeploymentInfo) -> Risk:
-    """Return the risk of a call. A model has no effects, an application may change something."""
+    """Return the risk of a call. A model has no side effects; an application may change something.
+    """
     return "changes" if info.is_application else "read-only"
 
 

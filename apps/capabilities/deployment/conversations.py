@@ -1,4 +1,4 @@
-"""The conversation that a deployment gets: earlier calls of the same tool, and files."""
+"""The conversation that is sent to a deployment: earlier calls of the same tool, and files."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ class OutgoingFiles:
                 file = await self.load(address)
                 return Attachment(file.type, file.name, data=as_data(file))
             if kind in {"external", "data"}:
-                await self.load(address)  # do not store a file of a refused type
+                await self.load(address)  # do not store a file of a rejected type
             return await self.stored(address)
         except FileRefused as error:
             raise refusal(str(error)) from error
@@ -116,8 +116,7 @@ def session_of(target: Target, invocation: Invocation) -> str | None:
 
 
 def begun_by(call_id: str) -> str:
-    """Return the end of a conversation's first answer, with the ID by which the model can continue
-    it.
+    """Return the text at the end of a conversation's first answer, with the ID for continuing it.
     """
     return f"\n\n[session_id: {call_id}]"
 

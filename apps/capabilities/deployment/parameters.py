@@ -26,11 +26,11 @@ QUERY = "query"
 FILES = "attachment_urls"
 SESSION = "session_id"
 OURS = frozenset({QUERY, FILES, SESSION})
-"""These arguments of a generated tool have a meaning of their own. All others are added to the
+"""The arguments of a generated tool that have a special meaning. All others are added to the
 request.
 """
 RESERVED = frozenset({"messages", "model", "stream", "stream_options", "tools"})
-"""No argument can fill these fields of a request."""
+"""The fields of a request that no argument can fill."""
 
 
 def shown_as(**stage: Any) -> ParameterDisplay:
@@ -59,8 +59,7 @@ session = SimpleParameter(
 
 
 def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Parameter]:
-    """Return the parameters with a meaning of their own, by name. All others are added to the
-    request.
+    """Return the parameters with a special meaning, by name. All others are added to the request.
     """
     own: dict[str, Parameter] = {tool.query_parameter: query}
     if tool.takes_files:
@@ -73,7 +72,7 @@ def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Par
 def complete_parameters(
     written: FunctionParameters, added: Mapping[str, Parameter]
 ) -> FunctionParameters:
-    """Return the parameters of the manifest, completed with missing ones."""
+    """Return the manifest's parameters, with missing ones added."""
     missing = {name: value for name, value in added.items() if name not in written.properties}
     return written.model_copy(update={"properties": {**written.properties, **missing}})
 
@@ -113,8 +112,8 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
 
 
 def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the parameters. Ours win. Definitions are preserved, because properties may refer to
-    them.
+    """Merge the parameters. Ours take precedence. Definitions are preserved, because properties may
+    refer to them.
     """
     properties = {n: v for n, v in configurable(declared).items() if n not in OURS}
     required = declared.get("required")

@@ -32,11 +32,11 @@ class Target:
 
     `seconds` is the timeout without output. `parameters` and `static_tools` are added to every
     request. `arguments` names the arguments that are added to the request. `headers` names the
-    caller's headers that are forwarded, None for all. `is_resumable` means that the model may
+    caller's headers that are forwarded, or is None for all. `is_resumable` means that the model may
     continue a conversation; with `pools_history`, all calls are one conversation. `cites` adds
-    annotations of the deployment to the answer. `is_looked_up` means that the workspace is asked
-    for the deployment's features before a call. `query` is the name of the argument with the
-    question. `sends_configuration` means that all arguments are configuration, declared or not.
+    annotations of the deployment to the answer. `is_looked_up` means that the deployment's features
+    are looked up before a call. `query` is the name of the argument with the question.
+    `sends_configuration` means that all arguments are configuration, declared or not.
     """
 
     name: str
@@ -152,5 +152,5 @@ def request_parameters(
 
 
 def without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
-    # null and {} mean the deployment's own choice
+    # null and {} mean the deployment's default
     return {name: value for name, value in values.items() if value is not None and value != {}}

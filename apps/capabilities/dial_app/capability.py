@@ -1,5 +1,5 @@
 """Toolsets of the kind `dial-app`: applications of DIAL, called over MCP if they support it, else
-as a chat.
+through chat completions.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class PreparableApp:
         self.warned: set[str] = set()
 
     async def choose(self, opening: Opening) -> Branch | InitializationIssue:
-        """Choose the protocol. Look the application up only if the choice depends on it."""
+        """Choose the protocol. Look up the application only if the choice depends on it."""
         node = self.node
         if node.transport == "chat-completion":
             return self.chat(DeploymentInfo(node.deployment_id, ""))
@@ -97,7 +97,7 @@ class PreparableApp:
         return replace(tool, toolset=self.path, is_repeatable=repeats)
 
     def warn(self, fields: tuple[str, ...], why: str) -> None:
-        """Log once, for the operator, which fields have no effect."""
+        """Warn the operator once, in the log, that these fields have no effect."""
         for name in fields:
             if getattr(self.node, name) is not None and name not in self.warned:
                 self.warned.add(name)
@@ -130,7 +130,7 @@ def prepare(manifest: Manifest) -> Open | None:
 async def choose(
     apps: Sequence[PreparableApp], manifest: Manifest, opening: Opening
 ) -> list[PreparableToolset | PreparedTool | InitializationIssue]:
-    """Decide how each application is called. Leave out applications that the caller may not use."""
+    """Choose how to call each application. Leave out applications that the caller may not use."""
     usable = await usable_ids(manifest, opening)
     found = (
         app.choose(opening) for app in apps if is_usable_deployment(app.node.deployment_id, usable)

@@ -31,7 +31,7 @@ PARAMETERS = parameters(
     {"query": text_parameter("What the tool should do, in a few words.", display=IN_TITLE)}, "query"
 )
 GRACE_SECONDS = 5.0
-"""A search by words has this many additional seconds after a model timed out."""
+"""The additional seconds for a keyword search after a model times out."""
 DESCRIPTION = """\
 Finds tools that are not listed and makes them available to you. Search before you say that \
 something cannot be done. There are more tools in:
@@ -65,7 +65,7 @@ def prepare(manifest: Manifest) -> Open | None:
                 search.withhold()
                 toolbox.listed[TOOL_NAME] = tool.bind(opening)
                 search.recall(opening.conversation.state, opening.conversation.saved)
-                # A client that names the tool to be called has already found it.
+                # A client that names the tool to call has already found it.
                 search.reveal([opening.demanded], opening.conversation.saved)
 
         yield Contribution(arrange=(arrange,))

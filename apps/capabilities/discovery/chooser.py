@@ -1,4 +1,4 @@
-"""Asks a model, in a conversation of its own, to choose the tools for a query."""
+"""Asks a model, in a separate conversation, to choose the tools for a query."""
 
 import asyncio
 import json
@@ -22,13 +22,13 @@ logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
 """A model that only names tools must answer within this many seconds. A slower model is worse than
-a search by words.
+a keyword search.
 """
 DESCRIPTION_CHARACTERS = 400
 """The description of one tool in the catalogue is cut at this many characters."""
 QUERY_CHARACTERS = 2_000
 MOST_FOUND = 10
-"""One search makes at most this many tools available. Each adds its schema to every later call."""
+"""A search makes at most this many tools available. Each adds its schema to every later call."""
 
 TASK = """\
 You choose tools for another assistant. The user's message says what it wants to do. Answer with a \

@@ -1,6 +1,6 @@
 """The search for withheld tools in one run, and how they become available.
 
-If no model can be asked, tools are found by the words of a query.
+If no model is available, a keyword search finds the tools.
 """
 
 import re
@@ -17,11 +17,11 @@ from apps.errors import ToolError
 
 TOOL_NAME = "internal_tool_search"
 STATE_KEY = "lazy_loaded_tools"
-"""The state stores the names of the tools that a conversation has already found under this key."""
+"""The state key of the tool names that a conversation has already found."""
 SHORTEST = 3
 """Only words of at least this many characters are compared, which excludes "a", "to" and "of"."""
 STEM = 4
-"""Two forms of one word share at least this many characters at their beginning."""
+"""Two forms of the same word share a prefix of at least this many characters."""
 QUERY_WORDS = 50
 NAME_WEIGHT = 2
 
@@ -40,7 +40,7 @@ class Search:
     topics: str
 
     def withhold(self) -> None:
-        """Hide the deferred tools. A call of one is refused until it is found."""
+        """Hide the deferred tools. A deferred tool cannot be called until it is found."""
         for name, tool in self.deferred.items():
             del self.toolbox.listed[name]
             self.toolbox.unlisted[name] = replace(tool, call=refusal(name))
@@ -55,7 +55,7 @@ class Search:
             saved[STATE_KEY] = found
 
     def recall(self, state: Mapping[str, Any], saved: dict[str, Any]) -> None:
-        # The state comes from the client, which may have written anything into it.
+        # The state comes from the client and is untrusted.
         names = state.get(STATE_KEY)
         if isinstance(names, list):
             known = [name for name in names if isinstance(name, str) and name in self.deferred]

@@ -70,11 +70,11 @@ class DocumentAnswers:
 
     @property
     def embedding_deployment(self) -> str:
-        """Return the deployment that computes vectors, "" for the model that comes with the server."""
+        """Return the deployment that computes embeddings, or "" for the built-in model."""
         return self.wanted.embedding_deployment_id or settings.EMBEDDINGS_DEPLOYMENT or ""
 
     async def answer(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """Raises `InvalidParameter`, `ToolError`, and what the workspace raises."""
+        """Raises `InvalidParameter`, `ToolError`, and the workspace's errors."""
         request = str(invocation.arguments[self.names.request])[:REQUEST_CHARACTERS]
         attached = opening.known[RUN_DOCUMENTS].attached
         urls = self.urls(invocation)
@@ -136,8 +136,8 @@ class DocumentAnswers:
         searched: LoadedDocuments | LargeCorpus,
         request: str,
     ) -> RequestVector | None:
-        """Return the request's vector, None as long as no document has vectors. Start to compute
-        missing vectors.
+        """Start computing missing vectors, and return the request's vector, or None if no document
+        has vectors yet.
         """
         try:
             embedder = await find_embedder(opening, self.wanted.embedding_deployment_id)
@@ -149,7 +149,7 @@ class DocumentAnswers:
             )
             invocation.stage.write(f"Searched by words alone. {error}\n\n")
             return None
-        # Do this before computing vectors for later questions, which would delay it.
+        # Do this first, because computing vectors for later questions would delay it.
         has_vectors = searched.has_vectors(embedder.model)
         vector = await self.embedded(opening, embedder, request) if has_vectors else None
         if isinstance(searched, LoadedDocuments):
@@ -175,7 +175,7 @@ class DocumentAnswers:
         width: int,
     ) -> None:
         # A deployment is called with the caller's rights and at their cost, so only during the run.
-        # Documents of callers without files of their own are dropped when it ends.
+        # Documents of callers without their own files are dropped when it ends.
         name = self.embedding_deployment
         for document in documents:
             if document.number:
@@ -188,7 +188,7 @@ class DocumentAnswers:
     async def ask(
         self, opening: Opening, invocation: Invocation, request: str, sources: Sequence[CitedSource]
     ) -> ToolResult:
-        """Raises `ToolError`, and what the workspace raises."""
+        """Raises `ToolError`, and the workspace's errors."""
         workspace, name = opening.workspace, self.deployment_id
         info = await workspace.facts(name)
         model = await workspace.model(name, idle_seconds=self.seconds)
@@ -223,7 +223,7 @@ class DocumentAnswers:
 
 @dataclass(slots=True)
 class AnswerOutput:
-    """Receives the model's events as its `emit`, and writes its text into the stage of the call."""
+    """The model's `emit`, which writes its text into the stage of the call."""
 
     stage: Stage
     has_begun: bool = False

@@ -1,5 +1,5 @@
-"""The operator's files of an application. Their text is stored and searched without reading the
-files again.
+"""An application's files from its operator. Their text is stored and searched without rereading the
+files.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.loading.loader import last_segment
 
 OWNER = "attached"
-"""The cache stores these files under this owner instead of a caller. Rights are checked before the
-cache is used.
+"""The cache owner of these files, in place of a caller. Permissions are checked before the cache is
+used.
 """
 
 
 def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
-    """Return the contexts with stored files, if the application searches documents."""
+    """Return the contexts with stored files, if the application can search documents."""
     documents = manifest.features.documents if manifest.features is not None else None
     if documents is None or not documents.enabled:
         return ()
@@ -56,8 +56,8 @@ class SearchableFiles:
         return None
 
     async def load(self, document: AttachedDocument) -> DocumentIndex | None:
-        """Load a document once per process, from its rows, if there is room. Return None if it has
-        just changed.
+        """Load a document once per process, from its rows, if there is space. Returns None if it
+        has just changed.
         """
         key = DocumentKey(OWNER, "", str(document.number), document.version)
         found = cache.get(key)

@@ -1,7 +1,7 @@
 """Caches documents in the memory of this process for later questions about them.
 
 A question in a later run neither loads nor embeds a cached document again. An entry is dropped with
-its conversation, after a day, or when other entries need the room.
+its conversation, after a day, or when other entries need the space.
 """
 
 import time
@@ -19,8 +19,8 @@ SECONDS = 24 * 3600.0
 class DocumentKey(NamedTuple):
     """Identifies a cached document.
 
-    `owner` is the bucket of the caller, and `folder` that of the conversation in it, "" for none.
-    `version` distinguishes contents of the file at that address.
+    `owner` is the caller's bucket, and `folder` is the conversation's folder in it, or "" if there
+    is none. `version` distinguishes contents of the file at that address.
     """
 
     owner: str
@@ -30,7 +30,7 @@ class DocumentKey(NamedTuple):
 
 
 class DocumentCache:
-    """Drops the least recently used documents. Threads may share this cache."""
+    """A thread-safe cache that drops the least recently used documents."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock

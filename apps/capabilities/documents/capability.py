@@ -1,4 +1,6 @@
-"""Two tools for documents: one reads their text, one answers a request from them with sources."""
+"""Two tools for documents: one reads their text, the other answers a request from them and cites
+its sources.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -34,8 +36,8 @@ from apps.manifest.toolsets.parameters import SimpleSchema as Items
 from apps.workspace.loading.shared_loads import rules_of
 
 LONGEST_SECONDS = 3600
-"""A whole answer can take up to this many seconds, the same as a call of a deployment. The
-application limits the time without output.
+"""The timeout of a whole answer in seconds, the same as for a deployment call. The application
+limits the time without output.
 """
 PAGE_CHARACTERS = 10_000
 """One page of text has up to this many characters, about 2,500 tokens."""

@@ -1,4 +1,6 @@
-"""Numbered sources of an answer: what the model reads of them, and how the answer refers to them."""
+"""Numbered sources of an answer: the text that the model reads, and the answer's references to
+them.
+"""
 
 import math
 import re
@@ -25,13 +27,13 @@ REFERENCE_TYPE = "text/plain"
 """
 QUOTE_CHARACTERS = 300
 ANSWER_CHARACTERS = 100_000
-"""Source numbers are searched in the first characters of an answer, up to this many."""
+"""Source numbers are searched only in this many characters at the beginning of an answer."""
 REQUEST_WEIGHT = 0.25
-"""The words of the request count this fraction of the words of the cited statement."""
+"""The weight of the request's words, relative to the words of the cited statement."""
 
 STATE = "document_sources"
-"""The state stores the highest number so far under this key. The next request and a resumed run
-continue from it.
+"""The state key of the highest number so far, from which the next request and a resumed run
+continue.
 """
 MOST_SOURCES = 9_000
 """Numbers restart after this one, because an answer has at most four digits in brackets."""
@@ -41,15 +43,15 @@ _number = re.compile(r"\[(\d{1,4})\]")
 
 @dataclass(frozen=True, slots=True)
 class CitedSource:
-    """Represents a passage with its number, from 1."""
+    """A passage with its number, counted from 1."""
 
     number: int
     passage: Passage
 
     @property
     def excerpt(self) -> str:
-        """Return the passage as the model reads it, escaped so that it cannot end the element
-        around it.
+        """Return the passage as the model reads it, escaped so that it cannot close the enclosing
+        element.
         """
         document, chunk, chunks, _ = self.passage
         place = escape(place_of_page(document, chunk.page))
@@ -92,7 +94,7 @@ class Citation:
 
 
 def number_passages(opening: Opening, passages: Sequence[Passage]) -> list[CitedSource]:
-    """Return the passages with numbers that no other source of the conversation has."""
+    """Return the passages with numbers that are unique in the conversation."""
     last = last_number(opening)
     opening.conversation.saved[STATE] = last + len(passages)
     return [CitedSource(number, passage) for number, passage in enumerate(passages, last + 1)]
@@ -100,12 +102,13 @@ def number_passages(opening: Opening, passages: Sequence[Passage]) -> list[Cited
 
 def last_number(opening: Opening) -> int:
     last = {**opening.conversation.state, **opening.conversation.saved}.get(STATE)
-    # A client may have changed it.
+    # A client may have changed the state.
     return last if isinstance(last, int) and 0 <= last < MOST_SOURCES else 0
 
 
 def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list[Citation]:
-    """Return the citations of the sources that an answer names. If it names none, cite all."""
+    """Return the citations of the sources that an answer names, or of all sources if it names none.
+    """
     answer = answer[:ANSWER_CHARACTERS]
     named = {int(number) for number in _number.findall(answer)}
     chosen = [source for source in sources if source.number in named] or sources
@@ -120,12 +123,13 @@ def statements(answer: str, number: int) -> str:
 
 
 def marks_inside(answer: str) -> str:
-    """Move the numbers before the full stop that they follow, so that they stay with the sentence."""
+    """Move the numbers before the full stop that they follow, so that they belong to the sentence.
+    """
     return re.sub(r"([.!?])((?:\s?\[\d{1,4}\])+)", r"\2\1", answer)
 
 
 def cite(source: CitedSource, statement: str, request: str) -> Citation:
-    """Cite the sentence that shares most words with the statement, or else with the request."""
+    """Cite the sentence that shares the most words with the statement, or else with the request."""
     document, chunk, chunks, _ = source.passage
     ordered = [chunk, *(one for one in chunks if one is not chunk)]
     options = [

@@ -27,12 +27,12 @@ from apps.workspace.loading.shared_loads import SingleFlightCache
 from apps.workspace.stored_files import FileInfo, file_version
 
 KEPT_BYTES = 32 * 1024 * 1024
-"""One run caches documents of up to this many bytes in total, in addition to the shared cache."""
+"""A run caches up to this many bytes of documents in total, in addition to the shared cache."""
 
 
 @dataclass(slots=True)
 class RunDocuments:
-    """The calls of one run share these documents.
+    """The documents that the calls of one run share.
 
     `watching` maps the key of a document to the stages of the calls that wait for it.
     """
@@ -42,7 +42,7 @@ class RunDocuments:
         default_factory=lambda: SingleFlightCache(KEPT_BYTES, lambda document: document.size)
     )
     embedded: list[DocumentIndex] = field(default_factory=list)
-    """These documents were embedded with the rights of this run, so they are cached only until it
+    """Documents that were embedded with this run's permissions, so they are cached only until it
     ends.
     """
     attached: SearchableFiles | None = None
@@ -81,7 +81,8 @@ async def run_documents(
 
 
 async def open_document(opening: Opening, parameter: str, url: str, stage: Stage) -> DocumentIndex:
-    """Open a document. Report slow work to the stage. Raises `InvalidParameter`, `ToolError`."""
+    """Open a document, and report slow work in the stage. Raises `InvalidParameter`, `ToolError`.
+    """
     try:
         return await find(opening, bare(url.strip()), stage)
     except FileRefused as error:
@@ -111,13 +112,15 @@ async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
         with shared.watched(key, stage):
             return await shared.opened.get(repr(key), partial(make, opening, file, url, key))
     except UnreadableDocument as error:
-        # No other argument makes it readable, so do not ask the model to correct the argument.
+        # No other argument helps, so do not ask the model to correct it.
         text = f"The document {one_line(file.name)!r} cannot be read: {error}"
         raise ToolError(text, is_lasting=True) from error
 
 
 async def find_cached(opening: Opening, key: DocumentKey) -> DocumentIndex | None:
-    """Return a cached document, None if this run has to read it, or more of it than earlier ones."""
+    """Return a cached document, None if this run has to read it, or has to read more of it than
+    earlier runs.
+    """
     found, shared = cache.get(key), opening.known[RUN_DOCUMENTS]
     if found is None or not found.text.images or repr(key) in shared.opened.kept:
         return found
@@ -149,7 +152,7 @@ async def make(opening: Opening, file: Loaded, url: str, key: DocumentKey) -> Do
             await read_pages(file.content, name=file.name, media_type=file.type, bounds=bounds)
         )
     address = file.path or (url.partition("#")[0] if locate_file(url).kind == "external" else "")
-    name = one_line(file.name)  # another user chose the name, which users and models read
+    name = one_line(file.name)  # the name may come from another user, which users and models read
     index = partial(DocumentIndex, name, file.type, address)
     if text.images:
         text = await with_images_read(opening, file.content, text, key, index)
@@ -165,7 +168,7 @@ async def with_images_read(
     key: DocumentKey,
     index: Callable[[PagedText], DocumentIndex],
 ) -> PagedText:
-    """Return the text with the text of its images, if a model can read them.
+    """Return the text, including the text of its images if a model can read them.
 
     Raises `UnreadableDocument` if there is no text at all.
     """

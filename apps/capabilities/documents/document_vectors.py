@@ -1,8 +1,8 @@
 """Computes vectors of requests, and of documents in the background. The first question does not
 wait for them.
 
-A process computes vectors for one document at a time. A failure is logged, and the document is then
-searched by words.
+A process computes vectors for one document at a time. A failure is logged, and the document then
+supports only keyword search.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ if TYPE_CHECKING:  # few processes need NumPy, as in the port of embeddings
 logger = logging.getLogger(__name__)
 
 BATCH = 32
-"""One request embeds this many chunks. Questions of other users wait for at most one request."""
+"""One request embeds this many chunks. Other users' questions wait for at most one request."""
 MOST_CHUNKS = 2_000
-"""A document of up to this many chunks is embedded, which is about 500 pages and takes minutes.
-Longer ones are searched by words.
+"""The limit of chunks for embedding a document, about 500 pages, which takes minutes. Longer
+documents support only keyword search.
 """
 MOST_WAITING = 32
 """At most this many documents wait for embedding. A further document waits for its next question.
@@ -37,14 +37,12 @@ MOST_WAITING = 32
 TOO_LONG = "it is too long to be searched by meaning"
 NOT_KEPT = "there is no room to cache it, so it is not prepared for a search by meaning"
 VECTOR_SECONDS = 5.0
-"""The vector of a request must arrive within this many seconds. After that, the search uses words
-only.
-"""
+"""The timeout for a request's vector in seconds. After that, only keyword search is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingCost:
-    """Names the caller whose tokens are spent, and the function that receives the usage."""
+    """The caller whose tokens are spent, and the function that receives the usage."""
 
     deployment_id: str
     spend: Spend
@@ -54,7 +52,7 @@ NO_COST = EmbeddingCost("", ignore_usage)
 
 
 class EmbeddingQueue:
-    """Computes the vectors of one event loop, and ends with it."""
+    """Computes vectors on one event loop, and stops when the loop ends."""
 
     def __init__(self) -> None:
         self.turn = asyncio.Semaphore(1)
@@ -63,8 +61,8 @@ class EmbeddingQueue:
     def begin(
         self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost, width: int = 0
     ) -> None:
-        """Start computing missing vectors, unless that is running. They have the length `width`, 0
-        for any.
+        """Start computing missing vectors, unless that is running. They have the dimension `width`,
+        or any if it is 0.
         """
         document.vectors.begin(embedder.model, width)
         if len(document.chunks) > MOST_CHUNKS:
@@ -93,7 +91,7 @@ class EmbeddingQueue:
         cache.trim()
 
     async def end(self, documents: Iterable[DocumentIndex]) -> None:
-        """End the work for these documents. Vectors that are computed already remain."""
+        """Stop the work for these documents. Computed vectors are kept."""
         tasks = [task for one in documents if (task := self.tasks.get(one)) is not None]
         for task in tasks:
             task.cancel()
@@ -104,8 +102,8 @@ class EmbeddingQueue:
 
 
 async def embed_document(document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost) -> None:
-    """Compute the missing vectors. Raises what the embedder raises, and `ServiceFailed` for vectors
-    of different lengths.
+    """Compute the missing vectors. Raises the embedder's errors, and `ServiceFailed` for vectors of
+    different dimensions.
     """
     vectors, chunks = document.vectors, document.chunks
     while vectors.count < len(chunks) and not document.is_dropped:
@@ -114,7 +112,7 @@ async def embed_document(document: DocumentIndex, embedder: Embedder, cost: Embe
         if found.prompt_tokens:
             cost.spend((ModelUsage(cost.deployment_id, found.prompt_tokens, 0),))
         if found.model != vectors.model:
-            return  # in the meantime, another question chose another model
+            return  # another question has chosen another model
         if vectors.width not in (0, found.vectors.shape[1]):
             vectors.begin(found.model, found.vectors.shape[1])
             raise ServiceFailed("The embedding model returned vectors of different lengths.")
@@ -132,8 +130,8 @@ class RequestVector:
 
 
 async def request_vector(embedder: Embedder, request: str) -> tuple[RequestVector | None, int]:
-    """Return the vector of a request and the tokens used. The vector is None if the request is
-    searched only by words.
+    """Return the vector of a request and the tokens used. The vector is None if only keyword search
+    is possible.
     """
     try:
         async with asyncio.timeout(VECTOR_SECONDS):

@@ -1,4 +1,4 @@
-"""A document as it is searched: its chunks, their words, and the vectors that exist so far."""
+"""A searchable document: its chunks, their words, and the vectors that exist so far."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,18 +16,18 @@ if TYPE_CHECKING:  # few processes need NumPy, as in the port of embeddings
 MOST_UNKNOWN = 0.5
 """The vector of a text is meaningless if more than this share of its tokens is unknown."""
 BYTES_OF_A_CHARACTER = 4
-"""A character counts this many bytes. Every text is stored twice, as a part of its page and of its
+"""The assumed size of a character in bytes. Every text is stored twice, in its page and in its
 chunk.
 """
 
 
 @dataclass(slots=True, eq=False)
 class DocumentIndex:
-    """Represents a document that can be searched. `address` links to it, "" without a link.
+    """Represents a document that can be searched. `address` links to it, or is "" without a link.
 
     `number` is the number of an attached document, 0 for others. Vectors of attached documents are
-    stored and only counted here. `is_dropped` means that no cache contains the document any more,
-    so no vectors are needed.
+    stored elsewhere and only counted here. `is_dropped` means that no cache contains the document
+    anymore, so no vectors are needed.
     """
 
     name: str
@@ -66,7 +66,7 @@ class DocumentIndex:
 class ChunkVectors:
     """Contains the vectors of the first `count` chunks, all by one model.
 
-    `problem` is the reason why there are not more, "" if they are still being computed.
+    `problem` is the reason why there are no more, or "" if they are still being computed.
     """
 
     model: str = ""
@@ -80,12 +80,12 @@ class ChunkVectors:
 
     @property
     def width(self) -> int:
-        """Return the length of the vectors, 0 for none."""
+        """Return the dimension of the vectors, or 0 if there are none."""
         return int(self.batches[0].shape[1]) if self.batches else 0
 
     def begin(self, model: str, width: int = 0) -> None:
-        """Drop vectors that cannot be compared: from another model, or not of the length `width`, 0
-        for any.
+        """Drop vectors that cannot be compared: from another model, or not of the dimension `width`
+        (0 for any).
         """
         if model != self.model or (width and self.width not in (0, width)):
             self.model, self.batches, self.count, self.problem = model, [], 0, ""

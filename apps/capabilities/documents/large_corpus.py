@@ -20,7 +20,7 @@ from apps.workspace.loading.loader import last_segment
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """Represents a document of which only the found parts are loaded."""
+    """A document of which only the matching parts are loaded."""
 
     attached: AttachedDocument
     pages: PageNames
@@ -47,7 +47,7 @@ class FoundDocument:
 
 @dataclass(frozen=True, slots=True)
 class LargeCorpus:
-    """Represents a corpus that stays in the database. `documents` are the searchable ones."""
+    """Represents a corpus that stays in the database. `documents` are its searchable documents."""
 
     reader: CorpusReader
     documents: Sequence[AttachedDocument]
@@ -68,7 +68,7 @@ class LargeCorpus:
     async def passages(
         self, found: Mapping[ChunkPlace, float], chunks: Mapping[tuple[int, int], TextChunk]
     ) -> list[Passage]:
-        """Return the passages, without those whose document has changed in the meantime."""
+        """Return the passages, except those whose document has changed in the meantime."""
         there = [place for place in found if place in chunks]
         pages: dict[int, set[int]] = {}
         for place, chunk in chunks.items():

@@ -1,4 +1,4 @@
-"""The names of the tools and of their parameters. Applications choose one of two sets."""
+"""The names of the document tools and their parameters. Applications choose one of two sets."""
 
 from dataclasses import dataclass
 
@@ -21,4 +21,4 @@ class ToolNames:
 
 USUAL = ToolNames("file_content_extraction_tool", "page", "rag_tool", "request", True)
 SOURCE = ToolNames("extract_file_content", "page_number", "rag_search", "query", False)
-"""The documentation of the agent that these tools were copied from uses these names."""
+"""The names from the documentation of the agent whose tools these reimplement."""

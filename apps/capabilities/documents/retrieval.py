@@ -1,4 +1,4 @@
-"""Finds the chunks of documents that fit a request, by its words and by its meaning.
+"""Finds the chunks of documents that match a request, with keyword and semantic search.
 
 Each search ranks the chunks, and the ranks are merged (reciprocal rank fusion).
 """
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 MOST_RANKED = 50
 """Each search contributes up to this many chunks to the merged result."""
 RANK_OFFSET = 60
-"""Reciprocal rank fusion usually uses this constant. The larger it is, the less the first ranks are
+"""The usual constant of reciprocal rank fusion. The larger it is, the less the top ranks are
 preferred.
 """
 LEAST_SIMILARITY = 0.25
 """Texts whose cosine is lower count as unrelated."""
 NEIGHBOURS = 1
-"""This many chunks on each side of a found chunk are read with it."""
+"""The number of chunks on each side of a matching chunk that are included."""
 
 
 class ChunkPlace(NamedTuple):
-    """Contains the number of a document and of a chunk in it."""
+    """The numbers of a document and of a chunk in it."""
 
     document: int
     chunk: int
@@ -45,9 +45,10 @@ NONE_STORED: Mapping[tuple[int, int], float] = {}
 
 
 class CitedDocument(Protocol):
-    """Describes a document in which something was found, for users and models.
+    """A document with a match, described for users and models.
 
-    `address` links to it, "" without a link. `noun` is the word for its pages, "" without pages.
+    `address` links to it, or is "" without a link. `noun` is the word for its pages, or "" without
+    pages.
     """
 
     @property
@@ -76,9 +77,10 @@ def place_of_page(document: CitedDocument, page: int) -> str:
 
 
 class Passage(NamedTuple):
-    """Contains a found chunk with the chunks around it, in order.
+    """A matching chunk with its neighboring chunks, in order.
 
-    `score` is the sum of the scores of both rankings. It compares passages of one search.
+    `score` is the sum of the scores of both rankings. Only scores from the same search are
+    comparable.
     """
 
     document: CitedDocument
@@ -94,8 +96,8 @@ def find_passages(
     most: int,
     stored: Mapping[tuple[int, int], float] = NONE_STORED,
 ) -> list[Passage]:
-    """Return at most `most` passages, the best first. `vector` is the request's, None to search
-    only by words.
+    """Return at most `most` passages, the best first. `vector` is the request's, or None for
+    keyword search only.
 
     `stored` has the cosines of chunks with stored vectors. Its keys are the numbers of the attached
     document and of the chunk.
@@ -138,7 +140,7 @@ def by_stored(
 
 
 def best_places(rankings: Sequence[Mapping[ChunkPlace, float]], most: int) -> Scores:
-    """Return the chunks that are best in all rankings together, the best first."""
+    """Return the chunks with the best combined rank, best first."""
     points = merge_rankings(rankings)
     found = sorted(points, key=lambda place: (-points[place], place))[:most]
     return {place: points[place] for place in found}
@@ -156,7 +158,7 @@ def merge_rankings(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
 def passage(
     documents: Sequence[DocumentIndex], place: ChunkPlace, used: set[ChunkPlace]
 ) -> Passage:
-    """Return the chunk with its neighbours, except chunks of other passages."""
+    """Return the chunk with its neighbors, except chunks of other passages."""
     document = documents[place.document]
     there = range(len(document.chunks))
     own = [document.chunks[one.chunk] for one in around(place, used) if one.chunk in there]
@@ -164,8 +166,8 @@ def passage(
 
 
 def around(place: ChunkPlace, used: set[ChunkPlace] | None = None) -> list[ChunkPlace]:
-    """Return the place and its neighbours, except those in `used`, and add them to `used`.
-    Neighbours may not exist.
+    """Return the place and its neighbors, except those in `used`, and add them to `used`. Neighbors
+    may not exist.
     """
     near = range(max(place.chunk - NEIGHBOURS, 0), place.chunk + NEIGHBOURS + 1)
     found = [ChunkPlace(place.document, number) for number in near]
@@ -189,8 +191,8 @@ class LoadedDocuments:
         return any(one.vectors.count and one.vectors.model == model for one in self.documents)
 
     async def search(self, request: str, vector: RequestVector | None, most: int) -> list[Passage]:
-        """Return the passages that fit a request, the best first. Without a vector, search only by
-        words.
+        """Return the passages that match a request, best first. Without a vector, only keyword
+        search is used.
         """
         if vector is None:
             return await asyncio.to_thread(find_passages, self.documents, request, None, most)
@@ -204,7 +206,7 @@ class LoadedDocuments:
 
 
 def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
-    """Report for each document how it is searched, and which parts cannot be searched."""
+    """Write how each document is searched, and which parts are not searchable."""
     for document in documents:
         stage.write(
             f"- {'; '.join((f'{document.name}: {search_mode(document)}', *gaps(document)))}\n"
@@ -213,7 +215,7 @@ def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
 
 
 def gaps(document: DocumentIndex) -> Iterator[str]:
-    """Yield what is missing in a document's text."""
+    """Yield descriptions of the parts missing from a document's text."""
     text = document.text
     missing = sum(not page.text for page in text.pages)
     if missing and text.noun:
@@ -243,7 +245,7 @@ def list_documents(documents: Sequence[DocumentIndex]) -> str:
 
 def summary(documents: Sequence[AttachedDocument]) -> str:
     """Return the number of attached files and how they are searched, on one line, because there may
-    be hundreds.
+    be hundreds of files.
     """
     counts = Counter(map(attached_mode, documents))
     return ", ".join(f"{count} {words}" for words, count in counts.items())

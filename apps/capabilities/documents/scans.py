@@ -1,4 +1,4 @@
-"""Reads the pages of a PDF that are images, with a model that can see."""
+"""Reads the image-only pages of a PDF with a vision model."""
 
 import asyncio
 from collections.abc import Callable
@@ -23,8 +23,8 @@ PNG = "image/png"
 AT_ONCE = 4
 """A model reads up to this many pages of one document concurrently."""
 MOST_FAILURES = 3
-"""After this many failed pages, the service counts as broken, and the rest is left for the next
-question.
+"""After this many failed pages, the service is considered broken, and the remaining pages are left
+for the next question.
 """
 PAGES = 30
 """A model reads up to this many pages of one document."""
@@ -48,10 +48,10 @@ Tell = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Vision:
-    """Names the model that reads pages for an application. `seconds` is its timeout without output.
+    """The model that reads pages for an application. `seconds` is its timeout without output.
 
-    `is_named` means that the manifest names the deployment for this purpose; else it is the
-    application's own.
+    `is_named` means that the manifest names the deployment for this purpose; otherwise, it is the
+    application's own model.
     """
 
     deployment_id: str
@@ -59,7 +59,7 @@ class Vision:
     seconds: float
 
     def blindness(self, info: DeploymentInfo) -> str:
-        """Return why the deployment cannot be asked, "" if it can."""
+        """Return why the deployment cannot read images, or "" if it can."""
         reads = info.reads(PNG)
         if reads or (self.is_named and reads is None):
             return ""
@@ -67,7 +67,7 @@ class Vision:
         return f"the {whose}, {self.deployment_id!r}, takes no images. {ADVICE}"
 
     async def reader(self, opening: Opening, bounds: Bounds) -> "PageReader | str":
-        """Return a reader of pages, or why there is none."""
+        """Return a page reader, or the reason why there is none."""
         name = self.deployment_id
         try:
             info = await opening.workspace.facts(name)
@@ -96,7 +96,7 @@ class PageReader:
     failures: int = 0
 
     async def read(self, content: bytes, text: PagedText, tell: Tell) -> None:
-        """Read the pages. Raises nothing: pages that could not be read are in `unread`, with the
+        """Read the pages. This never raises: pages that could not be read are in `unread`, with the
         reason.
         """
         numbers, total = list(text.images), len(text.pages)
@@ -115,7 +115,7 @@ class PageReader:
         tell(f"\nOf {len(numbers)} such pages, {len(self.texts)} were read.\n\n")
 
     async def try_page(self, content: bytes, number: int) -> str:
-        """Read a page. Return why it could not be read, "" if it was."""
+        """Read a page. Returns why it could not be read, or "" on success."""
         if self.failures >= MOST_FAILURES:
             self.unread[number] = "too many other pages could not be read"
             return self.unread[number]
@@ -136,7 +136,7 @@ class PageReader:
         return (await extract(content, order, self.bounds)).parts[0].text
 
     async def transcribe(self, number: int, picture: str) -> str:
-        """Return the text of a page. Raises `ModelFailed`, and what the workspace raises."""
+        """Return the text of a page. Raises `ModelFailed`, and the workspace's errors."""
         request = ModelRequest(
             [ModelMessage("system", TASK), self.question(number, picture)],
             parameters=self.info.defaults,
@@ -155,7 +155,7 @@ class PageReader:
         return "" if said.strip(".*` ") == NO_TEXT else said
 
     def question(self, number: int, picture: str) -> ModelMessage:
-        """Return the question in OpenAI's parts, for a service that does not support DIAL's
+        """Return the question as OpenAI content parts, for a service that does not support DIAL's
         attachments.
         """
         words = f"Page {number}."
@@ -167,7 +167,7 @@ class PageReader:
 
 
 def limit_images(text: PagedText) -> PagedText:
-    """Return the text without images above the limit, and with a notice that mentions them."""
+    """Return the text with images beyond the limit replaced by a notice."""
     numbers = list(text.images)
     if len(numbers) <= PAGES:
         return text

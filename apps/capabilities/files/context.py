@@ -1,4 +1,4 @@
-"""The files of one run, as file tools read them, and the results that these tools return."""
+"""The files of one run as file tools access them, and these tools' results."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ Arguments = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FileToolContext:
-    """Contains what a file tool needs in a run. One search reads up to `most_files` files."""
+    """The context of a file tool in a run. A search reads up to `most_files` files."""
 
     opening: Opening
     most_files: int
@@ -35,7 +35,7 @@ class FileToolContext:
         return f"{await self.files.home()}{encode_path(self.opening.loading.rules.folder)}"
 
     async def load(self, parameter: str, path: str) -> Loaded:
-        """Return a file as it was when it was first read in this run. Raises `InvalidParameter`."""
+        """Return a file as first read in this run. Raises `InvalidParameter`."""
         with as_invalid_parameter(parameter):
             return await self.opening.loader.load(path)
 
@@ -64,7 +64,7 @@ class FileToolContext:
 
 @contextmanager
 def as_invalid_parameter(parameter: str) -> Iterator[None]:
-    """Turn `FileRefused` into `InvalidParameter`."""
+    """Convert `FileRefused` into `InvalidParameter`."""
     try:
         yield
     except FileRefused as error:

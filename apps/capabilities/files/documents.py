@@ -1,4 +1,5 @@
-"""Caches the text of files of any type for a run, and defines the file tool that reads lines of it."""
+"""Caches the text of files of any type for a run, and defines the file tool that reads its lines.
+"""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -13,8 +14,8 @@ from apps.errors import InvalidParameter
 from apps.workspace.loading.files import Loaded, document_bounds
 
 KEPT = 16_000_000
-"""All documents that a run caches can have up to this size in total: characters of text, plus bytes
-of a document that is not read to its end. The newest document is cached whatever its size.
+"""The total size of the documents that a run caches: characters of text, plus bytes of partially
+read documents. The newest document is cached whatever its size.
 """
 MOST_CHARACTERS = 100_000
 """One call returns up to this many characters, about 25,000 tokens."""
@@ -46,7 +47,7 @@ DOCUMENTS = Key[RunDocumentCache]("file_documents")
 async def read_document(
     context: FileToolContext, parameter: str, path: str, *, until: int | None = None
 ) -> Document:
-    """Return a document read up to line `until`, or to its end, as far as time allows.
+    """Return a document, read up to line `until` or to its end, as far as time allows.
 
     Raises `InvalidParameter`.
     """

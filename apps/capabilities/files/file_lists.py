@@ -1,4 +1,4 @@
-"""File tools that list a folder or find files by a pattern."""
+"""File tools that list a folder or find files by pattern."""
 
 from collections.abc import Iterable, Sequence
 
@@ -53,8 +53,7 @@ async def files_below(context: FileToolContext, folder: str, depth: int) -> list
 def tree(
     found: Iterable[FileInfo | FolderInfo], folder: str, depth: int
 ) -> list[FileInfo | FolderInfo]:
-    """Return the files and folders down to a depth, by path. Deeper files are represented by their
-    folder.
+    """Return the files and folders down to a depth, by path. Deeper files appear as their folder.
     """
     entries: dict[str, FileInfo | FolderInfo] = {}
     for entry in found:

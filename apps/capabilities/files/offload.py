@@ -1,4 +1,4 @@
-"""Writes large tool results into files, of which the model reads what it needs."""
+"""Writes large tool results to files, which the model reads as needed."""
 
 import logging
 import re
@@ -28,7 +28,7 @@ NEEDED = ("read_lines", "search")
 ALWAYS_EXCLUDED = frozenset(
     {f"{PREFIX}read_lines", f"{PREFIX}search", "internal_skills_read_skill"}
 )
-"""Results of these tools are not offloaded: those that read the file, and instructions that must be
+"""The tools whose results are not offloaded: tools that read files, and instructions that must be
 read as a whole.
 """
 FOLDER = "tool_results/"
@@ -38,7 +38,7 @@ _unsafe = re.compile(r"[^\w-]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Offload:
-    """Decides which results are large. `threshold` is in bytes of UTF-8."""
+    """The rule for large results. `threshold` is in bytes of UTF-8."""
 
     threshold: int
     excluded: frozenset[str]
@@ -90,7 +90,7 @@ def offload_step(context: FileToolContext, offload: Offload) -> ResultStep:
 async def write_result(
     context: FileToolContext, tool: str, result: ToolResult, content: bytes
 ) -> ToolResult:
-    """Return the result with a notice in place of its content. Raises what the workspace raises."""
+    """Return the result with a notice in place of its content. Raises the workspace's errors."""
     info, path = await write_text(context, tool, content)
     lines = content.count(b"\n") + 1
     notice = (
@@ -114,7 +114,7 @@ async def write_result(
 
 
 async def write_text(context: FileToolContext, tool: str, content: bytes) -> tuple[FileInfo, str]:
-    """Return the file, and its path as the model sees it. Raises what the workspace raises."""
+    """Return the file, and its path as the model sees it. Raises the workspace's errors."""
     home = await context.home()
     place = f"{home}{FOLDER}{file_name(tool)}"
     info = await context.files.write(place, content, "text/plain; charset=utf-8", is_new=True)
@@ -122,7 +122,9 @@ async def write_text(context: FileToolContext, tool: str, content: bytes) -> tup
 
 
 async def keep_result(context: FileToolContext, offload: Offload, tool: str, text: str) -> str:
-    """Store a result that no longer fits the context, and return its path, "" if it was not stored."""
+    """Store a result that no longer fits the context, and return its path, or "" if it was not
+    stored.
+    """
     if tool in offload.excluded:
         return ""
     try:

@@ -1,7 +1,7 @@
 """Paths as the model reads and writes them, and patterns for paths.
 
-A relative path is below the agent's own folder. One that begins with `files/` is the whole path of
-a stored file. Paths are checked before they reach a workspace.
+A relative path is below the agent's own folder. A path that begins with `files/` is the full path
+of a stored file. Paths are checked before they reach a workspace.
 """
 
 import fnmatch
@@ -13,7 +13,7 @@ from apps.errors import InvalidParameter
 from apps.workspace.loading.file_locations import ROOT, encode_path, home_path_problem
 
 HOME = frozenset({"", ".", "./", "/"})
-"""These paths refer to the agent's own folder."""
+"""The paths that refer to the agent's own folder."""
 SHOWN = 200
 """An error message shows up to this many characters of a path."""
 
@@ -68,15 +68,15 @@ def shown_path(home: str, path: str) -> str:
 
 
 def readable(segment: str) -> str:
-    """Return the segment decoded, unless it would be decoded again when the model sends it back."""
+    """Return the decoded segment, unless it would be decoded twice when the model sends it back."""
     plain = unquote(segment)
     return plain if unquote(plain) == plain else segment
 
 
 def matches_path(path: str, pattern: str) -> bool:
-    """Match a path. `*` and `?` match within one part of it, `**` matches any number of parts.
+    """Match a path. `*` and `?` match within one segment, `**` matches any number of segments.
 
-    A pattern without a slash matches the name alone, in any folder.
+    A pattern without a slash matches only the name, in any folder.
     """
     parts = path.split("/")
     if "/" not in pattern and pattern != "**":

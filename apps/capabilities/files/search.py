@@ -1,4 +1,4 @@
-"""The file tool that searches for a text in a file, or in all files below a folder."""
+"""The file tool that searches for text in a file, or in all files below a folder."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -28,9 +28,9 @@ AGAIN = "Search again to continue from there."
 MOST_UNREAD = 10
 """A notice names up to this many unreadable files."""
 MOST_CHARACTERS = 40_000
-"""One result can have up to this many characters."""
+"""A result can have up to this many characters."""
 LONGEST_LINE = 400
-"""A line is cut around the match to this many characters."""
+"""A line is truncated around the match to this many characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class FileHits:
     """Contains the result for one file: `hits` of its `lines` match, and `shown` are the lines to
     show.
 
-    `problem` is the reason why it could not be read, "" for none. `rest` describes how far it was
-    read, "" if to its end.
+    `problem` is the reason why it could not be read, or "". `rest` describes how far it was read,
+    or is "" if it was read completely.
     """
 
     name: str
@@ -98,8 +98,8 @@ def shortened_line(line: str, query: Query) -> str:
 
 
 def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
-    """Return the lines up to the first that exceeds a result, so that `joined_lines` adds its
-    notice.
+    """Return the lines up to the first one that exceeds the result limit, so that `joined_lines`
+    adds its notice.
     """
     kept: list[str] = []
     room = MOST_CHARACTERS

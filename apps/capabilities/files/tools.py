@@ -27,7 +27,7 @@ from apps.manifest.toolsets.parameters import (
 
 PREFIX = "internal_file_"
 READING: frozenset[FileTool] = frozenset({"list", "read_lines", "search", "find"})
-"""These tools change nothing."""
+"""The tools that change nothing."""
 OWN = "A path relative to your own folder, such as notes/plan.md."
 ANY = (
     "A path relative to your own folder, such as notes/plan.md, or the whole path of a stored "
@@ -45,7 +45,7 @@ Work = Callable[[FileToolContext, Arguments], Coroutine[Any, Any, ToolResult]]
 @dataclass(frozen=True, slots=True)
 class FileToolKind:
     """Describes a file tool. `streams` names the argument that is shown while the model writes it,
-    "" for none.
+    or is "" if there is none.
     """
 
     title: str
@@ -60,7 +60,9 @@ class FileToolKind:
 
 
 def taking(*optional: str, **properties: SimpleParameter) -> FunctionParameters:
-    """Return the parameters. One is required unless it has a default or is named as optional."""
+    """Return the parameters. A parameter is required unless it has a default or is listed as
+    optional.
+    """
     required = (n for n, p in properties.items() if p.default is None and n not in optional)
     return parameters(dict(properties), *required)
 

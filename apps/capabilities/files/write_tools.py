@@ -1,6 +1,6 @@
 """File tools that write, edit, delete, copy and move files.
 
-A write fails if the file has changed since it was read, so that no other writer's change is lost.
+A write fails if the file has changed since it was read, so that no concurrent change is lost.
 """
 
 import re
@@ -51,8 +51,8 @@ async def write_file(context: FileToolContext, arguments: Arguments) -> ToolResu
 
 
 async def twice(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
-    """Do the work. If another writer was faster, do it again on the new version. Raises
-    `InvalidParameter`.
+    """Do the work. If another writer changed the file first, retry once with the new version.
+    Raises `InvalidParameter`.
     """
     try:
         return await work()
@@ -68,7 +68,7 @@ async def twice(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
 async def replace(
     context: FileToolContext, place: str, content: bytes, content_type: str
 ) -> tuple[FileInfo, bool]:
-    """Replace the current version, if any. Return the file, and True if it is new."""
+    """Replace the current version, if any. Return the file, and whether it is new."""
     try:
         etag: str | None = (await context.files.info(place)).etag
     except FileMissing:
@@ -97,7 +97,9 @@ async def edit_file(context: FileToolContext, arguments: Arguments) -> ToolResul
 
 
 async def change(context: FileToolContext, place: str, old: str, new: str) -> tuple[FileInfo, int]:
-    """Return the file, and the line, from 0, at which the change begins. Raises `InvalidParameter`."""
+    """Return the file, and the line, counted from 0, at which the change begins. Raises
+    `InvalidParameter`.
+    """
     found = await context.files.read(place, limit=context.opening.loading.rules.limit)
     text, line = with_replacement(utf8(found.content), old, new)
     content_type, etag = found.info.content_type, found.info.etag
@@ -116,7 +118,9 @@ def utf8(content: bytes) -> str:
 
 
 def with_replacement(text: str, old: str, new: str) -> tuple[str, int]:
-    """Return the text with one passage replaced, and its line from 0. Raises `InvalidParameter`."""
+    """Return the text with one passage replaced, and its line number, counted from 0. Raises
+    `InvalidParameter`.
+    """
     if old not in text and "\r\n" in text:
         old, new = with_crlf(old), with_crlf(new)
     start = text.find(old)

@@ -1,6 +1,4 @@
-"""Calls the tool of a hook. After an error of any kind the hook is skipped, and the request
-continues.
-"""
+"""Calls the tool of a hook. After any error, the hook is skipped and the request continues."""
 
 import asyncio
 import logging
@@ -66,7 +64,9 @@ def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
 
 @dataclass(frozen=True, slots=True)
 class PlannedHook:
-    """Represents a hook of a manifest. `place` is its path there, `seconds` the timeout of a call."""
+    """Represents a hook of a manifest. `place` is its path in the manifest, and `seconds` is the
+    timeout of a call.
+    """
 
     hook: Hook
     place: str

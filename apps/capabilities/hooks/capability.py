@@ -26,17 +26,17 @@ logger = logging.getLogger(__name__)
 
 SECONDS = 15.0
 SECONDS_AT_THE_END = 30.0
-"""Hooks at the end have this default timeout, in seconds. The user waits only for
+"""The default timeout in seconds of hooks at the end of a run. The user waits only for
 `on_request_start`.
 """
 MOST_SECONDS_AT_THE_END = 60.0
-"""All hooks together delay the end of a request by up to this many seconds, unless one of them has
-a longer timeout.
+"""All hooks together can delay the end of a request by up to this many seconds, unless one of them
+has a longer timeout.
 """
 WATCHING = frozenset({"on_user_message", "on_tool_result", "on_status"})
 CALLS = "hook_calls"
-"""The state maps the prefix of a hook's call IDs to the time of its tool's last call, in ISO 8601,
-under this key.
+"""The state key of a mapping from the prefix of a hook's call IDs to the time of its tool's last
+call, in ISO 8601.
 """
 
 
@@ -141,7 +141,7 @@ class RunHooks:
         return True
 
     async def complete(self, planned: Sequence[PlannedHook], completed: CompletedAnswer) -> None:
-        """Call the hooks one after the other, as far as their time allows."""
+        """Call the hooks sequentially, as far as their time allows."""
         seconds = max(MOST_SECONDS_AT_THE_END, *(one.seconds for one in planned))
         try:
             async with asyncio.timeout(seconds):
@@ -179,7 +179,7 @@ def fresh_call(
     """
     calls = state.get(CALLS)
     try:
-        # The state comes from the client, which may have written anything into it.
+        # The state comes from the client and is untrusted.
         moment = read_datetime(calls[prefix] if isinstance(calls, Mapping) else "")
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

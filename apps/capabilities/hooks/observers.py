@@ -1,4 +1,4 @@
-"""Hooks that only observe. They run one after the other alongside the run, which waits for them
+"""Hooks that only observe. They run sequentially, in parallel with the run, which waits for them
 only at its end.
 """
 
@@ -23,8 +23,8 @@ MOST_WAITING = 200
 """One run can queue up to this many hook calls. Further calls are dropped."""
 CLOSING_SECONDS = 30.0
 STOPPED_SECONDS = 5.0
-"""Hooks that still run when a user stops the run have this timeout in seconds, because the user
-waits for them.
+"""The timeout in seconds for hooks that are still running when a user stops the run, because the
+user waits for them.
 """
 
 Watched = tuple[PlannedHook, Mapping[str, Any]]
@@ -47,7 +47,7 @@ class Observers:
     is_answered: bool = False
 
     def tell(self, event: str, **names: Any) -> None:
-        """Queue the hooks of the event, which run after the hooks queued before."""
+        """Queue the hooks of the event, which run after the hooks that are already queued."""
         for one in self.planned:
             if one.hook.event != event or one.place not in self.tools:
                 continue
@@ -90,7 +90,7 @@ class Observers:
         return result
 
     async def finish(self, completed: CompletedAnswer) -> None:
-        """Note that the run has answered, and wait until the queued hooks have run."""
+        """Record that the run has answered, and wait until the queued hooks have run."""
         self.is_answered = True
         await self.wait(CLOSING_SECONDS)
 

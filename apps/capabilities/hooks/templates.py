@@ -1,7 +1,7 @@
 """The arguments of a hook: a JSON-e template, rendered with the conversation.
 
-A short template can need unlimited time or memory, and authors of applications are not trusted with
-that. So each template is rendered in a thread of its own with limits.
+A short template can require unlimited time or memory, and application authors are not trusted with
+that. So each template is rendered in a separate thread with limits.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _binary = Interpreter.visit_BinOp.__code__
 
 
 class TemplateRefused(Exception):
-    """Raised if a template cannot be rendered. The text contains nothing of the conversation."""
+    """Raised if a template cannot be rendered. The text contains nothing from the conversation."""
 
 
 def has_expressions(template: Any) -> bool:
@@ -82,7 +82,7 @@ def render(
 
 @contextmanager
 def limit_seconds(seconds: float) -> Iterator[None]:
-    """Raise `TemplateRefused` in this thread when the block exceeds its time or its size."""
+    """Raise `TemplateRefused` in this thread when the block exceeds its time or size limit."""
     end = time.monotonic() + seconds
 
     def watch(frame: FrameType, event: str, value: Any) -> None:
@@ -91,7 +91,7 @@ def limit_seconds(seconds: float) -> Iterator[None]:
         if event == "return":
             check_size(value)
         elif (
-            # A power of small numbers may exceed the memory, and cannot be interrupted.
+            # A power of small numbers may exhaust memory, and cannot be interrupted.
             event == "call"
             and frame.f_code is _binary
             and frame.f_locals["node"].token.kind == "**"
@@ -157,7 +157,7 @@ def without_second_reading(template: Any) -> Any:
     written = {key: without_second_reading(item) for key, item in template.items()}
     each = next((key for key in written if key.startswith("each(")), "")
     if set(written) != {"$find", each} or not isinstance(written[each], str):
-        return written  # there is no `$find`, or rendering will refuse it
+        return written  # there is no `$find`, or rendering will reject it
     item = each.removeprefix("each(").partition(",")[0].rstrip(")").strip()
     kept = {"$if": written[each], "then": {"item": {"$eval": item}}}
     return {

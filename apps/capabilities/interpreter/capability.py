@@ -34,22 +34,20 @@ TITLE = "Calling Python Code Interpreter"
 TITLE_WORDS = 7
 FILES = "attachment_urls"
 GRACE_SECONDS = 1.0
-"""The timeout around every tool expires this many seconds after our own timeout, whose message is
-better.
+"""The generic tool timeout expires this many seconds after our own timeout, which has a better
+message.
 """
 
 SHOWN = {
     "title": ParameterStage(show_value_in_stage_title=True, ignore=True),
     "code": ParameterStage(format="python", ignore_parameter_name=True),
 }
-"""Parameters that the manifest does not mention are displayed like this."""
+"""The display of parameters that the manifest does not mention."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSession:
-    """Represents the interpreter of one run. Calls build on each other, so each waits for its
-    `turn`.
-    """
+    """The interpreter of one run. Calls build on each other, so each waits for its `turn`."""
 
     session: InterpreterSession
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -73,7 +71,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def find_tool(manifest: Manifest) -> tuple[InternalToolSet, InternalTool] | None:
-    """Return the first enabled interpreter tool, because a run has one interpreter."""
+    """Return the first enabled interpreter tool, because a run has only one interpreter."""
     found = (
         (toolset, tool)
         for path, toolset in enabled_nodes(InternalToolSet, manifest.tool_sets, "tool_sets")
@@ -91,8 +89,8 @@ def choose_engine(manifest: Manifest) -> Engine:
 
 
 def time_limit(manifest: Manifest) -> float:
-    """Return the timeout of one call in seconds. The interpreter's own setting takes precedence
-    over every application.
+    """Return the timeout of one call in seconds. The interpreter's own setting overrides every
+    application's.
     """
     return float(settings.PY_INTERPRETER_CLIENT_TIMEOUT or rules_of(manifest).seconds)
 

@@ -1,4 +1,4 @@
-"""The common parts of both interpreters, and the kinds of output that are shown."""
+"""The common parts of both interpreters, and the output types that are shown."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Status = Literal["SUCCESS", "FAILURE"]
 
 PLOTLY = "application/vnd.plotly.v1+json"
 TEXTS = frozenset({"text/plain", "text/markdown"})
-"""The model sees text of these media types unchanged."""
+"""The media types of text that the model sees unchanged."""
 
 ENDINGS = {
     ".plotly.json": PLOTLY,
@@ -26,7 +26,7 @@ ENDINGS = {
     ".txt": "text/plain",
     ".md": "text/markdown",
 }
-"""Maps file endings to the media types of files that code writes. The first match wins."""
+"""Maps file extensions to the media types of files that code writes. The first match wins."""
 
 ENDING_OF = {kind: ending for ending, kind in reversed(ENDINGS.items())} | {"text/xml": ".xml"}
 
@@ -42,8 +42,8 @@ class ProducedFile:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """Contains the result of running code. `notes` describe what the model cannot see in the
-    output.
+    """Contains the result of running code. `notes` inform the model about things that the output
+    does not show.
     """
 
     status: Status
@@ -73,8 +73,8 @@ class InterpreterSession(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One of the interpreters. `advice` is what the model must know about it; it continues the
-    tool's description.
+    """One of the interpreters. `advice` is the engine's usage information for the model, appended
+    to the tool's description.
 
     `open` is cheap: nothing starts before the first call.
     """

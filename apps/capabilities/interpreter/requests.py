@@ -1,4 +1,4 @@
-"""Requests of the model to the interpreter: their arguments, and the files that they name."""
+"""The model's requests to the interpreter: their arguments, and the files that they name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from apps.agent.messages import ModelMessage
 from apps.errors import InvalidParameter, ToolError
 
 MOST_CODE_CHARACTERS = 64_000
-"""Code can have up to this many characters. That is more than models write at once, and few enough
-to check before a run.
+"""Code can have up to this many characters. Models never write that much at once, and it is little
+enough to check before a run.
 """
 MOST_FILES = 20
 MOST_PAGE = 1_000_000_000
@@ -63,8 +63,8 @@ UNMATCHED = "no matching attachment found in conversation"
 
 
 class InterpreterFailed(ToolError):
-    """Raised if the code could not be run. This is an ordinary result, whose text gives the model
-    the reason.
+    """Raised if the code cannot be run. The failure is an ordinary result, whose text informs the
+    model of the reason.
     """
 
 
@@ -96,7 +96,7 @@ class FileProblems:
 def match_files(
     wanted: Sequence[str], messages: Sequence[ModelMessage], problems: FileProblems
 ) -> list[InputFile]:
-    """Return the attachments that the arguments mean. Unknown files and equal names become
+    """Return the attachments that the arguments refer to. Unknown files and duplicate names become
     problems.
     """
     urls = list(dict.fromkeys(attachment_urls(messages)))
@@ -114,7 +114,7 @@ def match_files(
 
 
 def attachment_urls(messages: Sequence[ModelMessage]) -> Iterator[str]:
-    """Yield the URLs, newest first, so that a name that occurs twice means the later file."""
+    """Yield the URLs, newest first, so that a duplicate name refers to the later file."""
     for message in reversed(messages):
         for attachment in message.attachments:
             if attachment.url:
@@ -122,14 +122,14 @@ def attachment_urls(messages: Sequence[ModelMessage]) -> Iterator[str]:
 
 
 def match(text: str, urls: Sequence[str]) -> str | None:
-    """Return the first URL that ends in the text, as it is or with its spaces encoded."""
+    """Return the first URL that ends in the text, either unchanged or with its spaces encoded."""
     endings = (text, text.replace(" ", "%20"))
     whole = next((url for url in urls if url in endings), None)
     return whole or next((url for url in urls if url.endswith(endings)), None)
 
 
 def url_file_name(url: str) -> str:
-    """Return the last part of a URL's path, decoded, "" if it is not a file name."""
+    """Return the last part of a URL's path, decoded, or "" if it is not a file name."""
     try:
         path = urlsplit(url).path
     except ValueError:

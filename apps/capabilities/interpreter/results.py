@@ -19,7 +19,8 @@ from apps.errors import FileRefused
 AS_ATTACHMENT = "Content will be presented as attachment"
 CONTENT_TYPE = "application/json"
 MOST_INLINE_BYTES = 512 * 1024
-"""An attachment inside the answer can be up to this many bytes. It is used if no user owns files.
+"""The limit in bytes for an attachment that is embedded in the answer, for callers who cannot own
+files.
 """
 
 _unsafe = re.compile(r"[^\w.-]+", re.ASCII)
@@ -69,8 +70,8 @@ def page_text(text: str, sample: DataSample | None) -> str:
 
 
 def titles_of(produced: Sequence[ProducedFile], title: str) -> list[str]:
-    """Return the title that the model chose, numbered if there are several values, else the files'
-    own names.
+    """Return the title that the model chose, numbered if there are several values, else the names
+    of the files.
     """
     if not title:
         return [item.name for item in produced]
@@ -80,7 +81,9 @@ def titles_of(produced: Sequence[ProducedFile], title: str) -> list[str]:
 
 
 async def store_produced_file(item: ProducedFile, title: str, opening: Opening) -> Attachment:
-    """Store a file for the caller. Without an owner, put it into the answer. Raises `FileRefused`."""
+    """Store a file for the caller. If the caller cannot own files, embed it in the answer. Raises
+    `FileRefused`.
+    """
     if not opening.caller.bucket and len(item.content) <= MOST_INLINE_BYTES:
         return Attachment(type=item.type, title=title, data=inline(item))
     info = await opening.workspace.files.keep(stored_name(item, title), item.content, item.type)

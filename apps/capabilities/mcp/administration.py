@@ -1,6 +1,6 @@
 """An administrator's view of MCP: the state of every session, and a test of a server.
 
-The asynchronous functions are for the event loop that runs applications. A synchronous view calls
+The asynchronous functions are for the event loop that runs applications. Synchronous views call
 them through `async_to_sync`.
 """
 
@@ -24,9 +24,10 @@ from apps.workspace.egress.urls import read_url
 class PooledSession:
     """Describes a session of the pool. `id` is valid for `reconnect` while the process lives.
 
-    `error` is a sentence; `details` are the last output of a program or the cause of the error.
-    `tools` are the names of the server's tools that are known so far. `version` is that of the row
-    that defines how a program is started. `since` is when it was connected, None while it is not.
+    `error` is a sentence; `details` is the last output of a program or the cause of the error.
+    `tools` are the names of the server's tools that are known so far. `version` is the version of
+    the row that defines how a program is started. `since` is the time of the connection, or None
+    while disconnected.
     """
 
     id: int
@@ -80,7 +81,7 @@ def connected_since(slot: SessionSlot) -> datetime | None:
 
 
 def session_title(server: McpServerInfo) -> str:
-    """Return the name of sessions with that server. Raises `AddressInvalid`."""
+    """Return the display name of the server's sessions. Raises `AddressInvalid`."""
     if server.protocol == "stdio":
         return server.server
     return read_url(server.url).parts._replace(fragment="", query="").geturl()

@@ -50,7 +50,7 @@ Contents = Sequence[types.TextResourceContents | types.BlobResourceContents]
 @dataclass(frozen=True, slots=True)
 class ToolsetResources:
     """Provides the resources of one toolset in one run. `only` lists the readable URIs if they are
-    limited.
+    restricted.
     """
 
     binding: ToolsetBinding
@@ -69,7 +69,9 @@ class ToolsetResources:
 
 
 async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
-    """Return the resources, None if the manifest wants none. Raises `ConnectionFailed`."""
+    """Return the resources, or None if the manifest does not enable them. Raises
+    `ConnectionFailed`.
+    """
     wanted = binding.toolset.resources
     if wanted is None or not wanted.enabled:
         return None
@@ -78,7 +80,7 @@ async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
         return ToolsetResources(binding, listed)
     only = frozenset(item.uri for item in wanted.items)
     chosen = tuple(resource for resource in listed if resource.uri in only)
-    # A resource may exist without being listed, so those that the operator names are always
+    # A resource may exist without being listed, so resources that the operator names are always
     # offered.
     unlisted = sorted(only - {resource.uri for resource in chosen})
     extra = tuple(types.Resource(uri=uri, name=uri) for uri in unlisted)
@@ -177,7 +179,9 @@ def texts_in(contents: Contents) -> list[str]:
 async def read_eager(
     resources: ToolsetResources,
 ) -> tuple[list[Injection], list[InitializationIssue]]:
-    """Return resources as if the model had read them, and issues. They are cached like the lists."""
+    """Return prefetched resources as if the model had read them, and issues. The resources are
+    cached like the lists.
+    """
     wanted, label = resources.toolset.resources, resources.toolset.label
     found: list[Injection] = []
     issues: list[InitializationIssue] = []
@@ -196,7 +200,9 @@ async def read_eager(
 
 
 def read_ahead(toolset: str, uri: str, text: str) -> Injection:
-    """Return the injection of a resource that the conversation lacks or has in another version."""
+    """Return the injection of a resource that the conversation does not contain, or contains in
+    another version.
+    """
     arguments = {"uri": uri, "toolset": toolset}
     shown = shorten_text(text, RESULT_CHARACTERS)
     return Injection(TOOL_NAME, arguments, shown, "append_if_changed")

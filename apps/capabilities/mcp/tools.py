@@ -1,4 +1,4 @@
-"""Converts the tools of a server into tools of a run. They are prepared once for each list of the
+"""Converts the tools of a server into tools of a run. They are prepared once for each list from the
 server.
 """
 
@@ -43,7 +43,9 @@ from apps.manifest.toolsets.tools import as_stated
 logger = logging.getLogger(__name__)
 
 MOST_TOOLS = 500
-"""One toolset can have up to this many tools. Models support far fewer, so more are a mistake."""
+"""One toolset can have up to this many tools. Models support far fewer, so a larger number is a
+mistake.
+"""
 DESCRIPTION_CHARACTERS = 10_000
 MOST_NAMED = 10
 """One issue names up to this many withheld tools."""
@@ -54,12 +56,12 @@ WHY = {
 PYTHON = ParameterStage(format="python", ignore_parameter_name=True)
 HIDDEN = ParameterStage(ignore=True)
 MOST_PROGRESS = 200
-"""The stage of one call shows up to this many progress messages."""
+"""The stage of a call shows up to this many progress messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTools:
-    """Contains the tools of a toolset. Only the platform calls the `hidden` ones."""
+    """Contains the tools of a toolset. Only the platform can call `hidden` tools."""
 
     tools: tuple[PreparedTool, ...] = ()
     hidden: tuple[PreparedTool, ...] = ()
@@ -71,7 +73,7 @@ def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str
     `withheld_tools`.
     """
     hides = frozenset(toolset.node.hidden_from_model or ())
-    # The tools that hooks need come first, then the server's order.
+    # Tools that hooks need come first, then the rest in the server's order.
     chosen = sorted(allowed_tools(toolset, listing), key=lambda tool: tool.name not in hides)
     tools: list[PreparedTool] = []
     hidden: list[PreparedTool] = []
@@ -170,7 +172,7 @@ def is_told_repeatable(told: types.ToolAnnotations | None) -> bool:
 
 
 def is_told_open(told: types.ToolAnnotations | None) -> bool:
-    """Return True if the server declares that the tool returns content from the outside world."""
+    """Return True if the server declares that the tool returns content from external sources."""
     return told is not None and bool(told.open_world_hint)
 
 
@@ -192,8 +194,8 @@ async def call(
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """Call the server's `tool_name`, which the model calls `name`. `file_names` are the parameters
-    that take files.
+    """Call the server's tool `tool_name`, which the model knows as `name`. `file_names` are the
+    parameters that take files.
 
     Raises `ToolError`, `FileRefused`.
     """

@@ -1,4 +1,6 @@
-"""Opens toolsets in one run: either the offers of their servers, or the reasons for having none."""
+"""Opens toolsets in one run, resulting in their servers' tools and resources or in the reasons why
+there are none.
+"""
 
 import asyncio
 import logging
@@ -54,7 +56,7 @@ logger = logging.getLogger(__name__)
 INSTRUCTIONS_CHARACTERS = 10_000
 NO_TOOLS = "its server lists no tools."
 MOST_PREPARED = 8
-"""One toolset caches up to this many lists, because a server may show different lists to different
+"""A toolset caches up to this many lists, because a server may show different lists to different
 callers.
 """
 
@@ -87,7 +89,7 @@ class PreparableToolset:
         self.prepared: dict[Hashable, PreparedTools] = {}
 
     async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Open the toolset as `open_known` does, with the sign-in tool if users sign in themselves."""
+        """Like `open_known`, but with the sign-in tool if users sign in themselves."""
         wanted = wanted_account(self.toolset)
         if wanted is None:
             return await self.open_known(opening, leases)
@@ -131,7 +133,7 @@ class PreparableToolset:
     async def open_again(
         self, refused: OpenedToolset, outcome: SignIn, opening: Opening, leases: Leases
     ) -> OpenedToolset:
-        """Open the toolset again after the user was asked to sign in."""
+        """Reopen the toolset after the user was asked to sign in."""
         refusal = refused.refusal
         if outcome == "success":
             if refused.binding is not None:
@@ -204,11 +206,11 @@ async def open_toolsets(
     issues: Sequence[InitializationIssue] = (),
     more: Sequence[Tool] = (),
 ) -> AsyncIterator[Contribution]:
-    """Yield the toolsets as one contribution, with `issues` before theirs and `more` after their
-    tools.
+    """Yield the toolsets as one contribution, with `issues` before their issues and `more` after
+    their tools.
 
-    Toolsets that require a sign-in are opened again once everything is open. So a user is asked at
-    most once in a run to sign in, for all toolsets of all capabilities.
+    Toolsets that require a sign-in are reopened once everything is open. So a user is asked to sign
+    in at most once per run, for all toolsets of all capabilities.
     """
     async with current_pool().leases() as leases:
         opened = await together(one.open(opening, leases) for one in toolsets)

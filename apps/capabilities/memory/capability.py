@@ -4,14 +4,14 @@ from apps.capabilities.registry import Capability, Open
 from apps.manifest.manifest import Manifest
 
 RULES = "memory_rules"
-"""The predefined prompt with this name contains instructions for the use of the memory."""
+"""The name of the predefined prompt with instructions for using the memory."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
     wanted = manifest.features.memory if manifest.features is not None else None
     if wanted is None or not wanted.enabled:
         return None
-    # Imported with the first application that has memory, because it needs NumPy.
+    # Imported for the first application with memory, because it needs NumPy.
     from apps.capabilities.memory.run_opening import open_memories
 
     return open_memories(manifest, wanted)

@@ -21,10 +21,10 @@ UPKEEP_SECONDS = 30.0
 
 @dataclass(slots=True)
 class Upkeep:
-    """Maintains memories in the background after they were stored.
+    """Maintains memories in the background after they are stored.
 
-    The end of the run waits for it, because it needs the run's credentials. Cutting the run cancels
-    it.
+    The end of the run waits for it, because it needs the run's credentials. Cancelling the run
+    cancels it.
     """
 
     task: asyncio.Task[None] | None = None
@@ -69,7 +69,7 @@ class RunMemories:
                 async with asyncio.timeout(UPKEEP_SECONDS):
                     await self.look_once(datetime.now(UTC))
             except Exception:
-                # The memory is stored, and the next store tries again. No content is logged.
+                # The memory is stored, and the next one retries. No content is logged.
                 logger.exception("Memories could not be pruned or merged")
 
     async def look_once(self, now: datetime) -> None:
@@ -81,4 +81,4 @@ class RunMemories:
 
 
 MEMORIES = Key[RunMemories]("memories")
-"""The run stores its memories under this key."""
+"""The key of the run's memories."""

@@ -47,8 +47,8 @@ def open_memories(manifest: Manifest, wanted: Memory) -> Open:
 
 
 def priming_step(remembering: RunMemories) -> HistoryStep:
-    """Return a step that adds the memories as if the model had searched for them, again only if
-    they have changed.
+    """Return a step that adds the memories as if the model had searched for them, and adds them
+    again only if they have changed.
     """
     wanted = remembering.wanted
     tool, limit = search_names(wanted)

@@ -118,7 +118,9 @@ def about_parameters(wanted: MemoryFeature) -> dict[str, Parameter]:
 
 
 def required_of(wanted: MemoryFeature) -> tuple[str, ...]:
-    """Return the required arguments. The category is one if the usual category is not allowed."""
+    """Return the required arguments. The category is required if the default category is not
+    allowed.
+    """
     is_named = wanted.categories is not None and GENERAL not in wanted.categories
     return ("content", "category") if is_named else ("content",)
 
@@ -170,7 +172,7 @@ async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> Tool
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn refusals of memories into messages for the model."""
+    """Convert rejected memories into messages for the model."""
     try:
         yield
     except MemoryRefused as error:
@@ -231,8 +233,8 @@ def listing(lines: Iterable[str], otherwise: str) -> str:
 
 
 def memory_line(memory: MemoryItem, score: float | None = None) -> str:
-    """Return the memory on one line, so that it cannot look like another one or like the end of the
-    list.
+    """Return the memory on one line, so that it cannot be mistaken for another memory or the end of
+    the list.
     """
     facts = [
         f"id {memory.id}",

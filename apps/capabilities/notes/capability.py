@@ -1,4 +1,4 @@
-"""Notes: the model reads and writes notes of the user or their team."""
+"""Notes: the model reads and writes the notes of the user or their team."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

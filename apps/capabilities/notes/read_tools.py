@@ -47,8 +47,8 @@ def found_line(shown: int, count: int) -> str:
 
 
 async def search_by_meaning(own: RunNotes, owner: str, given: dict[str, Any], most: int) -> str:
-    """Search by meaning. First embed changed notes, as many as there is time for."""
-    from apps.notes import note_vectors  # imported with its first use, because it needs NumPy
+    """Run a semantic search, after embedding as many changed notes as time allows."""
+    from apps.notes import note_vectors  # imported at first use, because it needs NumPy
 
     query = (given.get("query") or "").strip()
     if not query:
@@ -69,7 +69,7 @@ async def search_by_meaning(own: RunNotes, owner: str, given: dict[str, Any], mo
 
 
 async def update_embeddings(own: RunNotes, given: dict[str, Any]) -> str:
-    from apps.notes import note_vectors  # imported with its first use, because it needs NumPy
+    from apps.notes import note_vectors  # imported at first use, because it needs NumPy
 
     owner, embedder = own.owner(given), await own.embedder()
     done = await note_vectors.update(

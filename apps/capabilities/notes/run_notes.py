@@ -1,4 +1,4 @@
-"""The notes of one run: their owner, their author, and the embedder for a search by meaning."""
+"""The notes of one run: their owner, their author, and the embedder for semantic search."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,13 +29,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 FOLDER = "conversations/"
-"""The caller's folder begins with this prefix in a conversation of the chat page."""
+"""The prefix of the caller's folder in a conversation on the chat page."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunNotes:
-    """Provides the notes that a run can use. `deployment_id` embeds them, None for the
-    installation's default.
+    """Provides the notes that a run can use. `deployment_id` is the embedding deployment; None
+    means the installation's default.
     """
 
     space: NoteSpace
@@ -67,15 +67,15 @@ class RunNotes:
             raise ToolError(f"Notes cannot be compared here: {error}", is_lasting=True) from error
 
     def has_read(self, note: Note) -> None:
-        """Mark the run as untrusted after it reads a note whose author had read untrusted content,
-        which the note may repeat.
+        """Mark the run as untrusted after it reads a note whose author had read untrusted content
+        that the note may repeat.
         """
         if note.is_untrusted:
             self.opening.taint.add(f"note “{note.title}”")
 
 
 NOTES = Key[RunNotes]("notes")
-"""The run stores its notes under this key."""
+"""The key of the run's notes."""
 
 Work = Callable[[RunNotes, dict[str, Any]], Any]
 
@@ -89,7 +89,7 @@ async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> Tool
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn refusals of notes into messages for the model."""
+    """Convert rejected notes into messages for the model."""
     try:
         yield
     except NoteRefused as error:

@@ -1,4 +1,5 @@
-"""Notes as the model reads them: quoted as data, so that they cannot look like anything else."""
+"""Notes as the model reads them: quoted as data, so that they cannot be mistaken for anything else.
+"""
 
 import json
 from collections.abc import Iterable, Sequence

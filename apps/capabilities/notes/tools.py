@@ -26,7 +26,7 @@ from apps.manifest.toolsets.parameters import (
 from apps.notes.filters import UNDERSTOOD
 
 ASKED_FIRST = Approval(mode="confirm", always=("conversation", "application"))
-"""Changes need this approval by default, if the application sets none."""
+"""The default approval for changes if the application sets none."""
 
 WORKSPACE = text_parameter(
     "The owner of the notes: `notes` for the user, or for the team in which they work; a team "

@@ -15,7 +15,7 @@ from apps.notes.store import Author
 
 OPERATIONS = ("add", "setText", "setFields", "rename", "delete")
 SYSTEM_KEYS = frozenset({"title", "text", "created", "modified", "type", "creator", "modifier"})
-"""Every note has these fields of TiddlyWiki already, so they are not written."""
+"""The TiddlyWiki fields that every note already has, so they are not written."""
 
 
 async def operate(own: RunNotes, given: dict[str, Any]) -> str:
@@ -72,7 +72,7 @@ WORK: Mapping[str, Callable[[str, dict[str, Any], Mapping[str, Any], Author], st
 
 
 async def edit(own: RunNotes, given: dict[str, Any]) -> str:
-    """Replace `old`, which must occur in the text exactly once, by `new`."""
+    """Replace `old`, which must occur in the text exactly once, with `new`."""
     owner, old, new = own.owner(given), given["old"], given["new"]
     if not old:
         raise InvalidParameter("old", "it is empty; pass the part of the text to change.")
@@ -95,7 +95,9 @@ def edit_content(content: NoteContent, old: str, new: str) -> NoteContent:
 
 
 def occurrences(text: str, part: str) -> int:
-    """Return all occurrences, including overlapping ones, because any of them may be meant."""
+    """Return the number of occurrences, including overlapping ones, because any of them may be
+    meant.
+    """
     count, place = 0, text.find(part)
     while place >= 0:
         count, place = count + 1, text.find(part, place + 1)

@@ -19,7 +19,7 @@ FREEFORM = "allow_freeform"
 LABEL = "label"
 
 INPUTS: Mapping[str, str] = {"single-select": "single", "multi-select": "multiple", "text": "text"}
-"""Maps each type that the model writes to the `input` of the card."""
+"""Maps each type in the model's arguments to the `input` of the card."""
 
 MOST_OPTIONS = 20
 """A question can have up to this many options, which a user can read before choosing."""
@@ -34,7 +34,7 @@ class Option(TypedDict):
 
 
 def read_card(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON of the card. Its texts are plain. Raises `InvalidParameter`.
+    """Return the JSON of the card. Its texts are plain text. Raises `InvalidParameter`.
 
     It has `question`; `input`, which is `single`, `multiple` or `text`; `options`; and `freeform`,
     which is True if the user can also write an answer.
@@ -149,7 +149,7 @@ def answer_text(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
     """Return the text for the model. Choices that are not options count as free text."""
     if answer.get("outcome") == "timeout":
         return TIMED_OUT
-    # Doors refuse such answers. An answer from another source must not select an option that was
+    # Doors reject such answers. An answer from another source must not select an option that was
     # not offered.
     if question_problem(asked, answer):
         return SKIPPED
@@ -183,7 +183,7 @@ def question_card(asked: Mapping[str, Any]) -> NumberedCard:
 
 
 def question_answer(asked: Mapping[str, Any], text: str, value: Any = None) -> dict[str, Any]:
-    """Return the answer that a message gives. A message that chooses nothing skips the question."""
+    """Convert a message into an answer. A message that chooses nothing skips the question."""
     card = question_card(asked)
     if chosen := card.chosen(text, value):
         return {"outcome": "answered", "choices": [card.choices[one - 1] for one in chosen]}

@@ -1,4 +1,4 @@
-"""Questions of the model to the user."""
+"""Questions from the model to the user."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext

@@ -49,7 +49,7 @@ class CredentialsRefused(ToolError):
 
 
 class ConnectionLost(ToolError):
-    """Raised if the server could not be reached, or if it ended the connection during its answer."""
+    """Raised if the server cannot be reached, or if it ends the connection during its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,13 @@ class AgentServer:
 
     @property
     def account(self) -> WantedAccount | None:
-        """Return the user's own account at the server, if users sign in there themselves."""
+        """Return the user's own account on the server, if users sign in there themselves."""
         if not isinstance(self.how, RestOAuthAuthorization):
             return None
         return WantedAccount(self.url, self.label, self.how)
 
     async def draft(self, caller: Caller, refused_token: str = "") -> tuple[RequestDraft, str]:
-        """Return a request with credentials, and the token among them that can be renewed. Raises
+        """Return a request with credentials, and the renewable token among them, if any. Raises
         `ToolError` if there are no credentials.
         """
         draft = RequestDraft("POST")
@@ -86,7 +86,7 @@ class AgentServer:
     async def with_credentials(
         self, caller: Caller, work: Callable[[RequestDraft], Awaitable[T]]
     ) -> T:
-        """Do the work, once more with a new token if the server refuses the first one. Raises
+        """Do the work, and retry with a new token if the server rejects the first one. Raises
         `ToolError`.
         """
         draft, token = await self.draft(caller)
@@ -100,7 +100,9 @@ class AgentServer:
 
 
 def read_server(path: str, field: str, url: str, node: AgentToolSet, seconds: float) -> AgentServer:
-    """`field` is the field of the toolset that has the `url`. Raises `InitializationIssue`."""
+    """Return the server. `field` is the toolset's field that contains the `url`. Raises
+    `InitializationIssue`.
+    """
     try:
         address = read_url(url)
     except AddressInvalid as error:
@@ -140,10 +142,10 @@ async def send(
     content: bytes | None = None,
     explain: Callable[[bytes], str] = lambda body: "",
 ) -> AsyncIterator[Response]:
-    """The answer of the server to a request of the tool `name`, before its body is read.
+    """Send a request of the tool `name`, and yield the response before its body is read.
 
-    `explain` finds the reason in the body of a refusal. Raises `ToolError`, also for failures while
-    the body is read.
+    `explain` extracts the reason from the body of an error response. Raises `ToolError`, including
+    for failures while the body is read.
     """
     if draft.query:
         url = f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(draft.query)}"
@@ -200,7 +202,7 @@ def status_line(status: int) -> str:
 
 @contextmanager
 def errors_for_model(server: AgentServer, name: str) -> Iterator[None]:
-    """Turn errors of the client into `ToolError` and `ToolTimedOut`."""
+    """Convert client errors into `ToolError` and `ToolTimedOut`."""
     try:
         yield
     except EgressRefused as error:

@@ -32,7 +32,8 @@ def agent_tool(
     account: WantedAccount | None,
     attachment: AttachmentFilter | None,
 ) -> PreparedTool:
-    """`path` is the place of the toolset; `account` is the user's own account at the agent's server.
+    """Return the tool. `path` is the path of the toolset; `account` is the user's own account on
+    the agent's server.
 
     Work without an `attachment` filters its attachments itself.
     """

@@ -1,4 +1,4 @@
-"""Attachments that the model adds to its answer by URL."""
+"""A tool with which the model adds attachments to its answer by URL."""
 
 import mimetypes
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from apps.workspace.loading.loader import last_segment, url_key
 URL = "url"
 TITLE = "title"
 ANY_TYPE = "*/*"
-"""DIAL uses this media type for a link that was not fetched."""
+"""DIAL's media type for a link that was not fetched."""
 MOST_ADDED = 50
 """A tool can add up to this many attachments to one answer."""
 ADDED = Key[set[str]]("added_attachments")

@@ -1,4 +1,4 @@
-"""A call of an agent behind a Responses API, shown in the stage of its tool while it answers."""
+"""Calls an agent with a Responses API, and shows its answer in the tool's stage as it arrives."""
 
 import base64
 from dataclasses import dataclass, field, replace
@@ -32,7 +32,7 @@ from apps.workspace.services.client import ModelService
 
 @dataclass(frozen=True, slots=True)
 class AgentService(ModelService):
-    """Calls an agent's service. `secrets` are hidden if the response repeats them, whatever their
+    """The service of an agent. `secrets` are masked if the response repeats them, whatever their
     headers are called.
     """
 
@@ -44,8 +44,8 @@ class AgentService(ModelService):
 
 @dataclass(frozen=True, slots=True)
 class ResponsesAgent:
-    """Describes the called agent. `target` is the tool, `info` requires its files to be sent as
-    bytes, `model` is the agent.
+    """Describes the called agent. `target` is the tool, `info` requires files to be sent as bytes,
+    and `model` is the agent.
     """
 
     target: Target

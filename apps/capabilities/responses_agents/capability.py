@@ -1,4 +1,4 @@
-"""Toolsets of the kind `responses-agent`: an agent behind a Responses API becomes a tool."""
+"""Toolsets of the kind `responses-agent`: an agent with a Responses API becomes a tool."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

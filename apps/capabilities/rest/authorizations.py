@@ -1,4 +1,4 @@
-"""Adds the credentials to a request. They replace values of parameters in the same position."""
+"""Adds the credentials to a request. They override parameters in the same position."""
 
 from apps.accounts.caller import Caller
 from apps.capabilities.rest.requests import RequestDraft
@@ -26,7 +26,7 @@ async def authorize(
     url: str,
     refused_token: str = "",
 ) -> str:
-    """Add credentials for the address, and return the token if there is one that can be renewed.
+    """Add credentials for the URL, and return the token if it is renewable.
 
     Raises `ToolError` if there are no credentials.
     """
@@ -64,7 +64,7 @@ async def renewable_token(
     url: str,
     refused: str,
 ) -> str:
-    """Return a token that can be renewed, other than `refused`. Raises `ToolError`."""
+    """Return a renewable token other than `refused`. Raises `ToolError`."""
     if isinstance(how, ClientIdSecretAuthorization):
         return await find_tokens(how).current(url, refused)
     return await person_token(WantedAccount(url, "", how), caller.bucket, refused)
@@ -90,7 +90,7 @@ def add_key(draft: RequestDraft, how: ApiKeyAuthorization, key: str) -> None:
 
 
 def authorization_problem(how: RestAuthorization | None) -> str:
-    """Return why credentials cannot be sent, "" if they can. The text does not contain them."""
+    """Return why credentials cannot be sent, or "" if they can. The text does not contain them."""
     if isinstance(how, BearerAuthorization):
         return header_value_problem(how.token.text)
     if isinstance(how, ApiKeyAuthorization) and how.location == "header":

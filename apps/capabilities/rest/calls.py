@@ -30,7 +30,7 @@ from apps.workspace.media_types import matches_any, media_type
 UNAUTHORIZED = 401
 BINARY = "application/octet-stream"
 IDEMPOTENCY_KEY = "idempotency-key"
-"""A service recognizes a repeated request by this header."""
+"""The header by which a service recognizes a repeated request."""
 RUN = Key[uuid.UUID]("idempotency_keys")
 
 
@@ -67,9 +67,7 @@ async def call_service(
 
 
 def idempotency_key(opening: Opening, invocation: Invocation) -> str:
-    """Return a key that is the same for all attempts at a call, in this run and in one that resumes
-    it.
-    """
+    """Return a key that is the same for all attempts at a call, even in a resumed run."""
     if invocation.ledger.is_kept:
         return invocation.ledger.idempotency_key(invocation.key)
     return str(uuid.uuid5(opening.known.get_or_make(RUN, uuid.uuid4), well_formed(invocation.id)))

@@ -40,7 +40,7 @@ from apps.workspace.local.secrets.stored_secrets import SecretNeed, unsendable_c
 
 NO_QUERY = "it must not have a query or a fragment, because the paths of the tools follow it."
 REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
-"""These methods are idempotent (RFC 9110, 9.2.2)."""
+"""The idempotent methods (RFC 9110, 9.2.2)."""
 RISKS: Mapping[str, Risk] = {"GET": "read-only", "DELETE": "destructive"}
 
 
@@ -79,14 +79,16 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def is_below(place: str, path: str) -> bool:
-    """Return True if a tool needs the credential at a path, which is its own or its toolset's."""
+    """Return True if a tool needs the credential at a path: its own, or its toolset's."""
     toolset, _, inside = path.partition(".")
     is_of_a_tool = inside.startswith("tools[")
     return path.startswith(f"{place}.") if is_of_a_tool else place.startswith(f"{toolset}.")
 
 
 def needs_of_toolset(path: str, toolset: RestToolSet) -> Iterator[SecretNeed]:
-    """Yield the credentials that are sent to all services of the toolset, and to its token service."""
+    """Yield the credentials that are sent to all services of the toolset, and to their token
+    service.
+    """
     tools = enabled_nodes(RestTool, toolset.tools, f"{path}.tools")
     urls = tuple(toolset.address_of(tool.rest_api_method_info) for _, tool in tools)
     for name, value in toolset.headers.items():

@@ -1,4 +1,4 @@
-"""Operations of services: their declaration in a manifest, checked once for all requests."""
+"""Operations of services, as declared in a manifest and checked once for all requests."""
 
 import logging
 from collections.abc import Mapping
@@ -33,9 +33,9 @@ class Operation:
     operator's.
 
     `places` maps parameter names to their places in the request. `credentials` maps parameter names
-    to constants that are hidden from the model and from stages. `headers` are sent with every tool
-    of the toolset; `forwarded` names headers of the caller that are forwarded. Both are in lower
-    case. `account` describes the users' own sign-in, None if there is none.
+    to constants that are hidden from the model and from stages. `headers` are sent with every call
+    of the toolset's tools; `forwarded` names headers of the caller that are forwarded. Both are in
+    lower case. `account` describes the users' own sign-in, or is None.
     """
 
     name: str
@@ -133,7 +133,7 @@ def check_parameters(path: str, parameters: RestFunctionParameters, address: Too
 
 
 def parameter_problem(parameter: RestParameter) -> str:
-    """Return why no call could send the parameter, "" if one can."""
+    """Return why the parameter can never be sent, or "" if it can."""
     place = parameter.parameter_info
     constant = parameter.const if isinstance(parameter, RestConstParameter) else None
     if isinstance(constant, Credential):

@@ -23,7 +23,7 @@ ACCEPT = (
 class RequestDraft:
     """Represents a request while it is being built. Header names are in lower case.
 
-    `credentials` are texts in it that are hidden if the response repeats them.
+    `credentials` are texts in the request that are masked if the response repeats them.
     """
 
     method: str
@@ -50,7 +50,7 @@ class RequestDraft:
 
 
 def fill_draft(draft: RequestDraft, operation: Operation, arguments: Mapping[str, Any]) -> None:
-    """Put the arguments into the draft, without those that are None. Raises `InvalidParameter`."""
+    """Add the arguments to the draft, except those that are None. Raises `InvalidParameter`."""
     in_path = {place.key: name for name, place in operation.places.items() if place.type == "url"}
     draft.path = path_values(operation.address, arguments, in_path)
     for name, place in operation.places.items():
@@ -79,9 +79,7 @@ def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any)
 
 
 def add_forwarded(draft: RequestDraft, headers: Mapping[str, str], wanted: Collection[str]) -> None:
-    """Pass on the caller's `wanted` headers (names in lower case), unless something else has set
-    them.
-    """
+    """Forward the caller's `wanted` headers (names in lower case), unless they are already set."""
     for name, value in headers.items():
         if name.lower() not in wanted or header_name_problem(name) or header_value_problem(value):
             continue

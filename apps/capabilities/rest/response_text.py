@@ -29,7 +29,7 @@ MOST_COLUMNS = 20
 CELL_CHARACTERS = 200
 
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta"})
-"""These HTML elements have no end tag."""
+"""The HTML elements without an end tag."""
 
 _between_tags = re.compile(r">\s*<")
 _opened_tag = re.compile(r"<([^\s<>/?!]+)")
@@ -50,7 +50,7 @@ def decode(body: bytes, content_type: str) -> str | None:
 
 
 def hide_in_body(body: bytes, content_type: str, credentials: Collection[str]) -> bytes:
-    """Return the body with hidden credentials. Bytes that are not text, or have a wrong charset,
+    """Return the body with hidden credentials. Bytes that are not text or have the wrong charset
     are searched as UTF-8 and UTF-16.
     """
     wanted = needles(credentials)
@@ -128,7 +128,7 @@ def indented_json(text: str) -> str:
 
 
 def indented_markup(text: str, unclosed: Collection[str] = ()) -> str:
-    """Return the markup with tags on lines of their own. Elements in `unclosed` have no end tag."""
+    """Return the markup with each tag on its own line. Elements in `unclosed` have no end tag."""
     # It is not parsed, because entities in an untrusted document must not be expanded.
     if len(text) > STAGE_CHARACTERS:
         return text

@@ -1,4 +1,6 @@
-"""URLs of operations, with placeholders that arguments fill without changing the path."""
+"""URLs of operations, with placeholders that arguments fill without changing the structure of the
+path.
+"""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +19,7 @@ _placeholder = re.compile(r"\{([^{}/?#]+)\}")
 class ToolAddress:
     """Splits a URL into parts. In each of the path's `segments`, the odd pieces are placeholders.
 
-    `query` has pairs of a name and an encoded parameter, from the operator's own query.
+    `query` contains pairs of a name and an encoded parameter from the operator's query.
     """
 
     trust: Trust
@@ -30,7 +32,7 @@ class ToolAddress:
         return frozenset(key for pieces in self.segments for key in pieces[1::2])
 
     def url(self, path: Mapping[str, str], query: Mapping[str, str]) -> str:
-        """Return the whole URL. A query parameter replaces the operator's parameter of the same
+        """Return the whole URL. A query parameter overrides the operator's parameter with the same
         name.
         """
         segments = "/".join(map("".join, (filled_pieces(pieces, path) for pieces in self.segments)))
@@ -42,7 +44,7 @@ class ToolAddress:
 
 
 def read_address(url: str) -> ToolAddress:
-    """Split an operator's URL. One that begins with / is on this server.
+    """Split an operator's URL. A URL that begins with / is on this server.
 
     Raises `AddressInvalid`.
     """
@@ -70,8 +72,8 @@ def path_values(
 ) -> dict[str, str]:
     """Return the values of placeholders by key. `names` maps keys to arguments.
 
-    Raises `InvalidParameter` for values that would change the path: an empty one, a list, an
-    object, and `.` or `..` as a whole segment.
+    Raises `InvalidParameter` for values that would change the path: an empty value, a list, an
+    object, or `.` or `..` as a whole segment.
     """
     values: dict[str, str] = {}
     for key in address.placeholders:

@@ -1,4 +1,4 @@
-"""Tools for an alarm of the conversation, and for schedules of the user."""
+"""Tools for the conversation's alarm and the user's schedules."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -211,7 +211,7 @@ async def set_alarm(opening: Opening, invocation: Invocation) -> ToolResult:
     """Set the alarm and end the turn. Raises `InvalidParameter`."""
     text = await on_desk(alarm, opening, invocation)
     show_result(invocation, text)
-    # The model is not called again for a text, and often has written none.
+    # The model is not called again for a text, and has often written none.
     invocation.emit(TextDelta(f"\n\n{text.partition(' Until then')[0]}"))
     return ToolResult(text, "text/plain", ends_turn=True)
 
@@ -230,7 +230,7 @@ async def on_desk(work: Work, opening: Opening, invocation: Invocation) -> str:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn refusals of schedules into messages for the model."""
+    """Convert rejected schedules into messages for the model."""
     try:
         yield
     except ValidationError as error:

@@ -36,7 +36,7 @@ from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
 
 FILE_PARAMETERS = "tool-call-file-parameter-formatting"
-"""Every conversation begins with this predefined skill, because any tool may accept a file."""
+"""The predefined skill that every conversation begins with, because any tool may accept a file."""
 
 
 def prepare(manifest: Manifest) -> Open:
@@ -112,8 +112,8 @@ def merged_collection(
     configured: Mapping[str, SkillAddress],
     fetched: FetchedSkills,
 ) -> SkillCollection:
-    """Merge the user's skills, newest first; the predefined ones; the manifest's prompts; and its
-    folders.
+    """Merge the user's skills, newest first, then the predefined skills, the manifest's prompts and
+    its folders.
     """
     prompts = (a for a in configured.values() if a.kind == "dial-prompt")
     folders = (a for a in configured.values() if a.kind == "dial-skill")

@@ -1,4 +1,4 @@
-"""The skills of one run, and the texts in which the model reads about them."""
+"""The skills of one run, and the texts that describe them to the model."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Skill:
     """Represents a skill. `text` is its document, `files` are the paths of its other files.
 
     `origin` is for messages to the operator. `problem` is the reason why not all files are listed,
-    "" if they are.
+    or "" if they are.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Skill:
 
 @dataclass(frozen=True)
 class SkillCollection:
-    """Contains skills by name, and an issue for each skill whose name another one already has."""
+    """Contains skills by name, and an issue for each skill with a duplicate name."""
 
     skills: Mapping[str, Skill]
     issues: tuple[InitializationIssue, ...] = ()
@@ -100,7 +100,7 @@ def list_skills(skills: tuple[tuple[str, str], ...]) -> str:
 
 
 def merge_collections(skills: Iterable[Skill]) -> SkillCollection:
-    """Merge skills. The first of several with the same name is used."""
+    """Merge skills. If several have the same name, the first one is used."""
     kept: dict[str, Skill] = {}
     issues = []
     for skill in skills:

@@ -13,9 +13,7 @@ from apps.capabilities.skills.stored_skills import FetchedSkills, SkillAddress
 from apps.errors import InitializationIssue
 
 KEY = "skills"
-"""`custom_content` contains a list of objects with a `url`, `skills/{bucket}/{path}`, under this
-key.
-"""
+"""The key in `custom_content` for a list of objects with a `url`, `skills/{bucket}/{path}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ NOTHING = Picks()
 
 
 def picks_in(messages: Sequence[ModelMessage]) -> Picks:
-    """Return up to `SKILL_INVOCATION_MAX_SKILLS` different skills."""
+    """Return up to `SKILL_INVOCATION_MAX_SKILLS` distinct skills."""
     if not any(KEY in message.extra for message in messages):
         return NOTHING
     questions = [message for message in messages if message.role == "user"]
@@ -70,7 +68,7 @@ def picks_in(messages: Sequence[ModelMessage]) -> Picks:
 
 
 def urls_of(message: ModelMessage) -> Iterator[str | None]:
-    """Yield the URLs of a message, None for each invalid entry."""
+    """Yield the URLs of a message, and None for each invalid entry."""
     written = message.extra.get(KEY)
     if written is None:
         return

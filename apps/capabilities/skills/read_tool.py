@@ -26,7 +26,7 @@ from apps.manifest.manifest import Manifest
 NAME = "skill_name"
 PATH = "file_path"
 SKILLS = Key[SkillCollection]("skills")
-"""The run stores its skills under this key."""
+"""The key of the run's skills."""
 MOST_NAMED = 30
 """An error message names up to this many skills or files."""
 PARAMETERS = parameters(

@@ -1,4 +1,4 @@
-"""Skills stored in a workspace, read with the rights of the caller."""
+"""Skills stored in a workspace, read with the caller's permissions."""
 
 import asyncio
 import logging
@@ -18,12 +18,12 @@ from apps.workspace.port import Workspace
 logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 8
-"""One run sends up to this many requests for skills concurrently."""
+"""A run sends up to this many requests for skills concurrently."""
 
 
 class SkillAddress(NamedTuple):
-    """Contains the URL of a skill. `url` is not normalized, so two spellings of one path are two
-    addresses.
+    """Contains the URL of a skill. `url` is not normalized, so two spellings of the same path are
+    two addresses.
     """
 
     kind: Literal["dial-prompt", "dial-skill"]
@@ -37,8 +37,8 @@ class SkillAddress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FetchedSkills:
-    """Maps each address to a skill or a refusal. `outage` is the reason why all failed at once, ""
-    if they did not.
+    """Maps each address to a skill or a refusal. `outage` is the reason why all failed at once, or
+    "".
     """
 
     skills: Mapping[SkillAddress, Skill] = field(default_factory=dict)
@@ -47,8 +47,8 @@ class FetchedSkills:
 
     @property
     def issues(self) -> tuple[InitializationIssue, ...]:
-        """Return an issue for an outage. Single refusals become issues of their picks and manifest
-        entries.
+        """Return an issue for an outage. Individual failures become issues of their picks and
+        manifest entries.
         """
         if not self.outage:
             return ()
@@ -58,7 +58,7 @@ class FetchedSkills:
 
 
 async def fetch_all(workspace: Workspace, addresses: Iterable[SkillAddress]) -> FetchedSkills:
-    """Fetch all skills. Raises nothing, because the run continues without a skill that cannot be
+    """Fetch all skills. This never raises, because the run continues without a skill that cannot be
     loaded.
     """
     wanted = list(dict.fromkeys(addresses))

@@ -1,4 +1,5 @@
-"""Sub-agents: the model delegates a task to one, which works on it with some of the tools."""
+"""Sub-agents: the model delegates a task to a sub-agent, which works on it with some of the tools.
+"""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field

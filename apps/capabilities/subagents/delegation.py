@@ -1,5 +1,4 @@
-"""Runs a task of a sub-agent within limits of time and concurrency, handles its errors, and stops
-it.
+"""Runs a sub-agent's task within limits on time and concurrency, handles its errors, and stops it.
 """
 
 import asyncio
@@ -58,7 +57,7 @@ class Turns:
         self.semaphore = asyncio.Semaphore(count)
 
     async def aclose(self) -> None:
-        """Do nothing. Waiting tasks belong to runs, which end by themselves."""
+        """Do nothing. Waiting tasks belong to runs, which end on their own."""
 
 
 # This is set inside a task. The task's application may call others that also have tasks. If these
@@ -68,7 +67,7 @@ _depth: ContextVar[int] = ContextVar("depth of sub-agents", default=0)
 
 
 def depth() -> int:
-    """Return the depth of nesting: 0 outside every task, 1 within one, 2 within a task of a task."""
+    """Return the depth of nesting: 0 outside every task, 1 within one, 2 within a nested task."""
     return _depth.get()
 
 
@@ -87,7 +86,7 @@ async def turn() -> AsyncIterator[None]:
 
 @contextmanager
 def errors_for_model(tool: str, seconds: float) -> Iterator[None]:
-    """Turn errors of a sub-agent into `ToolError` and `ToolTimedOut`."""
+    """Convert a sub-agent's errors into `ToolError` and `ToolTimedOut`."""
     try:
         yield
     except ToolError:
@@ -100,12 +99,12 @@ def errors_for_model(tool: str, seconds: float) -> Iterator[None]:
 
 
 class SubagentStopped(ToolError):
-    """Raised if a user stopped the sub-agent, and nothing else of the answer."""
+    """Raised if a user stops only the sub-agent and not the rest of the answer."""
 
 
 async def unless_stopped(work: Coroutine[Any, Any, T], wish: asyncio.Event, told: str) -> T:
-    """Return the result of the work, which is cancelled when `wish` is set. The work has ended on
-    return.
+    """Return the result of the work, which is cancelled when `wish` is set. The work has ended when
+    this returns.
 
     Raises `SubagentStopped` with the text `told`.
     """
@@ -119,5 +118,5 @@ async def unless_stopped(work: Coroutine[Any, Any, T], wish: asyncio.Event, told
         task.cancel()
         await asyncio.wait((task,))  # release its resources before anything else continues
         if not task.cancelled():
-            task.exception()  # retrieve an error of the cancellation, which changes nothing
+            task.exception()  # retrieve the error, so that asyncio does not log it
     raise SubagentStopped(told)

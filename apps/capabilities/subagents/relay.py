@@ -34,8 +34,7 @@ from apps.agent.tools import Invocation, ToolResult
 
 @dataclass(slots=True)
 class Relay:
-    """Receives the events of a sub-agent as its `emit`. Its stages, if shown, are below the stage
-    of the task.
+    """The `emit` of a sub-agent. The sub-agent's stages, if shown, are nested in the task's stage.
     """
 
     invocation: Invocation

@@ -1,4 +1,4 @@
-"""Sub-agents of predefined kinds. Each is a run of its own that the user can open and stop."""
+"""Sub-agents of predefined kinds. Each is a separate run that the user can open and stop."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -79,7 +79,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 @dataclass(frozen=True, slots=True)
 class SubagentAssignment:
-    """Describes a task for a sub-agent; `agent` is None for the application itself."""
+    """Describes a task for a sub-agent; `agent` is None for a copy of the application itself."""
 
     text: str
     context: str
@@ -97,7 +97,7 @@ class SubagentAssignment:
 @dataclass(slots=True)
 class SubagentSpawner:
     """Creates the sub-agents of one manifest. When predefined content changes, the dependent parts
-    are created again.
+    are recreated.
     """
 
     manifest: Manifest
@@ -141,8 +141,8 @@ class SubagentSpawner:
     async def work(
         self, opening: Opening, invocation: Invocation, agents: Mapping[str, AgentDefinition]
     ) -> ToolResult:
-        """Run the sub-agent. Raises `InvalidParameter`. Other failures are in the result, with
-        their usage.
+        """Run the sub-agent. Raises `InvalidParameter`. Other failures are returned in the result,
+        with their usage.
         """
         task = read_task(invocation.arguments, agents)
         features = self.manifest.features
@@ -184,7 +184,7 @@ def kind_of(agent: AgentDefinition | None, wanted: SpawnAgent) -> SubagentKind:
 
 @dataclass(frozen=True, slots=True)
 class RunningSubagent:
-    """Represents a sub-agent at work. It emits the events that show it as a run of its own."""
+    """A running sub-agent. It emits the events that show it as a separate run."""
 
     call: SubagentCall
     delegation: Delegation

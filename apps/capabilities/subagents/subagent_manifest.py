@@ -25,7 +25,7 @@ how you worked."""
 
 
 WRITTEN_HERE = "sub-agent"
-"""A sub-agent's own prompt has this name in place of the name of a predefined prompt. Its variables
+"""The name of a sub-agent's own prompt, in place of the name of a predefined prompt. Its variables
 are filled in the same way.
 """
 NOT_FOR_SUBAGENTS = frozenset(
@@ -34,7 +34,7 @@ NOT_FOR_SUBAGENTS = frozenset(
 
 
 def name_of(toolset: ToolSet) -> str:
-    """Return the model's name for a toolset, "" for one that it cannot choose."""
+    """Return the model's name for a toolset, or "" if the model cannot choose it."""
     is_on = not isinstance(toolset, PredefinedToolSet) and toolset.enabled
     return toolset.label if is_on else ""
 
@@ -50,10 +50,10 @@ def descriptions(manifest: Manifest) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SubagentKind:
-    """Describes a kind of sub-agent. `chosen` names the toolsets that it may use, None for all;
-    `brought` are additional toolsets.
+    """Describes a kind of sub-agent. `chosen` names the toolsets that it may use, or is None for
+    all; `brought` are additional toolsets.
 
-    Fields that are None have the application's value.
+    Fields that are None use the application's value.
     """
 
     prompt: str
@@ -95,7 +95,7 @@ def manifest_of(manifest: Manifest, kind: SubagentKind) -> Manifest:
 
 
 def features_left(features: Features | None, kind: SubagentKind) -> Features | None:
-    """Return the features that do not depend on the conversation and its user."""
+    """Return the features that do not depend on the conversation or its user."""
     if features is None:
         return None
     gone = NOT_FOR_SUBAGENTS - ({"spawn_agent"} if kind.may_spawn else set())

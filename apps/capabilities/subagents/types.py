@@ -17,7 +17,7 @@ class SubagentType:
     """Describes a type of sub-agent. `tool_sets` is None for all toolsets of the application.
 
     `chooses_toolsets` means that the model chooses the toolsets with each call. `has_lost_all`
-    means that its manifest names toolsets and none of them exists.
+    means that its manifest names toolsets but none of them exist.
     """
 
     name: str

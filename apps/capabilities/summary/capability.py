@@ -52,8 +52,8 @@ async def sum_up(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def without_summary(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the conversation without the calls and their results, because the answer has the same
-    text.
+    """Return the conversation without the calls and their results, because the answer contains the
+    same text.
     """
     gone = {call.id for m in messages for call in m.tool_calls if call.name == TOOL_NAME}
     if not gone:

@@ -1,7 +1,7 @@
 """A to-do list for each conversation, which the model writes and the user sees.
 
-The state of the answers contains it, so it needs no database row and belongs to the owner of the
-conversation.
+The list is stored in the state of the answers, so it needs no database row and belongs to the owner
+of the conversation.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from apps.manifest.manifest import Manifest
 
 TOOL_NAME = "manage-todo"
 TODO = "todo_list"
-"""The state stores the list under this key."""
+"""The state key of the list."""
 MOST_CHARACTERS = 10_000
 DESCRIPTION = """Stores the one to-do list of this conversation, which the user sees next to it. Write it \
 before work with several steps, and again after each step: a list replaces the whole previous \
@@ -75,7 +75,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def stored_list(opening: Opening) -> str:
-    # The state comes from the client, which may have written anything into it.
+    # The state comes from the client and is untrusted.
     found = opening.conversation.state.get(TODO)
     return well_formed(found[:MOST_CHARACTERS]) if isinstance(found, str) else ""
 

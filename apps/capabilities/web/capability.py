@@ -23,8 +23,8 @@ DESCRIPTION = (
     "With save_path, it saves a file of any type in your own folder instead."
 )
 GRACE_SECONDS = 1.0
-"""The wrapper waits this many seconds longer than the loader's own timeout, whose message is
-better.
+"""The wrapper waits this many seconds longer than the loader's own timeout, which has a better
+message.
 """
 PARAMETERS = parameters(
     {

@@ -1,4 +1,4 @@
-"""A call of the tool: a page or file of the Web, shown to the model or saved as a file."""
+"""Fetches a web page or file, and shows it to the model or saves it as a file."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -23,10 +23,10 @@ URL = "url"
 SAVE_PATH = "save_path"
 PREVIEW_BYTES = 1_000
 KEPT_CHARACTERS = 4_000_000
-"""One run caches pages of up to this many characters of text in total for further calls."""
+"""A run caches up to this many characters of page text in total for further calls."""
 CONVERSIONS_AT_ONCE = 2
 CONVERSION_SECONDS = 20.0
-"""One conversion can take up to this many seconds of wall-clock time."""
+"""The timeout of a conversion, in seconds of wall-clock time."""
 
 LANGUAGES = {
     "application/json": "json",
@@ -43,7 +43,7 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Represents one call, whose results are smaller than `most_bytes`."""
+    """One call, whose result is smaller than `most_bytes`."""
 
     opening: Opening
     most_bytes: int
@@ -111,7 +111,7 @@ class Fetch:
             raise refusal(str(error)) from error
 
     async def read(self, url: str, file: Loaded) -> str:
-        """Return the text of a file, pages as Markdown. Raises `NotText`."""
+        """Return the text of a file, with pages converted to Markdown. Raises `NotText`."""
         readings = self.opening.known.get_or_make(READINGS, Readings)
         read = partial(readings.read, url, file, self.opening.caller.bucket)
         return await readings.texts.get(url_key(url), read)

@@ -1,4 +1,6 @@
-"""The text of a fetched file: decoded, with pages as Markdown, and cut to the size of a result."""
+"""The text of a fetched file: decoded, with pages as Markdown, and truncated to the size of a
+result.
+"""
 
 import codecs
 import logging
@@ -23,13 +25,13 @@ TEXTS = frozenset({
     "application/xml", "application/yaml", "image/svg+xml", "message/rfc822",
 })  # fmt: skip
 NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
-"""These text codecs of Python are not encodings of web pages."""
+"""Python's text codecs that are not encodings of web pages."""
 SIGNATURES = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x1f\x8b")
-"""Binary files begin with these bytes, whatever type the server reports."""
+"""The first bytes of binary files, whatever type the server reports."""
 UNREADABLE_SHARE = 10
-"""A file is binary if more than one in this many characters cannot be decoded."""
+"""A file is binary if more than one of this many characters cannot be decoded."""
 HEAD_BYTES = 1_024
-"""A page can declare its encoding in this many first bytes (HTML, 13.2.3.2)."""
+"""A page can declare its encoding within this many bytes of its beginning (HTML, 13.2.3.2)."""
 
 _meta = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 
@@ -39,7 +41,7 @@ class NotText(Exception):
 
 
 def read_page_text(file: Loaded) -> str:
-    """Return the text with newlines as line ends. Raises `NotText`."""
+    """Return the text with newlines as line endings. Raises `NotText`."""
     if not may_be_text(file.type) or file.content.startswith(SIGNATURES):
         raise NotText
     text = decode_file(file)
@@ -108,7 +110,7 @@ def block(text: str, language: str, most_bytes: int, notice: str) -> str:
 
 
 def first_lines(text: str, most_bytes: int) -> str:
-    """Return whole lines, or a part of the first line, "" if there is no room."""
+    """Return whole lines, or part of the first line, or "" if there is no space."""
     head = clipped_bytes(text, most_bytes)
     lines, newline, _ = head.rpartition("\n")
     return lines if newline and lines.strip() else head

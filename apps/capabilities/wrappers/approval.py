@@ -63,7 +63,7 @@ APPROVED: Mapping[InteractionKind, InteractionRequest] = {
         "", "approval", {}, answer={"outcome": "approved"}, answered_by="operator"
     )
 }
-"""A call that an operator makes or has configured has these answers. It needs no approval."""
+"""The answers of a call that an operator makes or has configured, which needs no approval."""
 
 APPROVE, DENY = 1, 2
 RISKS = {"destructive": "It may destroy something.", "changes": "It changes something."}
@@ -76,8 +76,8 @@ def with_approval(
 ) -> PreparedTool:
     """Return a tool whose calls are made only if the rules or a user allow them.
 
-    The stage of a call opens after the approval. The conversation's sources are checked when the
-    call begins.
+    The stage of a call opens after the approval. The conversation's untrusted sources are checked
+    when the call begins.
     """
     is_guarded = risk != "read-only" and rules.after_untrusted == "confirm"
 
@@ -112,7 +112,7 @@ def with_approval(
 
 
 def has_to_ask(rules: ApprovalRules, decision: Decision, consent: Consent | None) -> bool:
-    """Return True if the rules or the user require a question, whatever the conversation has read."""
+    """Return True if the rules or the user require approval, whatever the conversation has read."""
     if decision == "allow":
         return consent == "confirm" and rules.asks
     return consent != "always" or not rules.always or bool(rules.nearest("four_eyes"))
@@ -148,8 +148,8 @@ async def apply_decision(
 
 
 def is_asker(caller: Caller, answered_by: str) -> bool:
-    """Return True if the user who asked has answered, in any team, or if the answering user is
-    unknown.
+    """Return True if the caller answered their own request, in any team, or if the answering user
+    is unknown.
     """
     if not answered_by or personal(answered_by) == personal(caller.bucket):
         return True
@@ -162,7 +162,7 @@ def refusal_result(text: str) -> ToolResult:
 
 
 def with_defaults(arguments: Arguments, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments as the tool will see them, so that leaving one out does not circumvent a
+    """Return the arguments as the tool will see them, so that omitting one does not circumvent a
     rule.
     """
     return {**arguments.defaults, **{k: v for k, v in given.items() if v is not None}}
@@ -208,8 +208,7 @@ def approval_card(asked: Mapping[str, Any]) -> NumberedCard:
 
 
 def approval_answer(asked: Mapping[str, Any], text: str, value: Any = None) -> dict[str, Any]:
-    """Return the answer that a message gives. It has a `reason` if the message is not an exact
-    choice.
+    """Convert a message into an answer, which has a `reason` if the message is not an exact choice.
     """
     chosen = approval_card(asked).chosen(text, value)
     if chosen == (APPROVE,):

@@ -1,6 +1,6 @@
-"""The rules that decide which calls wait for a user's approval, and which are never made.
+"""The rules that decide which calls require a user's approval, and which are never made.
 
-A denial on any level takes precedence, then a permission on any level; otherwise the nearest mode
+A denial at any level takes precedence, then a permission at any level; otherwise, the nearest mode
 decides. Rules have a time limit. If evaluating a rule exceeds it, a denying rule counts as a match
 and an allowing rule does not.
 """
@@ -62,7 +62,7 @@ class Matcher:
 
 
 def left_until(deadline: float) -> float:
-    """Return the seconds left, more than 0. Raises `TimeoutError`."""
+    """Return the remaining seconds, more than 0. Raises `TimeoutError`."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -79,7 +79,7 @@ class ApprovalRules:
     matchers: tuple[tuple[Matcher, Matcher], ...] = field(default=(), compare=False)
     """Contains the denying and the allowing matchers of each level."""
     asks: bool = True
-    """False if no mode makes a call wait. Denied calls stay denied."""
+    """False if no mode requires approval. Denied calls remain denied."""
 
     @classmethod
     def of(cls, *levels: Approval | None) -> ApprovalRules:

@@ -132,7 +132,7 @@ def refusal(
 def problems(
     violation: ValidationError, unshown: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """Yield the path of each parameter that a violation is about, and the problem."""
+    """Yield the path of each parameter that causes a violation, and the problem."""
     path = place(violation.absolute_path)
     value: Any = violation.instance
     expected: Any = violation.validator_value
@@ -154,7 +154,9 @@ def problems(
 
 
 def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the names in an object that its schema lacks, with the names that the schema has."""
+    """Yield the names in an object that are missing from its schema, with the names that the schema
+    defines.
+    """
     schema: Any = violation.schema
     given: Any = violation.instance
     taken = schema.get("properties", {})
@@ -178,7 +180,7 @@ def kind_of(value: Any) -> str:
 
 
 def recorded_arguments(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments of an earlier call, {} if they are not a JSON object."""
+    """Return the arguments of an earlier call, or {} if they are not a JSON object."""
     try:
         arguments = msgspec.json.decode(call.arguments or "{}")
     except (msgspec.DecodeError, UnicodeError, RecursionError):

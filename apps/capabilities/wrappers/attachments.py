@@ -69,7 +69,7 @@ async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> A
 
 
 def see_files(attachments: Sequence[Attachment]) -> str:
-    """Return the text of a result that has none, because models reject an empty one."""
+    """Return a text for a result without one, because models reject empty results."""
     names = ", ".join(one.title or one.type for one in attachments)
     return f"See attached files: {names}" if names else ""
 

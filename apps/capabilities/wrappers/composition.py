@@ -1,4 +1,4 @@
-"""Applies all wrappers to a tool, in one order."""
+"""Applies all wrappers to a tool, in a fixed order."""
 
 from dataclasses import dataclass, field, replace
 
@@ -24,8 +24,8 @@ class ToolOptions:
     """Contains the options of one tool in a manifest. `seconds` is the timeout.
 
     References in arguments named in `addresses` are not loaded. A tool without `attachment` filters
-    its attachments itself, while they arrive. `is_repeatable` means that two calls have the effect
-    of one. `is_untrusted` means that third parties control the content of results. `is_private` and
+    its attachments itself, as they arrive. `is_repeatable` means that two calls have the effect of
+    one. `is_untrusted` means that third parties control the content of results. `is_private` and
     `full_name` are as in `Tool`.
     """
 
@@ -57,7 +57,7 @@ def prepared_tool(
 
 
 def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
-    """Apply the wrappers that the options require, the innermost first."""
+    """Apply the wrappers that the options require, innermost first."""
     tool = with_retries(tool, wishes.fallback, wishes.seconds, is_repeatable=wishes.is_repeatable)
     tool = with_timeout(tool, wishes.seconds)
     tool = with_arguments(tool, wishes.arguments, wishes.addresses)

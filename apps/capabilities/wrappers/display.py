@@ -54,7 +54,7 @@ class Display:
         return title
 
     def request(self, arguments: Mapping[str, Any]) -> str:
-        """Return the block with the arguments, or the configured body."""
+        """Return the block that shows the arguments, or the configured body."""
         if self.stage is not None and self.stage.body:
             return f"{fill_template(self.stage.body, arguments)}\n\n"
         return HEADING + self.entries(arguments)
@@ -68,8 +68,8 @@ class Display:
         return configured[: first.start()] if first is not None else configured
 
     def lead(self, name: str) -> str:
-        """Return the text before an argument that is shown while it arrives, "" if it cannot be
-        shown so.
+        """Return the text before an argument that is shown while it arrives, or "" if it cannot be
+        shown this way.
         """
         shown = self.shown_as(name)
         is_itself = not shown.ignore and shown.replaced_value_info is None
@@ -106,7 +106,8 @@ PLAIN = ParameterStage()
 
 
 def tool_title(toolset: Localized, tool: str, otherwise: str) -> Localized:
-    """Return the titles of toolset and tool together, or `otherwise` for a toolset without a name."""
+    """Return the combined titles of toolset and tool, or `otherwise` for a toolset without a name.
+    """
     if not localize_text(toolset):
         return otherwise
     if isinstance(toolset, str):
@@ -122,7 +123,7 @@ def display_of(
     parameters: FunctionParameters | RestFunctionParameters | None = None,
     system: bool = False,
 ) -> Display:
-    """Return the display of one tool. A `system` tool is shown at the level `debug` only."""
+    """Return the display of one tool. A `system` tool is shown only at the `debug` level."""
     stage = tool.stage if tool is not None else None
     configured = {
         key: parameter.display.stage
@@ -133,9 +134,7 @@ def display_of(
 
 
 def stage_level(manifest: Manifest) -> str:
-    """Return the level of stages. The installation's level takes precedence over every
-    application's.
-    """
+    """Return the level of stages. The installation's level overrides every application's."""
     if settings.DEFAULT_STAGE_DISPLAY_LEVEL:
         return str(settings.DEFAULT_STAGE_DISPLAY_LEVEL)
     return manifest.features.stage_display.level if manifest.features is not None else "info"
@@ -151,7 +150,7 @@ def visibility(level: str, stage: ToolStage | None, system: bool) -> Visibility:
 
 
 def fill_template(template: str, arguments: Mapping[str, Any]) -> str:
-    """Return the template with each {argument} replaced, by nothing if it is missing."""
+    """Return the template with each {argument} replaced, or removed if it is missing."""
     return _placeholder.sub(
         lambda match: shorten_text(value_text(arguments.get(match[1])), VALUE_CHARACTERS), template
     )

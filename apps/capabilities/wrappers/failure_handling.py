@@ -30,8 +30,8 @@ NOT_SHOWN = "An error occurred while executing the tool."
 
 
 class ShownError(ToolError):
-    """Raised for a failure whose text in the stage differs. `shown` is Markdown for the stage, in
-    addition to the message for the model; `told` is as in `ToolError`.
+    """Raised for a failure with a different text in the stage. `shown` is Markdown for the stage,
+    in addition to the message for the model; `told` is as in `ToolError`.
     """
 
     def __init__(self, message: str, shown: str, **told: Any) -> None:
@@ -41,7 +41,7 @@ class ShownError(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class FallbackStep:
-    """Describes one strategy. `ends` stops the run, otherwise the model gets the error and the
+    """Describes one strategy. `ends` stops the run; otherwise, the model gets the error and the
     `instructions`.
 
     Without a trigger, the strategy's own instructions replace the manifest's.

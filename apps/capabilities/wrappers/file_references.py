@@ -1,6 +1,6 @@
 """Arguments that name a file instead of holding its content: `file:{prefix}::{path or URL}`.
 
-The model writes the name, the tool gets the content. The conversation and the stage of the call
+The model writes the name, and the tool gets the content. The conversation and the stage of the call
 never contain more than the name.
 """
 
@@ -52,8 +52,8 @@ class ResolvedFiles:
 
 
 def read_reference(text: str) -> FileReference | None:
-    """Return the reference in a text, None for other text. Raises `FileRefused` for an incomplete
-    reference.
+    """Return the reference in a text, or None for any other text. Raises `FileRefused` for an
+    incomplete reference.
     """
     found = _reference.fullmatch(text)
     if found is None:
@@ -69,7 +69,7 @@ def read_reference(text: str) -> FileReference | None:
 
 
 def bare(text: str) -> str:
-    """Return the address in a reference, any other text unchanged. Raises `FileRefused`."""
+    """Return the address in a reference, or any other text unchanged. Raises `FileRefused`."""
     reference = read_reference(text)
     return text if reference is None else reference.url
 
@@ -105,7 +105,7 @@ def may_refer(value: Any) -> bool:
 
 
 class ReferenceLoader:
-    """Loads the files of one call, within limits for all together."""
+    """Loads the files of one call, within a combined limit."""
 
     def __init__(self, loader: Loader, addresses: frozenset[str]) -> None:
         self.loader = loader
@@ -123,7 +123,7 @@ class ReferenceLoader:
 
     async def element(self, name: str, place: str, value: Any) -> Any:
         """Return the element with its file loaded. Raises `InvalidParameter`, which names the
-        position and never the content of a file.
+        position but never contains the content of a file.
         """
         try:
             reference = read_reference(value) if isinstance(value, str) else None

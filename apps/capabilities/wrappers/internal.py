@@ -30,7 +30,7 @@ from apps.workspace.loading.shared_loads import rules_of
 
 EVERYTHING = AttachmentFilter()
 IN_TITLE = ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True))
-"""A parameter with this display shows its value in the title of the stage."""
+"""The display of a parameter that shows its value in the stage title."""
 
 
 def parameters(properties: dict[str, Parameter], *required: str) -> FunctionParameters:
@@ -46,8 +46,8 @@ class PlatformTool:
     """Declares a tool of the platform: its texts for models and users, and its risk.
 
     A `read-only` tool can be repeated and needs no approval. References in arguments named in
-    `addresses` are not loaded. `streams` is the argument that is shown while it arrives, "" for
-    none. `is_system` tools are shown only in debugging; `is_private` is as in `Tool`.
+    `addresses` are not loaded. `streams` is the argument that is shown as it arrives, or "".
+    `is_system` tools are shown only in debugging; `is_private` is as in `Tool`.
     """
 
     name: str

@@ -11,21 +11,21 @@ from apps.capabilities.wrappers.value_texts import shorten_text
 from apps.errors import ToolTimedOut
 
 RESULT_CHARACTERS = 400_000
-"""A result can have up to this many characters, about 100,000 tokens. That is the whole context
+"""A result can have up to this many characters, about 100,000 tokens. That is the entire context
 window of most models.
 """
 WHOLE_RESULTS = Key[dict[str, str]]("whole_results")
-"""Maps the ID of a call to the full text of its result if it was cut, only if a capability requests
+"""Maps the ID of a call to the full text of its truncated result, but only if a capability requests
 these texts.
 """
 
 KEEP_RESULT = Key[KeepResult]("keep_result")
-"""Stores results that do not fit in a request, only if a capability stores files."""
+"""Stores results that do not fit into a request, but only if a capability stores files."""
 
 
 def with_limit(tool: PreparedTool) -> PreparedTool:
-    """Return a tool whose result for the model is cut at `RESULT_CHARACTERS`, with a note of how
-    much is missing.
+    """Return a tool whose result for the model is truncated to `RESULT_CHARACTERS`, with a note
+    about the missing length.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -40,7 +40,8 @@ def with_limit(tool: PreparedTool) -> PreparedTool:
 
 
 def with_timeout(tool: PreparedTool, seconds: float) -> PreparedTool:
-    """Return a tool with a timeout. Raises `ToolTimedOut`, also for a timeout inside the tool."""
+    """Return a tool with a timeout. Raises `ToolTimedOut`, including for a timeout inside the tool.
+    """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         try:

@@ -26,7 +26,7 @@ class NumberedCard:
         return "\n\n".join(part for part in (self.text, "\n".join(listed), self.advice) if part)
 
     def chosen(self, text: str, value: Any = None) -> tuple[int, ...]:
-        """Return the numbers that a message chooses, () if it is not an exact choice.
+        """Return the numbers that a message chooses, or () if it is not an exact choice.
 
         `value` is the value of the card's form. Without one, the `text` must consist of numbers
         separated by commas, or be the title of one choice.

@@ -17,7 +17,7 @@ Inject = Callable[[Any], Any]
 
 
 def parameters_schema(parameters: FunctionParameters | RestFunctionParameters) -> dict[str, Any]:
-    """Return a schema of type object, whose `required` names only what the model can see."""
+    """Return an object schema whose `required` lists only parameters that the model can see."""
     schema = object_schema(parameters.properties, parameters.required)
     for name, parameter in parameters.properties.items():
         if name in schema["properties"] and parameter.default is not None:

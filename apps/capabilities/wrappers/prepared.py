@@ -10,7 +10,7 @@ from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.capabilities.registry import Opening
 
 Work = Callable[[Opening, Invocation], Coroutine[Any, Any, ToolResult]]
-"""Receives the run in addition to the argument of a `CallTool`."""
+"""A `CallTool` that also receives the run."""
 
 Announce = Callable[[str], Announcement | None]
 

@@ -13,14 +13,14 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 SHORTEST = 6
-"""A secret has at least this many characters. A shorter text occurs in many answers by chance."""
+"""A secret has at least this many characters. A shorter text may occur in answers by chance."""
 SHOWN = "[hidden]"
 MOST_LAYERS = 2
 """Up to this many layers of escapes are decoded, such as JSON or HTML in a JSON string."""
 
 MOST_KNOWN = 1024
-"""Up to this many escapes of one kind are cached with their letters. Most answers have few
-different ones, many times each.
+"""Up to this many escapes of one kind are cached with their letters. Most answers repeat a few of
+them many times.
 """
 SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "/": "/"}
 """Maps escapes of JSON, without the backslash, to their letters. A backslash is handled separately,
@@ -38,7 +38,7 @@ _html = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 @dataclass(frozen=True, slots=True)
 class Needles:
     """Contains the texts to hide, and the patterns that find and decode the escapes that can occur
-    in one of them.
+    in them.
     """
 
     texts: frozenset[str] = field(repr=False)
@@ -88,7 +88,7 @@ def hide_credentials(text: str, wanted: Needles) -> str:
 
 
 def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end of each credential in the text, in no order."""
+    """Yield the start and the end of each credential in the text, in no particular order."""
     for needle in wanted.texts:
         start = text.find(needle)
         while start >= 0:
@@ -102,8 +102,8 @@ def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tu
 
 
 class UnescapedText:
-    """Contains a text without its escapes. It stores the end of each escape, in this text and in
-    the escaped one.
+    """A text without its escapes. It stores the end of each escape, in this text and in the escaped
+    text.
     """
 
     def __init__(self, escaped: str, pattern: re.Pattern[str], read: Callable[[str], str]) -> None:
@@ -121,7 +121,7 @@ class UnescapedText:
         self.text = "".join([*parts, escaped[end:]])
 
     def place(self, place: int) -> int:
-        """Return the same position in the escaped text."""
+        """Return the corresponding position in the escaped text."""
         index = bisect_right(self.ends, place) - 1
         return place if index < 0 else self.escaped_ends[index] + place - self.ends[index]
 

@@ -1,4 +1,4 @@
-"""Retries a tool automatically if the manifest asks for it, before a failure is reported."""
+"""Retries a tool automatically, if the manifest enables it, before a failure is reported."""
 
 import asyncio
 import logging
@@ -58,10 +58,10 @@ def with_retries(
 
 
 def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts | None:
-    """Return the attempts of the first strategy that applies, None if it wants no retry.
+    """Return the attempts of the first strategy that applies, or None if it does not retry.
 
-    A trigger must name a timeout, and an error that would occur again, for them to be retried. A
-    call that has begun to answer is never retried.
+    Timeouts and permanent errors are retried only if a trigger names them. A call that has begun to
+    answer is never retried.
     """
     if error.has_answered:
         return None

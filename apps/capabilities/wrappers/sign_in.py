@@ -48,13 +48,13 @@ def with_sign_in(tool: PreparedTool, wanted: WantedAccount) -> PreparedTool:
 
 
 async def person_token(wanted: WantedAccount, bucket: str, refused: str = "") -> str:
-    """Return the user's token, "" if they have to sign in. Raises `ToolError`."""
+    """Return the user's token, or "" if they have to sign in. Raises `ToolError`."""
     account = await find_account(wanted, bucket)
     return await access_token(account.pk, refused) if account is not None else ""
 
 
 async def ask_person(wanted: WantedAccount, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Wait for a sign-in. If there is none, give the model the reason. Raises `ToolError`."""
+    """Wait for a sign-in. Without one, return the reason to the model. Raises `ToolError`."""
     title = one_line(wanted.title, TITLE_CHARACTERS)
     answered = invocation.answers.get("sign_in")
     if answered is not None:

@@ -18,7 +18,7 @@ from apps.errors import ToolError
 
 
 class DeferredEmit:
-    """Collects events until `reveal` is called, and passes them on from then on."""
+    """Collects events until `reveal` is called, and then forwards them."""
 
     def __init__(self, emit: Emit) -> None:
         self.emit = emit
@@ -44,8 +44,8 @@ class BrokenOff(Exception):
 
 
 def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
-    """Return a tool whose calls are shown as the display defines. The inner work finds the stage in
-    its invocation.
+    """Return a tool whose calls are shown as the display defines. The inner work gets the stage
+    from its invocation.
 
     A failure that became a result leaves the stage excused. If the stage contains part of the
     answer, it is failed instead, because it must not look complete.
@@ -62,7 +62,7 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
         except BrokenOff as broken:
             return broken.result
 
-    # Clients choose the locale, so there may be any number of locales.
+    # Clients choose the locale, so the number of locales is unlimited.
     announce = lru_cache(maxsize=16)(partial(announcement, display, tool.streams))
     return replace(tool, work=work, announce=announce)
 
@@ -109,7 +109,7 @@ def request(display: Display, invocation: Invocation) -> str:
 
 
 def announcement(display: Display, argument: str, locale: str) -> Announcement | None:
-    """Return the early opening of the stage, None if it must not be shown."""
+    """Return the early opening of the stage, or None if it must not be shown."""
     title = display.beginning(locale)
     if display.visibility != "always" or not title:
         return None
@@ -118,7 +118,7 @@ def announcement(display: Display, argument: str, locale: str) -> Announcement |
 
 
 def show_failure(stage: Stage, markdown: str) -> None:
-    """Write an error, and make the stage visible if only failures are shown."""
+    """Write an error, and reveal the stage if only failures are shown."""
     if isinstance(stage.emit, DeferredEmit):
         stage.emit.reveal()
     stage.write(markdown)

@@ -1,7 +1,7 @@
-"""Leaves out tools of deployments that the caller may not use, if an application wants that.
+"""Leaves out tools of deployments that the caller may not use, if an application enables that.
 
-It only saves the model failed calls and is not a security boundary, because Core checks each call
-of a deployment. So if the usable deployments are unknown, no tool is left out.
+This only spares the model failed calls and is not a security boundary, because Core checks each
+call of a deployment. So if the usable deployments are unknown, no tool is left out.
 """
 
 import logging

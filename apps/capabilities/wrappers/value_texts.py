@@ -6,11 +6,10 @@ from typing import Any
 import msgspec
 
 STAGE_CHARACTERS = 20_000
-"""A text in a stage can have up to this many characters, about ten pages, which users can still
-scroll through.
+"""A text in a stage can have up to this many characters, about ten pages, which is still readable.
 """
 VALUE_CHARACTERS = 4_000
-"""One argument in a stage can have up to this many characters."""
+"""An argument in a stage can have up to this many characters."""
 ERROR_CHARACTERS = 2_000
 TITLE_CHARACTERS = 100
 
@@ -25,7 +24,8 @@ def shorten_text(text: str, most: int) -> str:
 
 
 def one_line(text: str, most: int = TITLE_CHARACTERS) -> str:
-    """Return the text on one line for a title: white space becomes one space, and the end is cut."""
+    """Return the text on one line for a title: white space is collapsed, and the end is truncated.
+    """
     line = " ".join(text[: most * 4].split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 

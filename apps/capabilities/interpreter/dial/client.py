@@ -42,12 +42,11 @@ from apps.workspace.egress.guard import Trust
 
 PREFIX = "/v1/ops/code_interpreter"
 MOST_BYTES = 64 * 1024 * 1024
-"""One response can be up to this many bytes. It contains images as base64."""
+"""A response, which contains images as base64, can be up to this many bytes."""
 FIRST_PAUSE_SECONDS = 0.1
-"""The pause before the first retry lasts this many seconds. It doubles before each further retry.
-"""
+"""The pause before the first retry in seconds. It doubles before each further retry."""
 PASSING = frozenset({502, 503, 504})
-"""A proxy whose service is temporarily unavailable returns one of these status codes."""
+"""The status codes of a proxy whose service is temporarily unavailable."""
 
 
 R = TypeVar("R", bound=Response)
@@ -93,7 +92,9 @@ class InterpreterClient:
         read(FileResponse, body)
 
     async def upload(self, name: str, content: bytes, content_type: str) -> str:
-        """Upload a file into the storage next to the interpreter, and return its URL there."""
+        """Upload a file into the storage next to the interpreter, and return its URL in that
+        storage.
+        """
         bucket = read(BucketResponse, await self.ask("GET", "/v1/bucket"))
         path = f"files/{bucket.bucket}/{name}"
         files = {"file": (name, content, content_type)}
@@ -109,7 +110,8 @@ class InterpreterClient:
     async def ask(
         self, method: str, path: str, *, repeatable: bool = True, **content: Any
     ) -> bytes:
-        """Return the body of the answer. A request that is not `repeatable` is never sent twice."""
+        """Return the body of the response. A request that is not `repeatable` is never sent twice.
+        """
         if not self.key:
             raise InterpreterFailed(UNAUTHORIZED)
         reply = None
@@ -130,7 +132,7 @@ class InterpreterClient:
     async def attempt(
         self, method: str, path: str, content: Mapping[str, Any], *, repeatable: bool
     ) -> tuple[int, bytes] | None:
-        """Return the answer, or None if a retry makes sense."""
+        """Return the response, or None if a retry may help."""
         try:
             status, body = await self.exchange(method, path, content)
         except ConnectError:
@@ -145,7 +147,7 @@ class InterpreterClient:
         self, method: str, path: str, content: Mapping[str, Any]
     ) -> tuple[int, bytes]:
         """Send a request. Raises `HTTPError` for a failed connection, `TimeoutError` for a slow
-        answer.
+        response.
         """
         seconds = self.seconds
         try:

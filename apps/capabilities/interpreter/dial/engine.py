@@ -1,5 +1,5 @@
-"""The engine that uses DIAL's code interpreter. Its session remains there and is found again by its
-ID.
+"""The engine that uses DIAL's code interpreter. Its session remains on the service and is found
+again by its ID.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ class DialSession:
     opening: Opening
     client: InterpreterClient
     is_separate: bool
-    id: str = ""  # the session is known to be alive in this run
+    id: str = ""  # the session is known to be alive
 
     async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
         """Run the code. Raises `InterpreterFailed`, and `TimeoutError` if the service does not
@@ -115,7 +115,8 @@ class DialSession:
         problems.check()
 
     async def transfer(self, file: InputFile) -> str:
-        """Transfer a file. Return the problem with it, "" for none. Raises `SessionFailed`."""
+        """Transfer a file. Returns the problem with it, or "" on success. Raises `SessionFailed`.
+        """
         try:
             source = await self.source_of(file)
             await self.client.transfer_input_file(self.id, source, file.name)
@@ -140,7 +141,7 @@ class DialSession:
         return (await self.opening.loader.promote(file.url)).path
 
     async def copy(self, file: InputFile) -> str:
-        """Upload the file to the storage of the interpreter, and return its URL there."""
+        """Upload the file to the storage of the interpreter, and return its URL in that storage."""
         found = await self.opening.loader.load(file.url)
         return await self.client.upload(quote(file.name, safe=""), found.content, found.type)
 

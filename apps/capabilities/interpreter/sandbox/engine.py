@@ -22,7 +22,7 @@ from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import FileRefused
 
 MOST_PRODUCED = 10
-"""One call can add up to this many attachments. More would hide the answer."""
+"""A call can add up to this many attachments. More would obscure the answer."""
 
 
 def sandbox_engine() -> Engine:
@@ -73,8 +73,8 @@ class SandboxSession:
             return None, [str(reason)]
 
     def save(self, outcome: SandboxOutcome) -> list[str]:
-        """Store the state and return notes for the model. A call that was cut off keeps the state
-        of the call before.
+        """Store the state and return notes for the model. An interrupted call preserves the state
+        of the previous call.
         """
         if outcome.is_state_lost:
             self.opening.conversation.saved[KEY] = {}  # do not load this again
@@ -89,7 +89,8 @@ class SandboxSession:
 
 
 def newest(opening: Opening, messages: Sequence[ModelMessage]) -> Any:
-    """Return the newest state: `{}` means that nothing was stored, None that there was no call."""
+    """Return the newest state: `{}` means that nothing was stored, and None that there was no call.
+    """
     states = earlier_states(opening, messages)
     return next((state[KEY] for state in states if KEY in state), None)
 

@@ -1,4 +1,4 @@
-"""Runs one piece of code in one worker, in a thread of its own."""
+"""Runs a piece of code in a worker, in a separate thread."""
 
 import ast
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from apps.capabilities.interpreter.sandbox import workers
 from apps.capabilities.interpreter.sandbox.folder import HOME, SandboxFolder
 
 MOST_OUTPUT_BYTES = 100_000
-"""One call can output up to this many bytes, which is more than a model reads with care."""
+"""A call can output up to this many bytes, which is more than a model reads carefully."""
 MOST_ERROR_CHARACTERS = 4_000
 
 OUT_OF_MEMORY = ("MemoryError: memory limit exceeded", "MemoryError: the worker exceeded")
-"""The interpreter's own messages begin with these texts. The code can raise such errors too."""
+"""The prefixes of the interpreter's own messages. The code can also raise such errors."""
 
 ROLLED_BACK = "Variables are as they were before this call."
 MOST_RESULT_CHARACTERS = 20_000
@@ -32,8 +32,8 @@ NO_VALUE = "\nNone"
 
 @dataclass(frozen=True, slots=True)
 class SandboxOutcome:
-    """Contains the result of a run. `state` is None if the call left none; `files` were created by
-    the code, and it deleted the inputs `removed`.
+    """The result of a run. `state` is None if the call left none. The code created `files` and
+    deleted the input files `removed`.
     """
 
     execution: Execution
@@ -92,7 +92,8 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Sandbox
 
 
 def limit_reached(error: MontyRuntimeError) -> str:
-    """Return a sentence about a limit that stopped the code, "" for errors of the code itself."""
+    """Return a sentence about the limit that stopped the code, or "" for errors of the code itself.
+    """
     text = error.display("type-msg")
     if text.startswith("TimeoutError: feed time limit exceeded"):
         return (
@@ -142,7 +143,7 @@ def end_of(text: str, most: int) -> str:
 
 
 def dump_session(session: MontySession) -> bytes | None:
-    """Return the state, or None if the heap does not fit into the worker's memory a second time."""
+    """Return the state, or None if the worker's memory cannot hold a second copy of the heap."""
     try:
         return session.dump()
     except (MontyError, RuntimeError):
@@ -152,9 +153,9 @@ def dump_session(session: MontySession) -> bytes | None:
 def with_text_result(code: str) -> str:
     """Return the code with its last expression, if any, stored in `_` and written as text.
 
-    A value would enter this process as Python objects, any number of them; only a text of limited
-    length may. Line numbers do not change. Code that this Python cannot parse is left to the
-    sandbox, without a value.
+    A value would enter this process as an unlimited number of Python objects, so only a text of
+    limited length is passed. Line numbers do not change. Code that this Python cannot parse is left
+    to the sandbox, without a value.
     """
     last = trailing_expression(code)
     if last is None:
@@ -172,8 +173,8 @@ def with_text_result(code: str) -> str:
 
 
 def trailing_expression(code: str) -> ast.expr | None:
-    """Return the last expression. Return None also if the code may split into lines at other
-    characters than newlines.
+    """Return the last expression. Also returns None if the code may contain line breaks other than
+    newlines.
     """
     if "\r" in code or "\f" in code or "\0" in code:
         return None

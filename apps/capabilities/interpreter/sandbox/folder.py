@@ -1,4 +1,6 @@
-"""The files of one execution. They are in memory, never on the host, and limited in size."""
+"""The files of one execution. They exist only in memory, never on the host, and are limited in
+size.
+"""
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -6,17 +8,17 @@ from pathlib import PurePosixPath
 from pydantic_monty import MemoryFile, MontyFileHandle, OSAccess
 
 HOME = "/data"
-"""The code finds its input files and writes its output in this folder."""
+"""The folder from which the code reads input files and to which it writes output."""
 MOST_WRITTEN_BYTES = 32 * 1024 * 1024
-"""One call can write up to this many bytes in total. The server's memory holds them until the code
-ends.
+"""A call can write up to this many bytes in total. They are held in the server's memory until the
+code ends.
 """
 MOST_READ_BYTES = 256 * 1024 * 1024
-"""One call can read up to this many bytes in total, because each read copies the file."""
+"""A call can read up to this many bytes in total, because each read copies the file."""
 
 
 class GrowingFile(MemoryFile):
-    """Many small pieces can be appended to this file at the same cost as one large piece."""
+    """A file to which appending many small pieces costs the same as appending one large piece."""
 
     def __init__(self, path: PurePosixPath, content: bytes) -> None:
         super().__init__(path, b"")

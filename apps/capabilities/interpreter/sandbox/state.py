@@ -1,8 +1,8 @@
-"""The state of the sandbox between two calls: its bytes, packed and signed, as a part of the
+"""The state of the sandbox between two calls: its bytes, packed and signed, as part of the
 conversation.
 
-The bytes travel through the client, and the interpreter trusts bytes that it loads. So it only
-loads bytes that this installation has signed for this caller.
+The bytes pass through the client, and the interpreter trusts bytes that it loads. So it loads only
+bytes that this installation has signed for this caller.
 """
 
 import base64
@@ -20,8 +20,8 @@ from apps.capabilities.interpreter.sandbox import workers
 
 KEY = "py_interpreter_sandbox"
 MOST_BYTES = 131_072
-"""The packed variables can be up to this many bytes. A conversation stores them in each answer that
-ran code.
+"""The packed variables can be up to this many bytes. A conversation stores them in every answer
+that ran code.
 """
 PACKING = 20
 """Variables whose unpacked size exceeds the limit by this factor are not packed at all."""
@@ -29,7 +29,7 @@ MOST_UNPACKED_BYTES = 256 * 1024 * 1024
 
 
 class StateUnusable(Exception):
-    """Raised if the state is lost. The text gives the model the reason."""
+    """Raised if the state is lost. The text informs the model of the reason."""
 
 
 def fingerprint() -> str:
@@ -78,7 +78,7 @@ def read_state(written: Any, caller: Caller) -> bytes | None:
 
 
 async def hide_state(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the messages without states, because a model has no use for them."""
+    """Return the messages without states, because a model cannot use them."""
     return [
         replace(m, state={k: v for k, v in m.state.items() if k != KEY}) if KEY in m.state else m
         for m in messages

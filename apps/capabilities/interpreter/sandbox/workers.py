@@ -23,7 +23,8 @@ T = TypeVar("T")
 
 MOST_DEPTH = 400
 MOST_FILE_OPERATIONS = 20_000
-"""One call can make up to this many file operations. Each write is one, and takes about 0.1 ms."""
+"""A call can make up to this many file operations. Each write counts as one and takes about 0.1 ms.
+"""
 CODE_SECONDS = 10.0
 """The code of one call can run for up to this many seconds."""
 MEMORY_MB = 128
@@ -31,8 +32,8 @@ MEMORY_MB = 128
 WAIT_SECONDS = 10.0
 """File operations and loading can take this many seconds in addition to the time of the code."""
 POLICY: OSPolicy = {"sleep": "zero"}
-"""Calls of `sleep` return at once, because code in the sandbox has nothing to wait for, and a
-sleeper would block other calls.
+"""Calls of `sleep` return immediately, because code in the sandbox has nothing to wait for, and
+sleeping would block other calls.
 """
 SIGNAL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
@@ -63,7 +64,7 @@ class Abandoned(Exception):
 
 @dataclass(slots=True)
 class WorkerJob:
-    """Represents one use of a worker. `stop` ends it from any thread, before or during its work."""
+    """One use of a worker. `stop` ends it from any thread, before or during its work."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     pid: int | None = None
@@ -83,7 +84,7 @@ class WorkerJob:
             finally:
                 timer.cancel()
                 with self.lock:
-                    self.pid = None  # another job may use the worker from here on
+                    self.pid = None  # another job may use the worker now
 
     def check(self) -> None:
         if self.is_stopped:

@@ -1,8 +1,8 @@
-"""Sessions of the server, which store the state that code left for later calls.
+"""Sessions of the server, which store the state for later calls.
 
 A session is only data: the variables as the sandbox writes them, and the files. Each call runs in a
 process from the pool, which ends with the call or at its limit. So nothing that a call started can
-keep running, or write into the result of another call.
+continue running or write into the result of another call.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from apps.capabilities.interpreter.sandbox.workers import run_in_worker
 ALPHABET = string.ascii_lowercase + string.digits  # hosts in URIs are lower case
 ID_CHARACTERS = 16
 NEW = frozenset({"", "0"})
-"""A request with one of these session IDs starts a session."""
+"""The session IDs with which a request starts a new session."""
 IDLE_SECONDS = 30 * 60.0
 SWEEP_SECONDS = 5 * 60.0
 MOST_SESSIONS = 64
@@ -91,20 +91,20 @@ class Sessions:
         return session
 
     def clear(self, session_id: str) -> None:
-        """Delete a session. Running code finishes, and leaves nothing. Raises `SessionExpired`."""
+        """Delete a session. Code that is running finishes, and its state is discarded. Raises
+        `SessionExpired`.
+        """
         del self.open[self.find(session_id).id]
 
     def sweep(self) -> None:
-        """Delete sessions that were unused for half an hour."""
+        """Delete sessions that have been unused for half an hour."""
         oldest = self.clock() - IDLE_SECONDS
         for session in [*self.open.values()]:
             if session.used_at <= oldest and not session.turn.locked():
                 del self.open[session.id]
 
     def make_room(self, needed: Session) -> None:
-        """Delete other sessions, the least recently used first, until the rest is within the
-        limits.
-        """
+        """Delete other sessions, least recently used first, until the limits are met."""
         others = sorted(self.open.values(), key=lambda one: one.used_at, reverse=True)
         total = sum(one.size for one in others)
         while len(self.open) > MOST_SESSIONS or total > MOST_BYTES:
@@ -157,7 +157,7 @@ class Sessions:
         return replace(outcome, files=kept, notes=tuple(notes))
 
     def file_problem(self, session: Session, name: str, content: bytes) -> str:
-        """Return why a file cannot be stored, "" if it can."""
+        """Return why a file cannot be stored, or "" if it can."""
         if not is_file_name(name):
             return "its name is not a valid file name"
         if name not in session.files and len(session.files) >= MOST_SESSION_FILES:

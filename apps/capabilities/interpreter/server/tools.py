@@ -52,7 +52,7 @@ SessionToUse = Annotated[
 
 
 class InterpreterServer(MCPServer[None]):
-    """The server. It sets the type of each file, because a resource template has one type for all."""
+    """The server. It sets the type of each file, because a resource template has only one type."""
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[None, Any] | None = None
@@ -65,7 +65,7 @@ class InterpreterServer(MCPServer[None]):
 
 @dataclass(frozen=True, slots=True)
 class SessionTools:
-    """The tools of the server. Each raises `SessionExpired`; the resource does not."""
+    """The tools of the server. Each tool raises `SessionExpired`; the resource does not."""
 
     sessions: Sessions
 
@@ -109,7 +109,7 @@ def interpreter_server(sessions: Sessions) -> InterpreterServer:
     server.add_tool(
         tools.clear_session, description="Ends a session and deletes its variables and files."
     )
-    # The template refuses paths that leave a session.
+    # The template rejects paths that leave a session.
     server.resource("kernel://{session_id}/{+file}", description="A file of a session.")(
         tools.session_file
     )

@@ -1,1 +1,1 @@
-"""A call of an MCP server's tool: files, sign-in, confirmation pages, and results."""
+"""Calls of MCP tools: files, sign-in, confirmation pages, and results."""

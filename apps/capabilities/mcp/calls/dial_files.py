@@ -1,4 +1,4 @@
-"""Parameters that take files of DIAL. Before a call, the toolset is granted access to these files."""
+"""Parameters that take DIAL files. Before a call, the toolset is granted access to these files."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ def urls_in(value: Any) -> Iterator[str]:
 
 
 def dial_path(name: str, url: str, server: str) -> str:
-    """Return the path of a file of DIAL. URLs of that server count as paths.
+    """Return the path of a DIAL file. URLs on that server count as paths.
 
     Raises `InvalidParameter`.
     """

@@ -37,15 +37,15 @@ from apps.manifest.names import sanitize
 from apps.workspace.media_types import matches_any, media_type
 
 OUTPUT_CHARACTERS = 200
-"""A stage shows up to this many characters of one piece of output, next to the code. The model gets
-all of it.
+"""A stage shows up to this many characters of a piece of output, next to the code. The model gets
+all output.
 """
 CODE = "code"
-"""This argument is shown as Python code."""
+"""The argument that is shown as Python code."""
 
 
 class ReportedFile(BaseModel):
-    """A resource of the server. Its type takes precedence over the type that a read returns."""
+    """A resource of the server. Its type overrides the type that a read returns."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -71,7 +71,8 @@ async def report_result(
     opening: Opening,
     stage: Stage,
 ) -> ToolResult:
-    """Return the result with the report's files. A result of another shape is handled as usual.
+    """Return the result with the report's files. A result with another structure is handled as
+    usual.
 
     Raises `ToolError` if the server reports that the tool failed.
     """
@@ -115,7 +116,8 @@ def decoded_json(text: str) -> Any:
 
 
 def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
-    """Return the report as a user sees it: long output is cut, and the session is left out."""
+    """Return the report as a user sees it: long output is truncated, and the session is left out.
+    """
     visible = {key: value for key, value in rest.items() if key != "session_info"}
     if report.output:
         visible["output"] = [shorten_text(text, OUTPUT_CHARACTERS) for text in report.output]
@@ -126,7 +128,8 @@ def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
 async def read_files(
     files: list[ReportedFile], binding: ToolsetBinding, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Return the wanted files as files of the caller, and notes for the model about the others."""
+    """Return the selected files as files of the caller, and notes for the model about the others.
+    """
     wanted = binding.toolset.node.attachment.supported_types
     attachments: list[Attachment] = []
     notes: list[str] = []
@@ -168,6 +171,7 @@ async def read_file(file: ReportedFile, binding: ToolsetBinding, opening: Openin
 
 
 def is_file_name(name: str) -> bool:
-    """Return True if the name is a relative path that does not lead upwards, in one printable line."""
+    """Return True if the name is a relative path without parent references, in one printable line.
+    """
     parts = set(name.split("/"))
     return name.isprintable() and "\\" not in name and not {"", ".", ".."} & parts

@@ -28,8 +28,7 @@ class OutputSchema:
 
     @cached_property
     def check(self) -> SchemaCheck | None:
-        """Return the check, compiled for the first result, because most tools of a server are never
-        called.
+        """Return the check, compiled on first use, because most tools of a server are never called.
         """
         if self.schema is None:
             return None

@@ -40,8 +40,8 @@ _blank = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Contains data that becomes a file; `stem` is the file's name without its ending, "" for the
-    tool's.
+    """Contains data that becomes a file; `stem` is the file name without its extension, or "" for
+    the tool's name.
     """
 
     kind: str
@@ -57,8 +57,8 @@ async def make_result(
     stage: Stage,
     failures: Iterable[str] = (),
 ) -> ToolResult:
-    """Convert a result. `failures` are beginnings of texts that report a failure without being
-    marked as one.
+    """Convert a result. `failures` are prefixes of texts that report a failure but are not marked
+    as failures.
 
     Raises `ToolError` if the server reports that the tool failed.
     """
@@ -112,7 +112,7 @@ def is_text(kind: str) -> bool:
 
 
 def decoded_text(content: bytes) -> str:
-    """Return the text of UTF-8, "" for bytes in another encoding, which only become a file."""
+    """Decode UTF-8. Returns "" for bytes in another encoding, which become only a file."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -120,7 +120,7 @@ def decoded_text(content: bytes) -> str:
 
 
 def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
-    """Yield the data of each block, None for data that cannot be decoded."""
+    """Yield the data of each block, or None for data that cannot be decoded."""
     for block in content:
         if isinstance(block, types.ImageContent | types.AudioContent):
             yield decode_blob(block.mime_type, block.data)
@@ -129,7 +129,7 @@ def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
 
 
 def has_blob(block: types.ContentBlock) -> bool:
-    """Return True if the block has something in addition to a text, even an empty file with a name."""
+    """Return True if the block contains more than text, even an empty file with a name."""
     if isinstance(block, types.ImageContent | types.AudioContent):
         return bool(block.data)
     return isinstance(block, types.EmbeddedResource)
@@ -143,8 +143,8 @@ def blob_of(resource: types.TextResourceContents | types.BlobResourceContents) -
 
 
 def decode_blob(kind: str, data: str, stem: str = "") -> Blob | None:
-    """Decode base64 in any of its forms, or a `data:` URI. A type in the data itself takes
-    precedence over `kind`.
+    """Decode base64 in any of its forms, or a `data:` URI. A type in the data itself overrides
+    `kind`.
     """
     if found := _data_uri.match(data):
         kind, content = found[1] or kind, unquote_to_bytes(data[found.end() :])
@@ -160,9 +160,10 @@ def decode_blob(kind: str, data: str, stem: str = "") -> Blob | None:
 
 
 def type_of(content: bytes, stated: str) -> str:
-    """Return the type of an image or a sound by its first bytes, the stated type for anything else.
+    """Return the type of an image or audio detected from its first bytes, or the stated type for
+    anything else.
 
-    Content that is stated as an image and is not one gets the type of a file.
+    Content that is declared to be an image but is not gets a generic file type.
     """
     main, _, rest = stated.lower().partition("/")
     if main not in ("image", "audio") and stated.lower() != BINARY_TYPE:
@@ -178,8 +179,8 @@ def type_of(content: bytes, stated: str) -> str:
 async def store_attachments(
     blobs: Iterable[Blob | None], tool_name: str, wanted: AttachmentFilter, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Store the wanted data as files of the caller. Return them, and notes for the model about the
-    others.
+    """Store the selected data as files of the caller. Return them, and notes for the model about
+    the others.
     """
     attachments: list[Attachment] = []
     notes: list[str] = []

@@ -19,7 +19,7 @@ from apps.workspace.port import SignIn
 CHALLENGE = "dial.epam.com/auth-challenge"
 SERVICE_SIGN_IN = "external-service/signin"
 MOST_SCOPES = 10
-"""One result can request up to this many scopes from a user."""
+"""A result can request up to this many scopes from a user."""
 SCOPE_CHARACTERS = 1_000
 NOT_OPENED = "{} The user did not open the required page."
 
@@ -62,8 +62,7 @@ async def ask_server(
     question: Question[T],
     make_context: Callable[[ToolsetBinding], RequestContext] = ToolsetBinding.request_context,
 ) -> T:
-    """Send a request to a server. If the toolset of the workspace requires a sign-in, retry after
-    it.
+    """Send a request to a server. If the workspace's toolset requires a sign-in, retry after it.
 
     Raises `ConnectionFailed`.
     """
@@ -127,8 +126,8 @@ def scopes_in(challenges: Iterable[object]) -> Iterable[str]:
 async def call_after_pages(
     desk: ElicitationDesk, going: GoingCall, call: Callable[[], Awaitable[T]]
 ) -> T:
-    """Make the call. If the server refuses it and names pages, retry after the user has opened
-    them, to sign in or to agree.
+    """Make the call. If the server rejects it and names pages, retry after the user has opened them
+    to sign in or to agree.
 
     Raises `ConnectionFailed`.
     """

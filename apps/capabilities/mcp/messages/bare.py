@@ -1,9 +1,9 @@
 """Converts JSON-RPC messages that the SDK cannot read into messages that it can.
 
-The SDK refuses such a message before other code can see it, so the incoming bytes are rewritten.
-`LenientResults` then reads the result. A value that is nested too deeply, or has too long a number,
-is replaced by a text about it. A batch becomes its single messages, and an ID such as `1.0` becomes
-a whole number.
+The SDK rejects such a message before other code can see it, so the incoming bytes are rewritten.
+`LenientResults` then reads the result. A value that is nested too deeply or contains too long a
+number is replaced by a descriptive text. A batch becomes its single messages, and an ID such as
+`1.0` becomes a whole number.
 """
 
 import re
@@ -19,8 +19,8 @@ SPACE = b" \t\r\n"
 MOST_DEPTH = 150
 """Up to this many levels of nesting are preserved. The SDK's parser accepts 200."""
 MOST_DIGITS = 400
-"""A message with a number that is too long preserves up to this many of its digits. The SDK's
-parser accepts 4,300.
+"""Numbers in a message with an overlong number preserve up to this many digits. The SDK's parser
+accepts 4,300.
 """
 MOST_MESSAGES = 1_000
 """A batch can contain up to this many messages. A larger batch is not read."""
@@ -63,8 +63,8 @@ _batch = msgspec.json.Decoder(list[msgspec.Raw])
 def messages_in(text: bytes) -> list[bytes]:
     """Return the messages in a text, each rewritten by `with_objects`.
 
-    Answers of a batch come last, because the SDK stops reading after one. Bytes that are not UTF-8
-    are replaced.
+    Responses in a batch come last, because the SDK stops reading after one. Bytes that are not
+    UTF-8 are replaced.
     """
     text = as_utf8(text)
     if not text.removeprefix(BOM).lstrip(SPACE).startswith(b"["):
@@ -98,8 +98,8 @@ def is_answer(message: bytes) -> bool:
 def with_objects(message: bytes) -> bytes:
     """Return the message in a form that the SDK reads, or unchanged if it needs no change.
 
-    Its result or error becomes an object, its ID a whole number, and its version that of JSON-RPC.
-    Values that the SDK's parser rejects are replaced.
+    Its result or error becomes an object, its ID an integer, and its version JSON-RPC's. Values
+    that the SDK's parser rejects are replaced.
     """
     message = readable(message.removeprefix(BOM))
     try:
@@ -121,7 +121,9 @@ def with_objects(message: bytes) -> bytes:
 
 
 def whole_id(found: Envelope) -> int | None:
-    """Return the whole number for an ID that is written as another number, or in an answer as text."""
+    """Return the integer for an ID that is written as another kind of number or, in a response, as
+    text.
+    """
     written = b"" if found.id is msgspec.UNSET else bytes(found.id).strip(SPACE)
     is_asked = found.result is msgspec.UNSET and found.error is msgspec.UNSET
     if len(written) > LONGEST_ID or not _float.fullmatch(written):

@@ -41,8 +41,8 @@ LEFT_OUT = frozenset(
     | {"$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment"}
 )
 UNCHECKED = frozenset({"pattern", "patternProperties"})
-"""The model sees these keywords but we do not check them, because an untrusted regular expression
-may take forever.
+"""The keywords that the model sees but that are not checked, because an untrusted regular
+expression may take forever.
 """
 
 
@@ -51,7 +51,7 @@ class SchemaInvalid(ValueError):
 
 
 class InputSchemaReader:
-    """Reads the schemas of one toolset, up to a limit for all together."""
+    """Reads the schemas of one toolset, up to a combined limit."""
 
     def __init__(self) -> None:
         self.left = MOST_ALTOGETHER
@@ -103,7 +103,7 @@ def read_schema(whole: dict[str, Any]) -> Arguments:
 class SchemaResolver:
     """Replaces references inside one document by their targets.
 
-    A reference to itself or to another document allows any value.
+    A recursive reference, or one to another document, allows any value.
     """
 
     def __init__(self, document: Mapping[str, Any], most: int) -> None:
@@ -161,8 +161,8 @@ class SchemaResolver:
 def standard_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema in the standard's form, without changing nested schemas.
 
-    Servers in Go write null for what is absent, servers in PHP an empty list for an empty object,
-    and others the types in capitals, or `any`.
+    Servers in Go write null for absent values, servers in PHP write an empty list for an empty
+    object, and others write types in capitals or `any`.
     """
     found = {
         key: plain_members(key, value)

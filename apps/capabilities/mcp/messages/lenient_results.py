@@ -1,8 +1,8 @@
-"""Repairs results of servers that do not follow the protocol exactly.
+"""Repairs results from servers that do not follow the protocol exactly.
 
-The SDK refuses a whole result for one invalid field: all tools because of one, and the result of a
-finished call because of one part. So invalid parts are left out here, before the SDK checks the
-result, and reported.
+The SDK rejects a whole result for one invalid field: all tools because of one tool, or the result
+of a finished call because of one part. So invalid parts are left out and reported here, before the
+SDK checks the result.
 """
 
 import json
@@ -44,7 +44,7 @@ OTHER_KEYS = frozenset(
     | {"resourceTemplates", "contents", "prompts", "messages", "completion", "roots", "action"}
     | {"model", "task", "tasks", "taskId", "inputRequests", "resultType"}
 )
-"""Results of other methods have these keys. The result of a call may have any other keys."""
+"""The keys of results of other methods. The result of a call may have any other keys."""
 PARTS: Mapping[str, tuple[str, ...]] = {
     "text": ("text",),
     "image": ("data", "mimeType"),
@@ -166,9 +166,7 @@ class LenientResults:
         return with_left_out({**whole, key: kept}, reasons[:MOST_REASONS])
 
     def fitted_page(self, page: Object, key: str, method: str) -> tuple[Object, list[str]]:
-        """Return a page of a list without entries and other fields that cannot be read, and the
-        reasons.
-        """
+        """Return a page of a list without unreadable entries and fields, and the reasons."""
         reasons: list[str] = []
         for _ in range(MOST_ODD_FIELDS):
             error = self.problem(method, page)
@@ -203,7 +201,9 @@ class LenientResults:
         return fitting
 
     def fitted_part(self, part: Any, result: Object) -> Object:
-        """Return the part unchanged, else with its required fields alone, else a text about it."""
+        """Return the part unchanged if it is valid, else with only its required fields, else a text
+        about it.
+        """
         if isinstance(part, str):
             return text_part(part)
         if not isinstance(part, dict) or not isinstance(part.get("type", ""), str):
@@ -216,7 +216,7 @@ class LenientResults:
 
 
 def only(result: Object, part: Object) -> Object:
-    """Return a result with this part alone, and with everything else that the version requires."""
+    """Return a result with only this part and everything else that the version requires."""
     kept = {key: value for key, value in result.items() if key not in (*CALL_KEYS, "_meta")}
     return {**kept, "content": [part]}
 
@@ -224,8 +224,8 @@ def only(result: Object, part: Object) -> Object:
 def fitted_entry(
     entry: Any, needed: frozenset[str], check: Callable[[Object], ValidationError | None]
 ) -> tuple[Object | None, str]:
-    """Return the entry without fields that cannot be read. If it requires one of them, return None
-    and the reason.
+    """Return the entry without unreadable fields, or None and the reason if one of them is
+    required.
     """
     if not isinstance(entry, dict):
         return None, f"it is {json_kind(entry)}, not an object."
@@ -281,7 +281,7 @@ def object_schema(schema: Any) -> Any:
 
 
 def schema_of_text(text: str) -> Any:
-    """Return the schema that some servers send as a JSON text, any other value unchanged."""
+    """Return the schema that some servers send as a JSON text, or any other value unchanged."""
     if len(text) > MOST_CHARACTERS:
         return text
     try:

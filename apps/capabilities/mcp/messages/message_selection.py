@@ -16,7 +16,7 @@ from apps.capabilities.mcp.messages.bare import Envelope, is_answer
 
 logger = logging.getLogger(__name__)
 NO_ID = (b"", b"null")
-"""A response has one of these IDs if the server could not read the ID of the request."""
+"""The IDs of a response if the server could not read the request's ID."""
 
 
 class MessageSelection:
@@ -34,7 +34,9 @@ class MessageSelection:
         return partial(self.takes, id_of(request))
 
     def takes(self, asked: bytes, message: bytes) -> bool:
-        """`asked` is the ID of the request, b"" for none."""
+        """Return True if the SDK should read the message. `asked` is the ID of the request, or b""
+        if there is none.
+        """
         if is_answer(message):
             if not asked or (found := id_of(message)) in (*NO_ID, asked):
                 return True
@@ -54,7 +56,7 @@ class MessageSelection:
 
 
 def id_of(message: bytes) -> bytes:
-    """Return the ID as it is written, without quotes; b"" for none."""
+    """Return the ID as written, without quotes; b"" for none."""
     try:
         written = msgspec.json.decode(message, type=Envelope).id
     except msgspec.DecodeError:

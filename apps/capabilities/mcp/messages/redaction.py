@@ -19,7 +19,7 @@ from apps.manifest.secrets import reads_as_credential
 
 LISTS = frozenset({"tools", "resources"})
 REDACTED = frozenset({"title", "description"})
-"""These fields of list entries can be redacted. Other fields identify the entries and must not
+"""The fields of list entries that can be redacted. Other fields identify the entries and must not
 change.
 """
 
@@ -68,7 +68,7 @@ class SentCredentials:
         try:
             written = msgspec.json.encode(value).decode()
         except (TypeError, ValueError, OverflowError):
-            return True  # numbers without end, invalid characters
+            return True  # endless numbers, invalid characters
         return any(True for _ in places(written, self.needles, MOST_LAYERS + 1))
 
     def redact_result(self, result: Mapping[str, Any]) -> dict[str, Any]:

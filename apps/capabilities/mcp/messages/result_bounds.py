@@ -1,7 +1,7 @@
 """Limits the number of values in a server's answer, before any code walks through it.
 
-A message within the limit of bytes can still have millions of values, and each check of them would
-block the event loop.
+A message within the size limit can still have millions of values, and checking them would block the
+event loop.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ MOST_LISTED = 5_000
 """A list can have up to this many tools or other entries."""
 LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 LEFT_OUT = "quickapps.left_out"
-"""The `_meta` of a list stores sentences about missing entries under this key."""
+"""The key in a list's `_meta` for sentences about missing entries."""
 
 Object = dict[str, Any]
 
@@ -115,7 +115,7 @@ def exceeds(value: Any, most: int) -> bool:
 
 
 def count(value: Any, most: int) -> int:
-    """Count the values inside a value. Stop as soon as there are more than `most`."""
+    """Count the values inside a value, stopping once there are more than `most`."""
     found, waiting = 0, [value]
     while waiting:
         one = waiting.pop()

@@ -8,14 +8,14 @@ from apps.capabilities.wrappers.value_texts import one_line
 
 LEAST_CHARACTERS = 1_024
 """Base64 of at least this many characters counts as data. A shorter string may be a key or a
-cursor, which a model must be able to pass on.
+cursor, which a model may have to send back.
 """
 LEAST_DATA_CHARACTERS = 64
 """The data of an object with a media type has at least this many characters."""
 DATA = frozenset({"data", "blob"})
 BINARY_TYPE = "application/octet-stream"
 
-# Bounded and possessive, so that a text of many megabytes is read once.
+# Bounded and possessive, so that a long text is scanned only once.
 _data_uri = re.compile(
     r"data:([\w.+/-]{0,100}+)(?:;[\w.+=-]{1,100}+){0,5};base64,"
     r"([A-Za-z0-9+/_=-]*+(?:[\r\n]++[A-Za-z0-9+/_=-]{60,}+)*+)",
@@ -26,7 +26,7 @@ _inside = re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{LEAST_CHARACTERS},}}+=
 
 
 def without_binary(value: Any, kind: str = "", key: str = "") -> Any:
-    """Return the value with a note of type and size in place of each blob.
+    """Return the value with each blob replaced by a note of its type and size.
 
     A blob is the data of a content block, a data URI, or long base64. `kind` is the last media type
     on the path to the value, `key` the key of the value.

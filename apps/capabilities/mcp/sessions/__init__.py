@@ -1,1 +1,1 @@
-"""Sessions with MCP servers: endpoints, transports, the pool, and what a server lists and asks."""
+"""Sessions with MCP servers: endpoints, transports, the pool, server lists and elicitations."""

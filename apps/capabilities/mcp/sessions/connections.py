@@ -1,4 +1,4 @@
-"""A session with one server. A task of its own opens and closes it; any task may use it."""
+"""A session with one server. A dedicated task opens and closes it; any task may use it."""
 
 import asyncio
 import contextvars
@@ -40,7 +40,7 @@ a service.
 LAST_WORDS_SECONDS = 2.0
 LISTEN_AGAIN_SECONDS = (1.0, 5.0, 30.0, 60.0)
 """A lost notification stream is reopened after these pauses, in seconds. After the last attempt, it
-stays closed.
+remains closed.
 """
 INFO = types.Implementation(name="QuickApps", version="1")
 
@@ -91,7 +91,7 @@ class SessionConnection:
         if self.endpoint.program is not None:
             self.sent.add_named(self.endpoint.program.environment)
         work = self.run(context, seconds)
-        # Later runs must not see anything of the first run.
+        # Later runs must not see anything from the first run.
         self.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
         await self.settled.wait()
         if self.failure is not None:
@@ -110,11 +110,11 @@ class SessionConnection:
             self.settled.set()
 
     async def serve_either(self, context: RequestContext, seconds: float) -> BaseException | None:
-        """Serve in the newer revision if the server supports it, else in the older one.
+        """Use the newer protocol revision if the server supports it, else the older one.
 
-        The older one is tried first for servers over stdio or SSE, for servers that needed it
+        The older one is tried first for servers over stdio or SSE, for servers that required it
         within the last hour, and for sessions whose server may ask a user: many tools ask only in
-        the older revision, although their SDK supports both.
+        the older revision, even though their SDK supports both.
         """
         url, known = self.endpoint.url, self.handshakes
         is_older = self.endpoint.protocol != "streamable_http" or self.endpoint.seat
@@ -148,7 +148,7 @@ class SessionConnection:
                 client.session.validate_tool_result = leave_unchecked  # type: ignore[method-assign]
                 self.opened_at = asyncio.get_running_loop().time()
                 context.opens = False
-                context.forget_outcome()  # the server may have refused the newer revision
+                context.forget_outcome()  # the server may have rejected the newer revision
                 is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
                 if mode == "auto" and not is_modern:
                     self.handshakes.add(self.endpoint.url)
@@ -181,12 +181,12 @@ class SessionConnection:
 
     def end(self, failure: ConnectionFailed) -> None:
         if self.stopping.is_set() or self.client is None:
-            return  # the session is being opened or closed, which reports more
+            return  # opening or closing the session reports more
         self.failure = self.failure or self.with_last_words(failure)
         self.stopping.set()
 
     def abort(self, context: RequestContext) -> None:
-        """End the session, because a message was lost and will get no answer."""
+        """End the session, because a message was lost and will never be answered."""
         if self.stopping.is_set():
             return
         self.failure = self.failure or read_failure(ConnectionError("not delivered"), context)

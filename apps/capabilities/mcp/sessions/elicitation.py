@@ -1,7 +1,6 @@
-"""Questions of servers to the user during a running call.
+"""Questions from servers to the user during a call.
 
-A server may ask only in a session that serves one run at a time, and only while a call is running
-in it.
+A server may ask only in a session that serves one run at a time, and only during a call.
 """
 
 import asyncio
@@ -22,15 +21,15 @@ logger = logging.getLogger(__name__)
 ANSWER_SECONDS = 300.0
 MOST_AT_ONCE = 5
 MOST_ASKED = 20
-"""A server can ask up to this many questions per running call. Without the limit, it could block
-its caller forever.
+"""A server can ask up to this many questions per call. Without the limit, it could block its caller
+forever.
 """
 
 Elicited = types.ElicitResult | types.ErrorData
 
 
 class Elicit(Protocol):
-    """The SDK calls this function. Its first argument is the SDK's context of the request."""
+    """A callback of the SDK. Its first argument is the SDK's request context."""
 
     async def __call__(self, context: Any, params: types.ElicitRequestParams) -> Elicited: ...
 
@@ -57,7 +56,9 @@ class ElicitationDesk:
 
     @contextmanager
     def serving(self, call: GoingCall) -> Iterator[None]:
-        """Let the server ask during the block. After the last call, open questions are cancelled."""
+        """Allow the server to ask during the block. After the last call, open questions are
+        cancelled.
+        """
         self.calls.append(call)
         try:
             yield
@@ -94,7 +95,7 @@ class ElicitationDesk:
         return True
 
     async def ask_in_peace(self, call: GoingCall, card: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the answer. The time limits of all calls of the session are paused until then."""
+        """Return the answer. Meanwhile, the time limits of all calls in the session are paused."""
         limits = {limit for going in self.calls for limit in going.limits}
         with standing_still(limits):
             return await self.ask(call, card)
@@ -104,7 +105,7 @@ class ElicitationDesk:
         task = asyncio.ensure_future(call.ledger.ask_now(question))
         self.asking.add(task)
         try:
-            # It is not awaited directly, because its cancellation must not cancel the SDK's task.
+            # Not awaited directly, because cancelling it must not cancel the SDK's task.
             await asyncio.wait({task})
         finally:
             self.asking.discard(task)

@@ -1,10 +1,10 @@
 """Converts a server's question into the JSON of a card, and validates the answer.
 
-The card of a form has `mode` "form", the server's `message`, `server` and `fields`. Each field has
+A form's card has `mode` "form", the server's `message`, `server` and `fields`. Each field has
 `name`, `label`, `hint`, `type`, `required`, `default`, `format`, and for the types `choice` and
 `choices` also `options` with `value` and `label`. `least` and `most` limit a number, or the number
-of characters or choices. The card of a page has `mode` "url", `url` and its `host`. With `repeats`,
-the call is retried once the user confirms that they have finished there.
+of characters or choices. A page's card has `mode` "url", `url` and its `host`. With `repeats`, the
+call is retried once the user confirms that they have finished there.
 """
 
 import math
@@ -22,9 +22,7 @@ MOST_OPTIONS = 200
 MESSAGE_CHARACTERS = 4_000
 HINT_CHARACTERS = 1_000
 LABEL_CHARACTERS = 200
-"""A name and the value of an option can have up to this many characters, because they cannot be
-shortened.
-"""
+"""The limit in characters for a name or the value of an option, which cannot be shortened."""
 URL_CHARACTERS = 2_000
 MOST_CHARACTERS = 20_000
 FORMATS: Mapping[str, re.Pattern[str]] = {
@@ -124,7 +122,7 @@ def bounds(schema: Mapping[str, Any], least: str, most: str) -> dict[str, Any]:
 
 
 def options_of(schema: Mapping[str, Any]) -> list[dict[str, str]] | None:
-    """Return the choices, None if there are none: values with titles, or values alone."""
+    """Return the choices, which are values with or without titles, or None if there are none."""
     titled = schema.get("oneOf") or schema.get("anyOf")
     values = schema.get("enum")
     if isinstance(titled, list):
@@ -147,7 +145,7 @@ def option(value: Any, name: Any) -> dict[str, str]:
 
 
 def content_problem(asked: Mapping[str, Any], content: Mapping[str, Any]) -> str:
-    """Return why the content of an answer does not fit the card, "" if it does."""
+    """Return why the content of an answer does not fit the card, or "" if it does."""
     fields = {field["name"]: field for field in asked.get("fields", ())}
     if unknown := sorted(content.keys() - fields.keys()):
         return f"“{unknown[0][:100]}” is not a field of this question."

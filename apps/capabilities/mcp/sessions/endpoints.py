@@ -1,4 +1,4 @@
-"""The address of a server, and the credentials for it."""
+"""The URL of a server, and the credentials for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,15 +37,15 @@ from apps.workspace.oauth.accounts import access_token
 
 @dataclass(frozen=True, slots=True)
 class ServerEndpoint:
-    """Represents a server as one caller calls it. It is hashable, and two toolsets with equal
-    endpoints may share a connection.
+    """A server as called by one caller. It is hashable, and two toolsets with equal endpoints may
+    share a connection.
 
-    `program` is set for the protocol `stdio`, `url` for the others. `carried` is a hash of the
+    `program` is set for the `stdio` protocol, `url` for the others. `carried` is a hash of the
     headers from the caller's request, "" for none. `secrets` are the names of secrets in the
     authorization, each with its version, so that a new version opens a new session. `seat` is 0 for
     a session that runs share and whose server may not ask users; else it numbers the sessions that
-    serve one run at a time. `account` is the user's own account at the server; another sign-in gets
-    another session.
+    serve one run at a time. `account` is the user's own account on the server; a different sign-in
+    gets a different session.
     """
 
     protocol: Literal["sse", "streamable_http", "stdio"]
@@ -126,7 +126,7 @@ def address_problem(addresses: Mapping[str, str]) -> tuple[str, str]:
 async def authorize(
     how: McpAuthorization | None, url: str, sent: SentCredentials, refused: str
 ) -> tuple[dict[str, str], str]:
-    """Return headers with the credentials for that address, and the token among them if it can be
+    """Return headers with the credentials for that URL, and the token among them if it can be
     renewed.
 
     Everything that will be sent is added to `sent`. Raises `ToolError` if there are no credentials.
@@ -160,7 +160,7 @@ async def authorize(
 async def authorize_person(
     account: UUID, sent: SentCredentials, refused: str
 ) -> tuple[dict[str, str], str]:
-    """Authorize as `authorize` does, with a user's own account. Raises `ToolError`."""
+    """Like `authorize`, but with a user's own account. Raises `ToolError`."""
     token = await access_token(account, refused)
     if not token:
         return {}, ""

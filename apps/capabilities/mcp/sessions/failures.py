@@ -24,24 +24,22 @@ from apps.workspace.egress.request_context import RequestContext, SSEError
 MESSAGE_CHARACTERS = 500
 DETAIL_CHARACTERS = 4_000
 ENDED = "the server ended the connection."
-"""This text describes a connection that ended without an exception. An exception would be more
-precise.
-"""
+"""The description of a connection that ended without an exception, which would be more precise."""
 TERMINATED = "Session terminated"
 NO_SERVER = (
     "the address does not behave as an MCP server; probably there is none at it (404), or the "
     "session has ended."
 )
 UNPARSED = "Failed to parse "
-"""The SDK's message for input that it cannot read begins with this text."""
+"""The prefix of the SDK's message for input that it cannot parse."""
 VERSION = "Unsupported protocol version from the server: "
-"""The SDK's message for an unsupported version begins with this text, which the version follows."""
+"""The prefix of the SDK's message for an unsupported version, followed by the version."""
 VERSION_CHARACTERS = 40
 CONNECTION = "connection"
 SERVER_CODES = range(-32099, -31999)
-"""The server decides what these JSON-RPC error codes mean."""
+"""The JSON-RPC error codes whose meaning the server defines."""
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
-"""The SDK uses these texts in place of an HTTP status code, which the request context contains."""
+"""The SDK's texts in place of an HTTP status code, which the request context contains."""
 
 
 @dataclass(eq=False)
@@ -50,9 +48,9 @@ class ConnectionFailed(Exception):
 
     `last_words` is the last output of a program to stderr, for administrators only. `status` is the
     HTTP status code if the server rejected the request, 0 for any other failure, and `challenge`
-    the `WWW-Authenticate` header of that response. `needs_scope` means that the user's sign-in
-    lacks a scope. The user must open the `pages` before the call can be made. A stored failure is
-    raised as a copy, because each raise would add to its traceback.
+    the `WWW-Authenticate` header of that response. `needs_scope` means that the user's sign-in does
+    not cover a required scope. The user must open the `pages` before the call can be made. A stored
+    failure is raised as a copy, because each raise would add to its traceback.
     """
 
     text: str
@@ -70,7 +68,7 @@ class ConnectionFailed(Exception):
 
     @property
     def refuses_account(self) -> bool:
-        """Return True if another sign-in of the user may help."""
+        """Return True if signing in again may help."""
         return self.needs_sign_in or self.needs_scope
 
     def message(self, label: str) -> str:
@@ -155,7 +153,7 @@ def sentence_of(error: BaseException) -> tuple[str, str]:
 
 
 def refused_version(error: BaseException) -> str:
-    """Return the sentence about a server with an unsupported version, "" for any other error."""
+    """Return the sentence about an unsupported version, or "" for any other error."""
     if not (isinstance(error, RuntimeError) and str(error).startswith(VERSION)):
         return ""
     version = one_line(str(error).removeprefix(VERSION), VERSION_CHARACTERS)
@@ -166,7 +164,7 @@ def has_lost_session(context: RequestContext) -> bool:
     """Return True if the server did nothing because it no longer knows the session.
 
     A 404 always means that, a 400 only with a text that says so. Only the first answer counts,
-    because a later one may refuse our answer to a question of the server.
+    because a later one may reject our answer to the server's question.
     """
     if context.first_status == HTTPStatus.BAD_REQUEST:
         return is_about_session(context.refusal)
@@ -174,8 +172,8 @@ def has_lost_session(context: RequestContext) -> bool:
 
 
 def is_about_session(refusal: bytes) -> bool:
-    """Return True if the refusal is about the session. Servers use codes of their own for it, never
-    those of invalid arguments.
+    """Return True if the error is about the session. Servers use their own codes for it, never
+    those for invalid arguments.
     """
     try:
         error = msgspec.json.decode(refusal, type=Refusal).error
@@ -223,7 +221,7 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def describe(error: BaseException) -> str:
-    """Return one line for users, without the addresses and server texts in the errors of libraries."""
+    """Return one line for users, without the URLs and server texts that library errors contain."""
     if isinstance(error, MCPError) and not is_unreadable(error):
         return f"MCPError: {one_line(error.message, MESSAGE_CHARACTERS)}"
     if isinstance(error, ConnectionFailed):

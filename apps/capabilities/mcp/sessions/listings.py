@@ -27,11 +27,10 @@ P = TypeVar("P", types.ListToolsResult, types.ListResourcesResult)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Contains the lists of a server. `fingerprint` is the same for the same tools, whichever
-    caller they were listed for.
+    """Contains the lists of a server. `fingerprint` depends only on the tools, not on the caller.
 
-    `problems` describe what is missing from the server's list and why; `is_partial` means that a
-    later page failed. `server_name` is the server's own name for itself, "" for none.
+    `problems` describes the entries missing from the server's list and the reasons; `is_partial`
+    means that a later page failed. `server_name` is the server's own name, or "".
     """
 
     tools: tuple[types.Tool, ...]
@@ -103,8 +102,8 @@ def server_name(client: Client) -> str:
 async def read_tools(client: Client, found: dict[str, types.Tool], problems: list[str]) -> bool:
     """Add the tools by name to `found`, and descriptions of missing ones to `problems`.
 
-    Returns True if a page after the first failed. Raises what the first page raises, and what ends
-    the session.
+    Returns True if a page after the first failed. Raises the errors of the first page, and errors
+    that end the session.
     """
     read = 0
     try:
@@ -151,7 +150,7 @@ def left_out(page: P) -> list[str]:
 
 
 async def read_resources(client: Client) -> tuple[types.Resource, ...]:
-    """Return the first `MOST_RESOURCES` resources, because they become part of a prompt."""
+    """Return the first `MOST_RESOURCES` resources, a limit because they become part of a prompt."""
     found: list[types.Resource] = []
     if client.server_capabilities.resources is not None:
         async for page in pages(client.list_resources):

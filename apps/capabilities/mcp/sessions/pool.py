@@ -20,8 +20,8 @@ SWEEP_SECONDS = 30.0
 MOST_KEPT = 200
 """If there are this many sessions, a new one evicts the least recently used idle session."""
 MOST_SESSIONS = 2_000
-"""Up to this many sessions can be in use. DIAL Core's keys are new for each request, so no two
-requests share a session.
+"""Up to this many sessions can be in use. DIAL Core issues a new key for each request, so its
+requests never share a session.
 """
 MOST_PROGRAMS = 32
 """Up to this many programs can run, because each is a process."""
@@ -97,7 +97,7 @@ class SessionPool:
             self.sweeper = loop.call_later(SWEEP_SECONDS, self.sweep)
 
     def sweep(self) -> None:
-        """End sessions that were not used for a while, and forget unused servers."""
+        """End sessions that have not been used for a while, and forget unused servers."""
         self.sweeper = None
         now = time.monotonic()
         for key, slot in list(self.slots.items()):
@@ -132,7 +132,7 @@ class Leases:
         """Lease a session, which stays open while it is leased.
 
         `alone` means that no other run can use it. `asks` means that its server may ask a user, so
-        no other run gets it in the meantime. Raises `ConnectionFailed` if the pool is full.
+        no other run gets it during the lease. Raises `ConnectionFailed` if the pool is full.
         """
         if asks:
             endpoint = self.seated(endpoint, bucket)
@@ -142,7 +142,7 @@ class Leases:
         return slot
 
     def seated(self, endpoint: ServerEndpoint, bucket: str) -> ServerEndpoint:
-        """Return the session that this run already has, else the first one that no run has."""
+        """Return the session that this run already has, else the first one that no run uses."""
         mine = {(slot.endpoint, slot.bucket) for slot, _ in self.taken}
         for seat in count(1):
             key = replace(endpoint, seat=seat), bucket

@@ -20,7 +20,7 @@ from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.workspace.local.tools.mcp_servers import RegisteredServer
 
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
-"""A program inherits only these environment variables from us. Others may hold secrets."""
+"""The only environment variables that a program inherits from us. Others may contain secrets."""
 GRACE_SECONDS = 1.0
 """A program has this many seconds to exit after its input ends, and again after it is asked to
 terminate.
@@ -46,7 +46,7 @@ def kill(group: int, number: signal.Signals) -> None:
 
 @dataclass(slots=True)
 class StderrTail:
-    """Keeps the end of a program's stderr for the administrator."""
+    """Stores the end of a program's stderr for the administrator."""
 
     kept: bytearray = field(default_factory=bytearray)
 
@@ -137,7 +137,7 @@ async def is_over(process: asyncio.subprocess.Process) -> bool:
 
 
 async def drain(process: asyncio.subprocess.Process) -> None:
-    """Read the pipes to their ends, because they are not closed otherwise."""
+    """Read the pipes to their ends, because otherwise they are not closed."""
     with suppress(TimeoutError):
         async with asyncio.timeout(GRACE_SECONDS):
             for pipe in (process.stdout, process.stderr):
@@ -150,7 +150,7 @@ async def read_messages(
     inward: anyio.abc.ObjectSendStream[SessionMessage | Exception],
     errors: StderrTail,
 ) -> None:
-    """Pass on each line. The stream ends with the output, or after too much output that is not a
+    """Forward each line. The stream ends with the output, or after too much output that is not a
     message.
     """
     assert process.stdout is not None  # noqa: S101 it was asked for

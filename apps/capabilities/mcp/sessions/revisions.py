@@ -1,8 +1,8 @@
-"""Revisions of MCP: remembers which servers support only the handshake, and knows how servers
-refuse it.
+"""Revisions of MCP: remembers which servers support only the handshake, and recognizes how servers
+reject it.
 
 A client sends `server/discover` first (2026-07-28) and falls back to `initialize`. Only servers at
-a URL that need the fallback are remembered, because asking them again would cost a round trip.
+a URL that need the fallback are remembered, because probing them again would cost a round trip.
 """
 
 import time
@@ -19,7 +19,7 @@ MOST_REMEMBERED = 1_000
 HANDSHAKE_REFUSED = frozenset(
     {types.UNSUPPORTED_PROTOCOL_VERSION, types.HEADER_MISMATCH, types.METHOD_NOT_FOUND}
 )
-"""A server of the newer revision answers `initialize` with one of these error codes."""
+"""The error codes with which a server of the newer revision rejects `initialize`."""
 
 
 class HandshakeServers:

@@ -1,4 +1,4 @@
-"""The slot of one server in the pool, for one caller: its session, its lists, its failures."""
+"""The slot of a server in the pool, for one caller: its session, lists and failures."""
 
 import asyncio
 import logging
@@ -30,8 +30,8 @@ CONNECT_SECONDS = 30.0
 LIST_SECONDS = 30.0
 """Fetching all pages of a list, or prefetching a resource, can take up to this many seconds."""
 SILENT_SECONDS = 60.0
-"""A request that timed out is not repeated for up to this many seconds, and never for more than
-twice the timeout.
+"""After a timeout, a request is not repeated for up to this many seconds, but for at most twice the
+timeout.
 """
 STABLE_SECONDS = 60.0
 """A session that lasted at least this many seconds before it broke counts as healthy."""
@@ -57,7 +57,7 @@ class SessionSlot:
         self.bucket = bucket
         self.handshakes = handshakes
         self.connection: SessionConnection | None = None
-        # Sessions that their server forgot, until their open requests have failed.
+        # Sessions that the server has forgotten, until their open requests have failed.
         self.lost: set[SessionConnection] = set()
         self.starting: asyncio.Task[SessionConnection] | None = None
         self.kept: dict[Hashable, tuple[Any, float]] = {}
@@ -138,7 +138,7 @@ class SessionSlot:
             self.note_failure(connection.failure)
 
     def note_failure(self, failure: ConnectionFailed) -> None:
-        """Set the pause after a failure. The first retry is immediate; later pauses get longer."""
+        """Set the pause after a failure. The first retry is immediate; later pauses grow."""
         self.failure, self.failed_at = failure, datetime.now(UTC)
         longest = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(self.failures, 10))
         wait = jitter(longest) if self.failures else 0.0
@@ -146,12 +146,12 @@ class SessionSlot:
         self.failures += 1
 
     def silent_until(self, failure: ConnectionFailed, limit: float) -> float:
-        """Log that the server did not answer within the limit. Return when to ask it again."""
+        """Log that the server did not answer within the limit. Returns when to retry."""
         logger.warning("MCP server %s, after %g s: %s", self.endpoint.title, limit, failure.text)
         return time.monotonic() + min(SILENT_SECONDS, 2 * limit)
 
     async def close(self) -> None:
-        """End the session. The lists stay cached."""
+        """End the session. The lists remain cached."""
         if self.starting is not None:
             await asyncio.wait([self.starting])
         ending, self.lost = self.lost, set()
@@ -161,13 +161,14 @@ class SessionSlot:
         await asyncio.gather(*(connection.close() for connection in ending))
 
     async def reset(self) -> None:
-        """End the session, and forget lists and failures too."""
+        """End the session, and clear its lists and failures."""
         await self.close()
         self.forget_lists()
         self.forget_failures()
 
     def forget_failures(self) -> None:
-        """Forget the failures, because their cause is gone and the next attempt need not wait."""
+        """Clear the failures, because their cause is resolved and the next attempt need not wait.
+        """
         self.notice_end()
         self.failure, self.failed_at = None, None
         self.failures, self.retry_at = 0, 0.0
@@ -183,7 +184,7 @@ class SessionSlot:
         except ConnectionFailed:
             if not has_lost_session(context):
                 raise
-        # The server refused the request before it did anything, so repeating it is safe.
+        # The server rejected the request before doing anything, so a retry is safe.
         self.abandon(connection)
         again = context.fresh()
         return await (await self.connected(again)).ask(again, question)
@@ -203,7 +204,7 @@ class SessionSlot:
         question: Callable[[Client], Awaitable[T]],
         late: Callable[[], T | None] = lambda: None,
     ) -> T:
-        """Return the answer to a request, from the cache while that is valid. Raises
+        """Return the answer to a request, from the cache while it is valid. Raises
         `ConnectionFailed`.
 
         All pages of a list, and the wait for concurrent callers of the same request, share one time
@@ -214,7 +215,7 @@ class SessionSlot:
         if (found := self.find(key)) is not None:
             return found[0]
         self.raise_unanswered(key)
-        connection = await self.connected(context)  # this has a time limit of its own
+        connection = await self.connected(context)  # this has its own time limit
         limit = min(LIST_SECONDS, context.seconds)
         asking = asyncio.get_running_loop().create_task(self.asked_once(key, context, question))
         try:
@@ -223,7 +224,7 @@ class SessionSlot:
             self.leave(asking)
         if asking.done():
             return asking.result()
-        if (found := self.find(key)) is not None:  # the answer to an earlier caller
+        if (found := self.find(key)) is not None:  # an earlier caller's answer
             return found[0]
         self.raise_unanswered(key)  # the earlier caller has logged it
         if (partial := late()) is not None:
@@ -279,11 +280,13 @@ class SessionSlot:
 
 
 def retrieve_exception(task: asyncio.Task[Any]) -> None:
-    # All callers that waited may have left. The slot has recorded the failure anyway.
+    # All waiting callers may have left. The slot has recorded the failure.
     if not task.cancelled():
         task.exception()
 
 
 def jitter(longest: float) -> float:
-    """Return a random delay, so that sessions that failed together do not reconnect together."""
+    """Return a random delay, so that sessions that failed together do not reconnect at the same
+    time.
+    """
     return random.uniform(0.0, longest)  # noqa: S311 - nobody has to guess it

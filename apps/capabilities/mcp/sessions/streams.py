@@ -31,7 +31,7 @@ MOST_MESSAGE_BYTES = 16 * 1024 * 1024
 """
 MOST_NOTICES = 2_000
 NOTICE_SECONDS = 10.0
-"""Unsolicited messages are counted for this many seconds before their count restarts."""
+"""Unsolicited messages are counted for this many seconds before the count resets."""
 
 Ended = Callable[[ConnectionFailed], None]
 
@@ -65,8 +65,8 @@ async def open_streams(
 ) -> AsyncIterator[tuple[WatchedStream, Sending]]:
     """Open the streams. The same task must enter and leave the block.
 
-    `ended` is called when nothing more can arrive, `broken` when a message could not be delivered
-    and so gets no answer. Credentials in `sent` are hidden in everything received.
+    `ended` is called when nothing more can arrive, and `broken` when a message could not be
+    delivered and will get no answer. Credentials in `sent` are hidden in everything received.
     """
     async with AsyncExitStack() as stack:
         incoming, outgoing = await stack.enter_async_context(

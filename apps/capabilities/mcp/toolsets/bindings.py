@@ -1,4 +1,4 @@
-"""A toolset bound to one run: the address of its server, the caller, and the session."""
+"""A toolset bound to one run: the URL of its server, the caller, and the session."""
 
 import hashlib
 import json
@@ -60,7 +60,6 @@ def make_run_bucket() -> str:
     return f"run-{uuid4().hex}"
 
 
-"""The bucket of a run."""
 
 
 async def bind_toolset(toolset: Toolset, opening: Opening) -> ToolsetBinding:

@@ -1,4 +1,4 @@
-"""A toolset of a manifest, as far as it is known before it is opened."""
+"""A toolset of a manifest before it is opened."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Toolset:
 
     `kept_as` is its ID in the workspace, "" if the manifest itself contains the server's URL.
     `known_as` is its name in the workspace, which takes precedence over the manifest's.
-    `server_name` is the server's name for itself, for a toolset without any other name.
+    `server_name` is the server's own name, for a toolset without any other name.
     """
 
     path: str
@@ -55,7 +55,7 @@ class Toolset:
 
     @property
     def failure_texts(self) -> tuple[str, ...]:
-        """Return the beginnings of results that count as failures although they are not marked as
+        """Return the prefixes of results that count as failures although they are not marked as
         such.
         """
         return (self.node.failure_texts or ()) if isinstance(self.node, McpTools) else ()
@@ -70,8 +70,8 @@ class Toolset:
         return isinstance(self.node, McpToolSet) and self.node.is_optional
 
     def forwarded(self, caller: Caller) -> dict[str, str]:
-        """Return the caller's own headers that the manifest wants to send, without those that
-        cannot be sent.
+        """Return the caller's own headers that the manifest forwards, without those that cannot be
+        sent.
         """
         named = self.node.forward_headers if isinstance(self.node, McpToolSet) else None
         wanted = frozenset(name.lower() for name in named or ())

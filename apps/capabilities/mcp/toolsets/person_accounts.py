@@ -1,4 +1,4 @@
-"""Servers to which each user signs in with an account of their own."""
+"""Servers on which each user signs in with their own account."""
 
 from dataclasses import replace
 from functools import partial
@@ -36,7 +36,7 @@ LATER = "{label} is connected. Its tools are available from the user's next mess
 
 
 class NotSignedIn(Exception):
-    """Raised if the user has no valid account at the server."""
+    """Raised if the user has no valid account on the server."""
 
 
 def wanted_account(toolset: Toolset) -> WantedAccount | None:
@@ -51,13 +51,13 @@ def wanted_account(toolset: Toolset) -> WantedAccount | None:
 
 
 def refused_account(toolset: Toolset, failure: ConnectionFailed) -> WantedAccount | None:
-    """Return the account that the server asks for with a refusal; None if a sign-in cannot help."""
+    """Return the account that the server's rejection requires, or None if a sign-in cannot help."""
     wanted = wanted_account(toolset) if failure.refuses_account else None
     return replace(wanted, challenge=failure.challenge) if wanted is not None else None
 
 
 def connect_tool(toolset: Toolset, wanted: WantedAccount, state: SignedIn) -> PreparedTool:
-    """Return the tool with which a model asks the user to sign in. It replaces the tools that are
+    """Return the tool with which a model asks the user to sign in. It stands in for tools that are
     not known yet.
     """
     label = toolset.label

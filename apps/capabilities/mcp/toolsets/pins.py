@@ -1,4 +1,4 @@
-"""Tools that models may not be shown, because a server changed their descriptions."""
+"""Tools that are withheld from models because a server changed their descriptions."""
 
 import hashlib
 import json
@@ -30,8 +30,8 @@ on_reset(_kept.clear)
 
 
 async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[str, str]:
-    """Return the tools of a listing that wait for an operator, or that an operator withholds, by
-    their state.
+    """Return the tools of a listing that await an operator's review or are withheld by an operator,
+    with their states.
 
     Core reviews the descriptions of DIAL Core's toolsets, and the built-in programs are trusted.
     """
@@ -41,7 +41,7 @@ async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[s
     if not settings.MCP_PINNED_DESCRIPTIONS or not is_ours_to_look_at:
         return NOTHING
     key = source_of(binding), listing.fingerprint
-    # A waiting tool is requested again soon, so that it reappears once an operator accepts it.
+    # A waiting tool is rechecked soon, so that it reappears once an operator accepts it.
     waits = bool(_kept.get(key, math.inf))
     seconds = aged_cache.MAX_AGE_SECONDS if waits else KEPT_SECONDS
     found = await _kept.renewed(
@@ -59,8 +59,8 @@ def source_of(binding: ToolsetBinding) -> DescriptionSource:
     """Return the source of the descriptions. Callers share it, unless their own headers are sent to
     the server.
 
-    Without such headers, the server cannot distinguish callers. A caller without a bucket shares it
-    too, because a pin for one run would be useless.
+    Without such headers, the server cannot distinguish callers. A caller without a bucket also
+    shares it, because a pin for only one run would have no effect.
     """
     endpoint = binding.endpoint
     is_own = bool(endpoint.carried) and not binding.is_private
@@ -69,8 +69,8 @@ def source_of(binding: ToolsetBinding) -> DescriptionSource:
 
 
 def identity(endpoint: ServerEndpoint) -> list[str]:
-    """Return what identifies a server. A program that is started with other arguments is another
-    server.
+    """Return the values that identify a server. A program that is started with other arguments is
+    another server.
     """
     program = endpoint.program
     if program is None:
@@ -79,7 +79,7 @@ def identity(endpoint: ServerEndpoint) -> list[str]:
 
 
 def server_name(endpoint: ServerEndpoint) -> str:
-    """Return a program's name or a host. The rest of an address may be a secret."""
+    """Return a program's name or a host. The rest of a URL may be a secret."""
     program = endpoint.program
     return urlsplit(endpoint.url).netloc if program is None else program.name
 
