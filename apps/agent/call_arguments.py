@@ -135,6 +135,8 @@ def unreadable(text: str) -> str:
 
 
 def unreadable_text(arguments: dict[str, Any]) -> str | None:
-    """Return the text that the model wrote instead of a JSON object, None for readable arguments."""
+    """Return the text that the model wrote instead of a JSON object, or None for readable
+    arguments.
+    """
     text = arguments.get(UNREADABLE) if len(arguments) == 1 else None
     return text if isinstance(text, str) else None

@@ -61,8 +61,7 @@ class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the answer's text. `logprobs` contains its tokens, if the client requested them.
-    """
+    """A piece of the answer's text. `logprobs` contains its tokens, if the client requested them."""
 
     # A struct, because there is one for each token: a frozen dataclass is five times slower.
     text: str
@@ -194,7 +193,7 @@ class TurnRestarted:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequested:
-    """The run waits for a user's answer until `due`, in seconds since 1970; or None for no limit.
+    """The run waits for a user's answer until `due`, in seconds since 1970, or None for no limit.
 
     The `key` of the interaction is the key in the outermost run.
     """
@@ -211,8 +210,8 @@ class SubagentStarted:
     """A sub-agent starts in the stage of the call that asked for it.
 
     `key` is the key of the call's step in the outermost run, `name` is the beginning of the task,
-    and `agent` is the title of the predefined agent, or "" for none. The event may be repeated
-    after an interruption.
+    and `agent` is the title of the predefined agent, or "" if there is none. The event may be
+    repeated after an interruption.
     """
 
     key: str

@@ -53,7 +53,7 @@ class ArgumentText:
         return self.depth == 1 and not self.is_key and "".join(self.key) == self.name
 
     def read(self, text: str, at: int) -> int:
-        """Read one step outside strings; return the position after it."""
+        """Read one step outside strings, and return the position after it."""
         match text[at]:
             case '"':
                 self.in_string = True

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, get_args
 StepKind = Literal["open", "model", "tool", "recovery"]
 StepStatus = Literal["begun", "done", "unknown"]
 Policy = Literal["repeat", "never"]
-"""Whether to repeat a step that began but did not finish."""
+"""Decides whether a step that began but did not finish is repeated."""
 InteractionKind = Literal["approval", "question", "sign_in", "client_tool", "elicitation", "timer"]
 EVERY_KIND: frozenset[InteractionKind] = frozenset(get_args(InteractionKind))
 

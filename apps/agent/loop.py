@@ -71,7 +71,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
     taint: Taint | None = None
 
     async def run(self, messages: Sequence[ModelMessage], emit: Emit, progress: Progress) -> str:
-        """Answer `messages`, adding every new message to `progress`; return the finish reason.
+        """Answer `messages`, adding every new message to `progress`, and return the finish reason.
 
         Unanswered calls at the end of the messages are made first. A run that waits for a user ends
         with `WAITING`. If it is not stored, it leaves the calls in `progress.conversation.waiting`.

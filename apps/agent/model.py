@@ -38,8 +38,8 @@ class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class UntrustedRead(msgspec.Struct, frozen=True, gc=False):
-    """The model's service has read untrusted content for this answer, for example with a tool of
-    its own.
+    """The model's service has read untrusted content for this answer, for example with its own
+    tool.
 
     `source` is as in `Taint`.
     """
@@ -167,7 +167,8 @@ class Reply:
 
 
 def usage_by_model(usage: Usage | None, deployment: str) -> tuple[ModelUsage, ...]:
-    """Return the usage by model, or () for none. Entries without a name belong to the deployment.
+    """Return the usage by model, or () if there is none. Entries without a name belong to the
+    deployment.
     """
     if usage is None:
         return ()

@@ -90,8 +90,8 @@ class Announcement:
     """The beginning of a tool's stage, with the part of its title that does not depend on
     arguments.
 
-    The string argument `argument` ("" for none) is written into the stage while it arrives. `lead`
-    is written before it and ends with the opening `FENCE` of a code block.
+    The string argument `argument` ("" if there is none) is written into the stage while it arrives.
+    `lead` is written before it and ends with the opening `FENCE` of a code block.
     """
 
     title: str

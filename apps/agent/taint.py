@@ -50,8 +50,7 @@ class Taint:
 
     @property
     def reason(self) -> str:
-        """Return a sentence for the user who approves a call; or "" if nothing untrusted was read.
-        """
+        """Return a sentence for the user who approves a call, or "" if nothing untrusted was read."""
         if not self.sources:
             return ""
         first, *others = self.sources

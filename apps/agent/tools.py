@@ -134,11 +134,12 @@ the model.
 class Tool:
     """A tool that a run can call.
 
-    `toolset` is the path of its toolset in the manifest, or "" for none. `constants` are arguments
-    of every call, hidden from the model. `is_repeatable` means that two calls have the effect of
-    one. `is_private` means that only the user may see arguments and results; logs and operators see
-    only their lengths. `is_read_only` means that a call changes nothing. `full_name` is the name on
-    its server and in the manifest, after the toolset's name, or "" if models see the same name.
+    `toolset` is the path of its toolset in the manifest, or "" if there is none. `constants` are
+    arguments of every call, hidden from the model. `is_repeatable` means that two calls have the
+    effect of one. `is_private` means that only the user may see arguments and results; logs and
+    operators see only their lengths. `is_read_only` means that a call changes nothing. `full_name`
+    is the name on its server and in the manifest, after the toolset's name, or "" if models see the
+    same name.
     """
 
     spec: ToolSpec

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # our programs use capabilities without Django's models
 
 @dataclass(frozen=True, slots=True)
 class FoundConversation:
-    """Describes an earlier conversation of the caller.
+    """An earlier conversation of the caller.
 
     `address` is the path of its page; `excerpt` is a part of a message.
     """
@@ -35,8 +35,8 @@ The arguments are any text and the maximum number of results, which are returned
 
 @dataclass(frozen=True, slots=True)
 class ChatContext:
-    """Contains the stored conversation, its user and its folder, as far as a run uses them. It is
-    empty for other doors.
+    """The stored conversation, its user and its folder, as far as a run uses them. It is empty for
+    other doors.
     """
 
     search_conversations: SearchConversations | None = None

@@ -57,9 +57,7 @@ It may return issues about missing tools.
 
 
 class CompletedAnswer(msgspec.Struct, frozen=True):
-    """Contains an answered conversation, and the numbers of model calls and tool calls that the
-    answer took.
-    """
+    """An answered conversation, and the numbers of model calls and tool calls that the answer took."""
 
     messages: Sequence[ModelMessage]
     iterations: int
@@ -72,8 +70,7 @@ Completion = Callable[[CompletedAnswer], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """Describes a nested run of another manifest for the same caller. It receives only the
-    question.
+    """A nested run of another manifest for the same caller. It receives only the question.
 
     Its `progress` is new. If it `counts`, its model calls count towards the outer run's limit.
     """
@@ -140,23 +137,20 @@ class SharedFindings:
 
 @dataclass(frozen=True, slots=True)
 class GivenConversation:
-    """Contains the conversation that a run continues, and its state."""
+    """The conversation that a run continues, and its state."""
 
     messages: Sequence[ModelMessage] = ()
-    """Contains the messages as received, with the tool calls of earlier answers."""
+    """The messages as received, with the tool calls of earlier answers."""
     state: Mapping[str, Any] = field(default_factory=dict)
-    """Contains the newest state in the conversation."""
+    """The newest state in the conversation."""
     saved: dict[str, Any] = field(default_factory=dict)
-    """Contains the values to send back with the next request, by key. A capability writes its own
-    keys here.
+    """The values to send back with the next request, by key. A capability writes its own keys here.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class PredefinedContent:
-    """Contains the predefined content of this installation: prompts and agents by name, addresses
-    by slug.
-    """
+    """The predefined content of this installation: prompts and agents by name, addresses by slug."""
 
     skills: tuple[InstalledSkill, ...] = ()
     prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -165,7 +159,7 @@ class PredefinedContent:
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """Describes the run for which a capability is opened, with its caller."""
+    """The run for which a capability is opened, with its caller."""
 
     workspace: Workspace
     caller: Caller
@@ -185,7 +179,7 @@ class Opening(msgspec.Struct, frozen=True):
     predefined: PredefinedContent = PredefinedContent()
     chat: ChatContext = NO_CHAT
     taint: Taint = msgspec.field(default_factory=Taint)
-    """Contains the untrusted sources that the conversation has read."""
+    """The untrusted sources that the conversation has read."""
     meter: Meter = NO_METER
     """Measures the calls of models and tools."""
 
@@ -200,7 +194,7 @@ class Opening(msgspec.Struct, frozen=True):
 
 
 Compose = Callable[[Toolbox], str]
-"""Returns text for the system prompt once all tools are known, "" for none."""
+"""Returns text for the system prompt once all tools are known, or "" if there is none."""
 
 Settle = Callable[[], Awaitable["Contribution"]]
 """Returns a contribution that replaces the first one. It is awaited once every capability is open,
@@ -209,7 +203,7 @@ so that several capabilities can ask a user one joint question.
 
 
 class Contribution(msgspec.Struct, frozen=True):
-    """Contains the parts that a capability adds to one run. Steps run in the order of
+    """The parts that a capability adds to one run. Steps run in the order of
     `settings.CAPABILITIES`.
 
     `hidden` are tools that only the platform can call. `recoveries` are called when a model fails:
@@ -261,7 +255,7 @@ class Capability:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCapabilities:
-    """Contains the capabilities of one manifest, and the parts that no capability serves."""
+    """The capabilities of one manifest, and the parts that no capability serves."""
 
     openers: tuple[tuple[str, Open], ...]
     issues: tuple[InitializationIssue, ...]

@@ -111,7 +111,7 @@ def _is_authorization(shape: Shape) -> bool:
 def _shapes(
     models: tuple[type[BaseModel], ...], shapes: Shapes, value: Mapping[str, Any], key: str
 ) -> Shapes:
-    """Return the possible shapes of a member; or () if it is not examined separately."""
+    """Return the possible shapes of a member, or () if it is not examined separately."""
     if any(_is_credential(model, value, key) for model in models):
         return CREDENTIAL
     if any(marks(model, key).headers for model in models):

@@ -10,7 +10,7 @@ from jsone.render import tokenizer
 from jsone.shared import JSONTemplateError
 
 MOST_TOKENS = 150
-"""One expression can have at most this many tokens."""
+"""An expression can have at most this many tokens."""
 MOST_CHARACTERS = 4_000
 """An expression within a text can have at most this many characters. The library copies the
 expression for each token.
@@ -85,7 +85,7 @@ def _kind(node: Any, roots: Names) -> Kind:
 
 
 def _operands(node: Any) -> Iterator[Any]:
-    """Yield the operands of an expression; or None for a missing one."""
+    """Yield the operands of an expression, or None for a missing one."""
     for value in vars(node).values():
         parts = [*value.values()] if isinstance(value, dict) else value
         parts = parts if isinstance(parts, list) else [parts]

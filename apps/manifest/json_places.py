@@ -1,5 +1,4 @@
-"""Locations in a JSON document, each given as the keys and indexes that lead to it from the root.
-"""
+"""Locations in a JSON document, each given as the keys and indexes that lead to it from the root."""
 
 from collections.abc import Mapping
 from typing import Any

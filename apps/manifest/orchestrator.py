@@ -114,8 +114,8 @@ class Orchestrator(Node):
     model's context window is unknown.
     """
     attachment_strategy: AttachmentStrategy | None = None
-    """How users' attachments are delivered to the model. Null: it gets images, and a list of other
-    files. With a strategy, it requests the files that it needs.
+    """The delivery of users' attachments. Null: the model gets images, and a list of other files.
+    With a strategy, it requests the files that it needs.
     """
     tool_discovery: ToolDiscovery | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Have the model search for tools instead of listing them all. Null: all are listed."""

@@ -36,8 +36,7 @@ class DocumentInvalid(Exception):
 
 
 def cut_problems(problems: list[Problem]) -> tuple[Problem, ...]:
-    """Return up to `MOST_PROBLEMS`, followed by one that contains the number of omitted problems.
-    """
+    """Return up to `MOST_PROBLEMS`, followed by one that contains the number of omitted problems."""
     rest = len(problems) - MOST_PROBLEMS
     if rest <= 0:
         return tuple(problems)

@@ -192,8 +192,10 @@ async def take_answer(
 
 
 def pending_token(messages: Sequence[ModelMessage]) -> Any:
-    """Return the token that the last answer left for the last message; "" if the last answer asked
-    a question but the client sent no token back, None if it asked none.
+    """Return the token that the last answer left for the last message.
+
+    Returns "" if that answer asked a question but the client sent no token back, and None if it asked
+    none.
     """
     if len(messages) < 2 or messages[-1].role != "user" or messages[-2].role != "assistant":
         return None

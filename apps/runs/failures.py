@@ -157,8 +157,7 @@ def explain_failure(
 
 
 def reference_of(error: BaseException) -> str:
-    """Return the error's reference, creating it if necessary, or "" if the request itself is wrong.
-    """
+    """Return the error's reference, creating it if necessary, or "" if the request itself is wrong."""
     cause = sole_error(error)
     if isinstance(
         cause,

@@ -40,8 +40,7 @@ SAVED = "saved"
 
 
 def expand(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
-    """Insert the stored tool calls, in their original groups, before the answers that they led to.
-    """
+    """Insert the stored tool calls, in their original groups, before the answers that they led to."""
     return [item for message in messages for item in expand_one(message)]
 
 
@@ -183,9 +182,7 @@ def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
 
 def seal(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return the state, with all entries that contain the key `index` combined in one text."""
-    if KEY not in msgspec.json.encode(
-        state
-    ):  # Nearly always true, and faster than a search.
+    if KEY not in msgspec.json.encode(state):  # Nearly always true, and faster than a search.
         return dict(state)
     exposed = {name: value for name, value in state.items() if has_index(value)}
     if not exposed:

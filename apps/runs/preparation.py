@@ -80,7 +80,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
         return self.application.deployment_id
 
     async def begin(self, ledger: Ledger) -> tuple[AgentLoop, Sequence[ModelMessage]] | None:
-        """Return the loop, and the messages of the first model call; None if there is no prompt.
+        """Return the loop, and the messages of the first model call, or None if there is no prompt.
 
         A resumed run uses the messages that it began with.
         """
@@ -107,7 +107,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
     async def parameters_and_prompt(
         self,
     ) -> tuple[Mapping[str, Any], Sequence[PromptPart]] | None:
-        """Return the parameters and the prompt; or None without a prompt. Also shows the issues of
+        """Return the parameters and the prompt, or None without a prompt. Also shows the issues of
         all parts of the application so far.
         """
         orchestrator = self.application.manifest.orchestrator

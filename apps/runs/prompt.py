@@ -64,8 +64,7 @@ def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
 def application_parts(
     context: PromptContext,
 ) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]:
-    """Return the operator's prompt, or the client's if it may override it, and the inline contexts.
-    """
+    """Return the operator's prompt, or the client's if it may override it, and the inline contexts."""
     may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
     instead = context.request.instructions if may_replace else ""
     sent = override(context.given, allowed=may_replace) or instead

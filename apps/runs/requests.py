@@ -67,7 +67,7 @@ class RunRequest(msgspec.Struct, frozen=True):
 
 
 def chosen_tool(choice: Any) -> str:
-    """Return the name of the tool that a `tool_choice` requires, or "" for none."""
+    """Return the name of the tool that a `tool_choice` requires, or "" if there is none."""
     if not isinstance(choice, dict):
         return ""
     function = choice.get("function")
@@ -76,8 +76,7 @@ def chosen_tool(choice: Any) -> str:
 
 
 def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
-    """Return the request without the platform's tools that a calling application sends as its own.
-    """
+    """Return the request without the platform's tools that a calling application sends as its own."""
     platform = [name for name in request.external if name.startswith(OF_THE_PLATFORM)]
     own = toolbox.names.intersection(platform) if platform else ()
     if not own:

@@ -157,7 +157,7 @@ def key_use(manifest: Manifest) -> KeyUse:
 
 
 def discarded_messages(request: RunRequest, progress: Progress) -> tuple[int, ...] | None:
-    """Return the positions of the client's messages that were left out; or None if the client set
+    """Return the positions of the client's messages that were left out, or None if the client set
     no limit.
     """
     if request.max_prompt_tokens is None:

@@ -88,7 +88,7 @@ def told_part(part: Mapping[str, Any], can: ModelCapabilities) -> Mapping[str, A
 
 
 def unread_kind(part: Mapping[str, Any], can: ModelCapabilities) -> str:
-    """Return the missing capability that a content part requires; or "" if none is missing."""
+    """Return the missing capability that a content part requires, or "" if none is missing."""
     kind = PART_KINDS.get(str(part.get("type")), "")
     return kind if kind and getattr(can, kind) is False else ""
 

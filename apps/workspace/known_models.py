@@ -29,8 +29,7 @@ _ending = re.compile(
     r"|-v\d+(?::\d+)*|[:@][\w.:-]+"
     r"|-(?:instruct|instant|versatile|turbo|chat|it|hf|maas|fp8|awq))$"
 )
-"""This matches a suffix of a model's name: a version, a date, a tag, or the format of the weights.
-"""
+"""Matches a suffix of a model's name: a version, a date, a tag, or the format of the weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,8 @@ def spellings(name: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1000)
 def listed_window(name: str, base_url: str) -> int | None:
-    """Return the context window of a model at the service with that URL; None if it is not listed.
+    """Return the context window of a model at the service with that URL, or None if it is not
+    listed.
 
     The URL must belong to a known vendor, because other services may configure a different window.
     """

@@ -50,7 +50,7 @@ class ModelCapabilities:
         )
 
     def reads(self, media_type: str) -> bool | None:
-        """Return True if the model reads a part of that type; or None if unknown or for other
+        """Return True if the model reads a part of that type, or None if unknown or for other
         types.
         """
         family = media_type.partition("/")[0].strip().lower()
@@ -86,7 +86,7 @@ def read_features(features: Mapping[str, Any]) -> ModelCapabilities:
 
 
 def token_limit(value: Any) -> int | None:
-    """Return a limit; None if the value is not a count."""
+    """Return a limit, or None if the value is not a count."""
     return value if type(value) is int and 0 < value < 2**31 else None
 
 

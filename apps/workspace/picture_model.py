@@ -126,7 +126,7 @@ class PictureKeeper:
         return self.model.write(request)
 
     async def kept(self, delta: Delta) -> Delta | None:
-        """Return the delta with a stored image; None for an image that is left out. Raises
+        """Return the delta with a stored image, or None for an image that is left out. Raises
         `ModelFailed` if the service fails.
         """
         if not isinstance(delta, AttachmentAdded) or not is_picture(delta):

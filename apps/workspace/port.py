@@ -51,7 +51,7 @@ class DeploymentInfo:
       the calling run.
     - `supported_parameters`: request parameters that change its answer, None if they are unknown.
     - `tool_limit`: a request can contain at most this many tools, None if the limit is unknown.
-    - `fallbacks`: the ids of the deployments that answer, in this order, while it is unavailable.
+    - `fallbacks`: the IDs of the deployments that answer, in this order, while it is unavailable.
     """
 
     id: str
@@ -109,7 +109,7 @@ class McpEndpoint:
 
 
 SignIn = Literal["success", "denied", "error", "timeout", "unavailable"]
-"""This is the outcome of a request to sign in. `unavailable` means that there is no user to ask."""
+"""The outcome of a request to sign in. `unavailable` means that there is no user to ask."""
 
 
 class Workspace(Protocol):
@@ -169,11 +169,11 @@ class Workspace(Protocol):
         ...
 
     async def usable_deployments(self) -> Collection[str] | None:
-        """Return the ids of all deployments that the caller may use; None if they are unknown."""
+        """Return the IDs of all deployments that the caller may use, or None if they are unknown."""
         ...
 
     async def memories(self, *, is_shared: bool = False) -> "MemoryStore | None":
-        """Return the application's memories of this run's caller; None for a caller without
+        """Return the application's memories of this run's caller, or None for a caller without
         memories.
 
         `is_shared`: return the memories that all applications with shared memories use, if the
@@ -182,7 +182,7 @@ class Workspace(Protocol):
         ...
 
     def corpus(self) -> CorpusReader | None:
-        """Return the files attached to the application of this run; or None if none are stored."""
+        """Return the files attached to the application of this run, or None if none are stored."""
         ...
 
     async def prompt(self, path: str) -> str:

@@ -298,7 +298,7 @@ class Assembly:
         return Reply(message, reason, self.spent(model), tuple(self.annotations), model)
 
     def spent(self, model: str) -> tuple[ModelUsage, ...]:
-        """Return the usage by model, or () for none. Entries without a name belong to the
+        """Return the usage by model, or () if there is none. Entries without a name belong to the
         deployment.
         """
         return usage_by_model(self.usage, self.deployment or model)

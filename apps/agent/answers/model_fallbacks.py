@@ -126,8 +126,7 @@ class CandidateCall:
         return 0.0 if self.is_open else PATIENCE_SECONDS
 
     async def made(self, ask: Callable[[Model, ModelRequest], Awaitable[None]]) -> None:
-        """Call the model once and report the outcome to the breaker. Propagates errors from `ask`.
-        """
+        """Call the model once and report the outcome to the breaker. Propagates errors from `ask`."""
         began, breaker = time.monotonic(), self.candidate.breaker
         try:
             await ask(self.model, self.request)

@@ -90,7 +90,7 @@ class ModelStages:
         self.emit(StageOpened(f"{self.prefix}{key}", name, parent_id))
 
     def default_name(self, index: int) -> str:
-        """Return the name for an unnamed stage: a number for an application's, "" for a model's,
+        """Return the name for an unnamed stage: a number for an application's, or "" for a model's,
         which is not shown.
         """
         is_new = not self.shown.get(index)

@@ -20,7 +20,7 @@ from apps.agent.stages import GrowingCall
 logger = logging.getLogger(__name__)
 
 MOST_CALLS = 1_000
-"""One answer can contain up to this many calls. Models make at most a few dozen at once; each call
+"""An answer can contain up to this many calls. Models make at most a few dozen at once; each call
 has a stage, a task and a step.
 """
 LONGEST_NAME = 1_000

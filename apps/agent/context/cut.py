@@ -1,7 +1,7 @@
 """Selects the parts of a conversation to leave out so that the rest fits the model's window.
 
-Tool results are left out first, then turns, the oldest first. A turn is a question and everything
-that follows it. A cut goes well below the limit and stays until the conversation reaches the limit
+Tool results are left out first, then turns, oldest first. A turn is a question and everything that
+follows it. A cut goes well below the limit and stays until the conversation reaches the limit
 again, so that requests keep the same beginning, which services cache.
 """
 
@@ -44,7 +44,7 @@ class ConversationCut:
     `left_out` counts the oldest turns that are not sent. `emptied` counts the oldest turns whose
     results are replaced by a note, including those `left_out`. `calls` maps IDs of calls of the
     newest turn to the notes that replace their results. `summary` replaces the turns that are left
-    out, or "" for none.
+    out, or "" if there is none.
     """
 
     left_out: int = 0

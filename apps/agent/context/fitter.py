@@ -118,7 +118,7 @@ class ContextFitter:
 
     @property
     def budget(self) -> TokenBudget | None:
-        """Return the limits for the next request, None if the size of the window is unknown."""
+        """Return the limits for the next request, or None if the size of the window is unknown."""
         limit, ceiling = self.window.limit, self.cut.ceiling
         if limit is None:
             return None if ceiling is None else TokenBudget(ceiling, ceiling, ceiling)

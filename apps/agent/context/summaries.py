@@ -129,7 +129,7 @@ def question_for(
     """Return the messages that ask for a summary of at most `most` tokens, truncated to half of the
     model's window.
 
-    `earlier` is the summary of what came before the messages, or "" for none.
+    `earlier` is the summary of what came before the messages, or "" if there is none.
     """
     room = int(window * CHARACTERS_PER_TOKEN / 2)
     lines = [f"<earlier_record>\n{inert(earlier)}\n</earlier_record>"] if earlier else []
@@ -169,8 +169,7 @@ def inert(text: str) -> str:
 
 
 def shorten_middle(text: str, most: int) -> str:
-    """Return the beginning and end of a text, up to `most` characters, with a marker between them.
-    """
+    """Return the beginning and end of a text, up to `most` characters, with a marker between them."""
     if len(text) <= most:
         return text
     half = max((most - 3) // 2, 1)

@@ -139,7 +139,7 @@ def correction_of(reported: int, estimated: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SentContext:
-    """Describes the newest request of a run: its messages, and the estimate of its tools.
+    """The newest request of a run: its messages, and the estimate of its tools.
 
     At that time the conversation had `seen` messages, and the run had `spent` usage entries.
     """

@@ -77,8 +77,8 @@ class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class A2aAgent:
-    """Describes the called agent. `target` is the tool for conversations and files, and `info`
-    lists the accepted files.
+    """The called agent. `target` is the tool for conversations and files, and `info` lists the
+    accepted files.
     """
 
     target: Target

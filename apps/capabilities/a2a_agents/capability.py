@@ -35,7 +35,7 @@ TEXT_TYPES = frozenset({"text/plain", "text/markdown"})
 
 @dataclass(frozen=True, slots=True)
 class PreparedAgent:
-    """Represents an agent of a manifest before its card is read. `path` is the path of its toolset."""
+    """An agent of a manifest before its card is read. `path` is the path of its toolset."""
 
     path: str
     node: A2aAgentToolSet

@@ -147,7 +147,7 @@ class AttachmentView(msgspec.Struct, frozen=True):
     async def deliver(
         self, messages: Sequence[ModelMessage], keep: Keep, info: DeploymentInfo
     ) -> Kept:
-        """Pack the selected attachments, the newest first, up to the size limit."""
+        """Pack the selected attachments, newest first, up to the size limit."""
         kept: Kept = {}
         room, loader = MOST_CHARACTERS, self.opening.loader
         for place in range(len(messages) - 1, -1, -1):

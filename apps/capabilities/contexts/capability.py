@@ -41,9 +41,7 @@ Status = Literal["new", "updated", "removed"]
 
 
 class ListedEntry(msgspec.Struct, omit_defaults=True, frozen=True):
-    """Describes an entry of the listing. `status` is None if it has not changed since the last
-    listing.
-    """
+    """An entry of the listing. `status` is None if it has not changed since the last listing."""
 
     title: str
     url: str

@@ -21,8 +21,8 @@ UNKNOWN_TYPE = "application/octet-stream"
 
 @dataclass(frozen=True, slots=True)
 class ContextEntry:
-    """Represents a file or folder. `url` is a path of the workspace or an external URL; a folder's
-    URL ends with a slash.
+    """A file or folder. `url` is a path of the workspace or an external URL; a folder's URL ends
+    with a slash.
     """
 
     url: str
@@ -37,8 +37,8 @@ class ContextEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListedEntries:
-    """Contains the entries. `unread` lists folders that could not be listed; `left_out` counts the
-    entries above the limit.
+    """The entries. `unread` lists folders that could not be listed; `left_out` counts the entries
+    above the limit.
     """
 
     entries: tuple[ContextEntry, ...] = ()

@@ -52,7 +52,7 @@ Make = Callable[[DeploymentInfo], PreparedTool]
 
 @dataclass(frozen=True, slots=True)
 class DeferredTool:
-    """Represents a tool of a manifest that is created once its deployment is known."""
+    """A tool of a manifest that is created once its deployment is known."""
 
     toolset: str
     path: str
@@ -147,8 +147,7 @@ RISKS: tuple[Risk, Risk] = ("read-only", "changes")
 
 
 def risk_of(info: DeploymentInfo) -> Risk:
-    """Return the risk of a call. A model has no side effects; an application may change something.
-    """
+    """Return the risk of a call. A model has no side effects; an application may change something."""
     return "changes" if info.is_application else "read-only"
 
 

@@ -96,7 +96,7 @@ def refusal(problem: str) -> InvalidParameter:
 async def earlier_messages(
     target: Target, invocation: Invocation, files: OutgoingFiles
 ) -> list[ModelMessage]:
-    """Return the earlier messages of the conversation that a call continues, [] for a new one."""
+    """Return the earlier messages of the conversation that a call continues, or [] for a new one."""
     session = session_of(target, invocation)
     if session is None and not target.pools_history:
         return []
@@ -109,15 +109,14 @@ async def earlier_messages(
 
 
 def session_of(target: Target, invocation: Invocation) -> str | None:
-    """Return the ID of the conversation that the model continues, None for a new one."""
+    """Return the ID of the conversation that the model continues, or None for a new one."""
     if not target.is_resumable:
         return None
     return value_text(invocation.arguments.get(SESSION)).strip() or None
 
 
 def begun_by(call_id: str) -> str:
-    """Return the text at the end of a conversation's first answer, with the ID for continuing it.
-    """
+    """Return the text at the end of a conversation's first answer, with the ID for continuing it."""
     return f"\n\n[session_id: {call_id}]"
 
 

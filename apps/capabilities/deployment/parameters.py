@@ -59,8 +59,7 @@ session = SimpleParameter(
 
 
 def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Parameter]:
-    """Return the parameters with a special meaning, by name. All others are added to the request.
-    """
+    """Return the parameters with a special meaning, by name. All others are added to the request."""
     own: dict[str, Parameter] = {tool.query_parameter: query}
     if tool.takes_files:
         own[FILES] = files

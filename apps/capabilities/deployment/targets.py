@@ -28,7 +28,7 @@ from apps.workspace.port import DeploymentInfo
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Represents a deployment under the name of its tool.
+    """A deployment under the name of its tool.
 
     `seconds` is the timeout without output. `parameters` and `static_tools` are added to every
     request. `arguments` names the arguments that are added to the request. `headers` names the

@@ -34,7 +34,7 @@ MCP_ONLY = ("allowed_tools", "hidden_from_model")
 
 
 class PreparableApp:
-    """Represents a `dial-app` toolset. Its protocol is chosen when it is opened."""
+    """A `dial-app` toolset. Its protocol is chosen when it is opened."""
 
     def __init__(self, path: str, node: DialAppToolSet, manifest: Manifest, seconds: float) -> None:
         self.path = path

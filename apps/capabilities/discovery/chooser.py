@@ -25,7 +25,7 @@ SECONDS = 30.0
 a keyword search.
 """
 DESCRIPTION_CHARACTERS = 400
-"""The description of one tool in the catalogue is cut at this many characters."""
+"""The description of one tool in the catalogue is truncated to this many characters."""
 QUERY_CHARACTERS = 2_000
 MOST_FOUND = 10
 """A search makes at most this many tools available. Each adds its schema to every later call."""
@@ -41,8 +41,8 @@ Catalogue:
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """Contains the chosen tools. `names` is None if the model could not be called or did not answer
-    with names.
+    """The chosen tools. `names` is None if the model could not be called or did not answer with
+    names.
     """
 
     names: list[str] | None
@@ -83,7 +83,7 @@ def messages_of(query: str, specs: Sequence[ToolSpec]) -> list[ModelMessage]:
 
 
 def read_names(text: str, known: set[str]) -> list[str] | None:
-    """Return the known names of the array in an answer, [] for an empty array.
+    """Return the known names of the array in an answer, or [] for an empty array.
 
     Return None if there is no array, or if it has only unknown names.
     """

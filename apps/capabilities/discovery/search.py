@@ -96,7 +96,7 @@ def refusal(name: str) -> CallTool:
 
 
 def match_words(query: str, specs: Iterable[ToolSpec]) -> list[str]:
-    """Return the names of tools that share words with the query, the best first."""
+    """Return the names of tools that share words with the query, best first."""
     wanted = sorted(words(query))[:QUERY_WORDS]
     scores = {spec.name: score(wanted, spec) for spec in specs}
     found = [name for name, points in scores.items() if points]

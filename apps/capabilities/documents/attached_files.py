@@ -39,7 +39,7 @@ def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SearchableFiles:
-    """Contains the files named by the `contexts` that the caller of `corpus` can currently read."""
+    """The files named by the `contexts` that the caller of `corpus` can currently read."""
 
     corpus: CorpusReader
     contexts: Sequence[Context]
@@ -49,7 +49,7 @@ class SearchableFiles:
         return [one for one in found if any(covers(c, one.address) for c in self.contexts)]
 
     async def find(self, path: str, version: str) -> DocumentIndex | None:
-        """Return the stored text of a file, None if there is none of that version."""
+        """Return the stored text of a file, or None if there is none of that version."""
         for one in await self.documents():
             if one.is_searchable and (one.address, one.version) == (path, version):
                 return await self.load(one)
@@ -78,7 +78,7 @@ class SearchableFiles:
     async def open(
         self, documents: Sequence[AttachedDocument]
     ) -> LoadedDocuments | LargeCorpus | None:
-        """Return the documents that can be searched, None if there are none."""
+        """Return the documents that can be searched, or None if there are none."""
         searchable = [one for one in documents if one.is_searchable]
         if not searchable:
             return None

@@ -65,7 +65,7 @@ class CitedSource:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Represents a sentence of a source that supports an answer, with its page."""
+    """A sentence of a source that supports an answer, with its page."""
 
     number: int
     document: CitedDocument
@@ -107,8 +107,7 @@ def last_number(opening: Opening) -> int:
 
 
 def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list[Citation]:
-    """Return the citations of the sources that an answer names, or of all sources if it names none.
-    """
+    """Return the citations of the sources that an answer names, or of all sources if it names none."""
     answer = answer[:ANSWER_CHARACTERS]
     named = {int(number) for number in _number.findall(answer)}
     chosen = [source for source in sources if source.number in named] or sources
@@ -123,8 +122,7 @@ def statements(answer: str, number: int) -> str:
 
 
 def marks_inside(answer: str) -> str:
-    """Move the numbers before the full stop that they follow, so that they belong to the sentence.
-    """
+    """Move the numbers before the full stop that they follow, so that they belong to the sentence."""
     return re.sub(r"([.!?])((?:\s?\[\d{1,4}\])+)", r"\2\1", answer)
 
 

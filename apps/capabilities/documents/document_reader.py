@@ -81,8 +81,7 @@ async def run_documents(
 
 
 async def open_document(opening: Opening, parameter: str, url: str, stage: Stage) -> DocumentIndex:
-    """Open a document, and report slow work in the stage. Raises `InvalidParameter`, `ToolError`.
-    """
+    """Open a document, and report slow work in the stage. Raises `InvalidParameter`, `ToolError`."""
     try:
         return await find(opening, bare(url.strip()), stage)
     except FileRefused as error:
@@ -118,7 +117,7 @@ async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
 
 
 async def find_cached(opening: Opening, key: DocumentKey) -> DocumentIndex | None:
-    """Return a cached document, None if this run has to read it, or has to read more of it than
+    """Return a cached document, or None if this run has to read it, or has to read more of it than
     earlier runs.
     """
     found, shared = cache.get(key), opening.known[RUN_DOCUMENTS]
@@ -129,7 +128,7 @@ async def find_cached(opening: Opening, key: DocumentKey) -> DocumentIndex | Non
 
 
 async def stored_info(opening: Opening, url: str) -> FileInfo | None:
-    """Return the current metadata of a stored file, None for other URLs. Raises `FileRefused`."""
+    """Return the current metadata of a stored file, or None for other URLs. Raises `FileRefused`."""
     place, loader = locate_file(url), opening.loader
     if place.kind not in ("stored", "relative"):
         return None

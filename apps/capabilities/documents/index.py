@@ -23,7 +23,7 @@ chunk.
 
 @dataclass(slots=True, eq=False)
 class DocumentIndex:
-    """Represents a document that can be searched. `address` links to it, or is "" without a link.
+    """A document that can be searched. `address` links to it, or is "" without a link.
 
     `number` is the number of an attached document, 0 for others. Vectors of attached documents are
     stored elsewhere and only counted here. `is_dropped` means that no cache contains the document
@@ -64,7 +64,7 @@ class DocumentIndex:
 
 @dataclass(slots=True)
 class ChunkVectors:
-    """Contains the vectors of the first `count` chunks, all by one model.
+    """The vectors of the first `count` chunks, all by one model.
 
     `problem` is the reason why there are no more, or "" if they are still being computed.
     """

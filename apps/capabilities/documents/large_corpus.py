@@ -47,7 +47,7 @@ class FoundDocument:
 
 @dataclass(frozen=True, slots=True)
 class LargeCorpus:
-    """Represents a corpus that stays in the database. `documents` are its searchable documents."""
+    """A corpus that stays in the database. `documents` are its searchable documents."""
 
     reader: CorpusReader
     documents: Sequence[AttachedDocument]

@@ -64,7 +64,7 @@ class CitedDocument(Protocol):
     def noun(self) -> str: ...
 
     def title(self, page: int) -> str:
-        """Return the title of a page by its number, "" if it has none."""
+        """Return the title of a page by its number, or "" if it has none."""
         ...
 
 
@@ -96,8 +96,8 @@ def find_passages(
     most: int,
     stored: Mapping[tuple[int, int], float] = NONE_STORED,
 ) -> list[Passage]:
-    """Return at most `most` passages, the best first. `vector` is the request's, or None for
-    keyword search only.
+    """Return at most `most` passages, best first. `vector` is the request's, or None for keyword
+    search only.
 
     `stored` has the cosines of chunks with stored vectors. Its keys are the numbers of the attached
     document and of the chunk.

@@ -1,5 +1,4 @@
-"""Caches the text of files of any type for a run, and defines the file tool that reads its lines.
-"""
+"""Caches the text of files of any type for a run, and defines the file tool that reads its lines."""
 
 import hashlib
 from dataclasses import dataclass, field

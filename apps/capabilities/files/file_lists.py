@@ -53,8 +53,7 @@ async def files_below(context: FileToolContext, folder: str, depth: int) -> list
 def tree(
     found: Iterable[FileInfo | FolderInfo], folder: str, depth: int
 ) -> list[FileInfo | FolderInfo]:
-    """Return the files and folders down to a depth, by path. Deeper files appear as their folder.
-    """
+    """Return the files and folders down to a depth, by path. Deeper files appear as their folder."""
     entries: dict[str, FileInfo | FolderInfo] = {}
     for entry in found:
         parts = inner_parts(folder, entry)

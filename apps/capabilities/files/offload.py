@@ -45,7 +45,7 @@ class Offload:
 
 
 def read_offload(wanted: DialFiles, tools: Collection[str]) -> Offload | None:
-    """Return the rule, None if the application does not offload results. Raises
+    """Return the rule, or None if the application does not offload results. Raises
     `InitializationIssue`.
     """
     found = wanted.tool_call_result_offload

@@ -48,8 +48,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class FileHits:
-    """Contains the result for one file: `hits` of its `lines` match, and `shown` are the lines to
-    show.
+    """The result for one file: `hits` of its `lines` match, and `shown` are the lines to show.
 
     `problem` is the reason why it could not be read, or "". `rest` describes how far it was read,
     or is "" if it was read completely.

@@ -44,8 +44,8 @@ Work = Callable[[FileToolContext, Arguments], Coroutine[Any, Any, ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class FileToolKind:
-    """Describes a file tool. `streams` names the argument that is shown while the model writes it,
-    or is "" if there is none.
+    """A file tool. `streams` names the argument that is shown while the model writes it, or is ""
+    if there is none.
     """
 
     title: str

@@ -64,8 +64,8 @@ def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
 
 @dataclass(frozen=True, slots=True)
 class PlannedHook:
-    """Represents a hook of a manifest. `place` is its path in the manifest, and `seconds` is the
-    timeout of a call.
+    """A hook of a manifest. `place` is its path in the manifest, and `seconds` is the timeout of a
+    call.
     """
 
     hook: Hook

@@ -80,7 +80,7 @@ def seconds_of(hook: Hook) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RunHooks:
-    """Contains the hooks of one run. `tools` maps the place of each hook to its tool."""
+    """The hooks of one run. `tools` maps the place of each hook to its tool."""
 
     manifest: Manifest
     opening: Opening
@@ -173,7 +173,7 @@ def skipped_issue(planned: PlannedHook, problem: str) -> InitializationIssue:
 def fresh_call(
     state: Mapping[str, Any], prefix: str, minutes: int, messages: Sequence[ModelMessage] | None
 ) -> datetime | None:
-    """Return when the tool was last called, None if more than `minutes` ago or never.
+    """Return when the tool was last called, or None if more than `minutes` ago or never.
 
     If `messages` are given, they must contain the result of that call.
     """

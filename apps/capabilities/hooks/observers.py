@@ -20,7 +20,7 @@ from apps.capabilities.wrappers.arguments import recorded_arguments
 logger = logging.getLogger(__name__)
 
 MOST_WAITING = 200
-"""One run can queue up to this many hook calls. Further calls are dropped."""
+"""A run can queue up to this many hook calls. Further calls are dropped."""
 CLOSING_SECONDS = 30.0
 STOPPED_SECONDS = 5.0
 """The timeout in seconds for hooks that are still running when a user stops the run, because the
@@ -41,7 +41,7 @@ class Observers:
     planned: Sequence[PlannedHook]
     tools: Mapping[str, Tool]
     private: set[str] = field(default_factory=set)
-    """Contains the names of tools whose arguments and results only the user may see."""
+    """The names of tools whose arguments and results only the user may see."""
     waiting: asyncio.Queue[Watched] = field(default_factory=asyncio.Queue)
     worker: asyncio.Task[None] | None = None
     is_answered: bool = False

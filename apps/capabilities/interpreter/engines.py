@@ -33,7 +33,7 @@ ENDING_OF = {kind: ending for ending, kind in reversed(ENDINGS.items())} | {"tex
 
 @dataclass(frozen=True, slots=True)
 class ProducedFile:
-    """Represents a displayed value or a file that the code created. `name` is "" for a value."""
+    """A displayed value or a file that the code created. `name` is "" for a value."""
 
     name: str
     type: str
@@ -42,8 +42,8 @@ class ProducedFile:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """Contains the result of running code. `notes` inform the model about things that the output
-    does not show.
+    """The result of running code. `notes` inform the model about things that the output does not
+    show.
     """
 
     status: Status
@@ -93,7 +93,7 @@ def earlier_states(
 
 
 def file_type(name: str) -> str:
-    """Return the media type of a file, "" for kinds that are not shown."""
+    """Return the media type of a file, or "" for kinds that are not shown."""
     lowered = name.lower()
     return next((kind for ending, kind in ENDINGS.items() if lowered.endswith(ending)), "")
 

@@ -44,7 +44,7 @@ class Request(BaseModel):
 
     @property
     def sample(self) -> DataSample | None:
-        """Return the requested part of the output, None for the whole output."""
+        """Return the requested part of the output, or None for the whole output."""
         sample = self.data_sample_config
         return sample if sample is not None and sample.sample_data else None
 
@@ -70,9 +70,7 @@ class InterpreterFailed(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """Represents a file for the code. `name` is its name in the code, `url` the whole URL of the
-    attachment.
-    """
+    """A file for the code. `name` is its name in the code, `url` the whole URL of the attachment."""
 
     name: str
     url: str

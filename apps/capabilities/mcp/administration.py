@@ -22,7 +22,7 @@ from apps.workspace.egress.urls import read_url
 
 @dataclass(frozen=True, slots=True)
 class PooledSession:
-    """Describes a session of the pool. `id` is valid for `reconnect` while the process lives.
+    """A session of the pool. `id` is valid for `reconnect` while the process lives.
 
     `error` is a sentence; `details` is the last output of a program or the cause of the error.
     `tools` are the names of the server's tools that are known so far. `version` is the version of

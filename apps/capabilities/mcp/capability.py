@@ -37,8 +37,7 @@ def read_toolsets(manifest: Manifest) -> tuple[list[PreparableToolset], list[Ini
 async def without_forbidden(
     toolsets: Sequence[PreparableToolset], manifest: Manifest, opening: Opening
 ) -> list[PreparableToolset]:
-    """Return the toolsets that the caller may use, if the manifest enables this filter, else all.
-    """
+    """Return the toolsets that the caller may use, if the manifest enables this filter, else all."""
     if not any(one.toolset.kept_as for one in toolsets):
         return list(toolsets)
     usable = await usable_ids(manifest, opening)

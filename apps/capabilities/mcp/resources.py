@@ -88,7 +88,7 @@ async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
 
 
 def resource_prompt(offered: Iterable[ToolsetResources]) -> str:
-    """Return the part of the system prompt that lists readable resources, "" if there are none."""
+    """Return the part of the system prompt that lists readable resources, or "" if there are none."""
     lines = [resource_line(one, resource) for one in offered for resource in one.listed]
     if not lines:
         return ""

@@ -43,7 +43,7 @@ from apps.manifest.toolsets.tools import as_stated
 logger = logging.getLogger(__name__)
 
 MOST_TOOLS = 500
-"""One toolset can have up to this many tools. Models support far fewer, so a larger number is a
+"""A toolset can have up to this many tools. Models support far fewer, so a larger number is a
 mistake.
 """
 DESCRIPTION_CHARACTERS = 10_000
@@ -61,7 +61,7 @@ MOST_PROGRESS = 200
 
 @dataclass(frozen=True, slots=True)
 class PreparedTools:
-    """Contains the tools of a toolset. Only the platform can call `hidden` tools."""
+    """The tools of a toolset. Only the platform can call `hidden` tools."""
 
     tools: tuple[PreparedTool, ...] = ()
     hidden: tuple[PreparedTool, ...] = ()

@@ -63,8 +63,8 @@ callers.
 
 @dataclass(slots=True)
 class OpenedToolset:
-    """Represents an opened toolset. `binding` is set if the server was found, `refusal` if it
-    requires a sign-in.
+    """An opened toolset. `binding` is set if the server was found, `refusal` if it requires a
+    sign-in.
 
     `connecting` is the tool with which the user signs in with their own account, if the server
     supports that.
@@ -82,7 +82,7 @@ class OpenedToolset:
 
 
 class PreparableToolset:
-    """Represents a toolset with its prepared tools."""
+    """A toolset with its prepared tools."""
 
     def __init__(self, toolset: Toolset) -> None:
         self.toolset = toolset

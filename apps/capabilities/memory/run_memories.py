@@ -48,7 +48,7 @@ class Upkeep:
 
 @dataclass(frozen=True, slots=True)
 class RunMemories:
-    """Contains the memories of a run's caller, with the settings of its application."""
+    """The memories of a run's caller, with the settings of its application."""
 
     store: MemoryStore
     embedder: Embedder

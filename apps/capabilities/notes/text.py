@@ -1,5 +1,4 @@
-"""Notes as the model reads them: quoted as data, so that they cannot be mistaken for anything else.
-"""
+"""Notes as the model reads them: quoted as data, so that they cannot be mistaken for anything else."""
 
 import json
 from collections.abc import Iterable, Sequence

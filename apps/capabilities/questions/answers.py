@@ -128,7 +128,7 @@ class QuestionAnswer(BaseModel):
 
 
 def question_problem(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """Return why the answer does not fit the card, as a sentence for the user; "" if it fits."""
+    """Return why the answer does not fit the card, as a sentence for the user, or "" if it fits."""
     try:
         given = QuestionAnswer.model_validate(answer)
     except ValidationError:

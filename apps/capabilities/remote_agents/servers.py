@@ -54,8 +54,8 @@ class ConnectionLost(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class AgentServer:
-    """Describes the server of an agent. `url` is the complete URL in the manifest; `seconds` is the
-    timeout without output.
+    """The server of an agent. `url` is the complete URL in the manifest; `seconds` is the timeout
+    without output.
     """
 
     label: str

@@ -44,8 +44,8 @@ class AgentService(ModelService):
 
 @dataclass(frozen=True, slots=True)
 class ResponsesAgent:
-    """Describes the called agent. `target` is the tool, `info` requires files to be sent as bytes,
-    and `model` is the agent.
+    """The called agent. `target` is the tool, `info` requires files to be sent as bytes, and
+    `model` is the agent.
     """
 
     target: Target

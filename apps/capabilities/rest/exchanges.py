@@ -40,9 +40,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class ServiceResponse:
-    """Contains a response. `location` is the full target of a redirect; `retry_after` is in
-    seconds.
-    """
+    """A response. `location` is the full target of a redirect; `retry_after` is in seconds."""
 
     status: int
     content_type: str

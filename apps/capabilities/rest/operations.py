@@ -29,8 +29,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Describes an operation of a service. `name` is the model's name for it, `function` the
-    operator's.
+    """An operation of a service. `name` is the model's name for it, `function` the operator's.
 
     `places` maps parameter names to their places in the request. `credentials` maps parameter names
     to constants that are hidden from the model and from stages. `headers` are sent with every call

@@ -21,7 +21,7 @@ ACCEPT = (
 
 @dataclass(slots=True)
 class RequestDraft:
-    """Represents a request while it is being built. Header names are in lower case.
+    """A request while it is being built. Header names are in lower case.
 
     `credentials` are texts in the request that are masked if the response repeats them.
     """

@@ -36,7 +36,7 @@ _opened_tag = re.compile(r"<([^\s<>/?!]+)")
 
 
 def decode(body: bytes, content_type: str) -> str | None:
-    """Return the text, None for binary content. Bytes that cannot be decoded become U+FFFD."""
+    """Return the text, or None for binary content. Bytes that cannot be decoded become U+FFFD."""
     encoding = charset(body, content_type)
     if not encoding.startswith(("utf-16", "utf-32")) and b"\0" in body[:8192]:
         return None
@@ -84,7 +84,7 @@ def charset(body: bytes, content_type: str) -> str:
 
 
 def codec_name(name: str) -> str:
-    """Return Python's name of the charset, "" for an unknown one."""
+    """Return Python's name of the charset, or "" for an unknown one."""
     try:
         return codecs.lookup(name).name
     except LookupError:
@@ -143,7 +143,7 @@ def indented_markup(text: str, unclosed: Collection[str] = ()) -> str:
 
 
 def table(text: str) -> str:
-    """Return CSV as a Markdown table, "" if the text is not a table."""
+    """Return CSV as a Markdown table, or "" if the text is not a table."""
     try:
         rows = list(islice(csv.reader(StringIO(text)), MOST_ROWS + 2))
     except csv.Error:

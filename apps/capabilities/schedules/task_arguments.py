@@ -44,8 +44,7 @@ def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:
 
 
 def read_hour(argument: str, written: str, zone: str) -> time | None:
-    """Return the time of day, or None for "", which removes the hours. Raises `InvalidParameter`.
-    """
+    """Return the time of day, or None for "", which removes the hours. Raises `InvalidParameter`."""
     if not written.strip():
         return None
     try:

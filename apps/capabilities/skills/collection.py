@@ -22,7 +22,7 @@ ReadFile = Callable[[str], Awaitable[str]]
 
 @dataclass(frozen=True)
 class Skill:
-    """Represents a skill. `text` is its document, `files` are the paths of its other files.
+    """A skill. `text` is its document, `files` are the paths of its other files.
 
     `origin` is for messages to the operator. `problem` is the reason why not all files are listed,
     or "" if they are.
@@ -79,13 +79,14 @@ class SkillCollection:
 
     @cached_property
     def prompt(self) -> str:
-        """Return the part of the system prompt that lists all skills, "" for none."""
+        """Return the part of the system prompt that lists all skills, or "" if there is none."""
         return list_skills(tuple((one.name, one.description) for one in self.skills.values()))
 
 
 @lru_cache(maxsize=64)
 def list_skills(skills: tuple[tuple[str, str], ...]) -> str:
-    """Return the part of the system prompt that lists skills by name and description, "" for none.
+    """Return the part of the system prompt that lists skills by name and description, or "" if
+    there is none.
 
     It is cached, because all requests to an application list the same skills.
     """

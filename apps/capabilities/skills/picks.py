@@ -18,7 +18,7 @@ KEY = "skills"
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """Represents a skill that a user added. `question` is the index among the user's messages."""
+    """A skill that a user added. `question` is the index among the user's messages."""
 
     question: int
     address: SkillAddress
@@ -26,8 +26,8 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """Contains the added skills of a conversation, the newest question first, with issues about
-    unusable ones.
+    """The added skills of a conversation, the newest question first, with issues about unusable
+    ones.
     """
 
     picks: tuple[Pick, ...] = ()

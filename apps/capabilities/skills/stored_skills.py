@@ -22,8 +22,8 @@ MOST_AT_ONCE = 8
 
 
 class SkillAddress(NamedTuple):
-    """Contains the URL of a skill. `url` is not normalized, so two spellings of the same path are
-    two addresses.
+    """The URL of a skill. `url` is not normalized, so two spellings of the same path are two
+    addresses.
     """
 
     kind: Literal["dial-prompt", "dial-skill"]

@@ -1,5 +1,4 @@
-"""Sub-agents: the model delegates a task to a sub-agent, which works on it with some of the tools.
-"""
+"""Sub-agents: the model delegates a task to a sub-agent, which works on it with some of the tools."""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -101,7 +100,7 @@ class SubagentTools:
 
 
 def toolsets_for(task: SubagentTask) -> frozenset[str] | None:
-    """Return the toolsets of a task, None for all. Raises `ToolError`."""
+    """Return the toolsets of a task, or None for all. Raises `ToolError`."""
     if task.tool_sets is not None:
         return task.tool_sets
     if task.type.has_lost_all:

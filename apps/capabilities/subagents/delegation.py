@@ -1,5 +1,4 @@
-"""Runs a sub-agent's task within limits on time and concurrency, handles its errors, and stops it.
-"""
+"""Runs a sub-agent's task within limits on time and concurrency, handles its errors, and stops it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -25,16 +24,14 @@ NO_ANSWER = "The sub-agent ended without an answer. Try again, or continue witho
 
 @dataclass(frozen=True, slots=True)
 class SubagentCall:
-    """Represents a call of `tool` that delegates a task to a sub-agent; `seconds` is its time
-    limit.
-    """
+    """A call of `tool` that delegates a task to a sub-agent; `seconds` is its time limit."""
 
     tool: str
     seconds: float
     relay: Relay
 
     async def answer(self, opening: Opening, delegation: Delegation) -> str | None:
-        """Return the sub-agent's final text, None if it waits for a user.
+        """Return the sub-agent's final text, or None if it waits for a user.
 
         The time limit starts when the task does. Raises `ToolError`, `ToolTimedOut`.
         """

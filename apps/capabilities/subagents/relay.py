@@ -34,8 +34,7 @@ from apps.agent.tools import Invocation, ToolResult
 
 @dataclass(slots=True)
 class Relay:
-    """The `emit` of a sub-agent. The sub-agent's stages, if shown, are nested in the task's stage.
-    """
+    """The `emit` of a sub-agent. The sub-agent's stages, if shown, are nested in the task's stage."""
 
     invocation: Invocation
     shows_stages: bool

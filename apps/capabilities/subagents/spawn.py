@@ -79,7 +79,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 @dataclass(frozen=True, slots=True)
 class SubagentAssignment:
-    """Describes a task for a sub-agent; `agent` is None for a copy of the application itself."""
+    """A task for a sub-agent; `agent` is None for a copy of the application itself."""
 
     text: str
     context: str

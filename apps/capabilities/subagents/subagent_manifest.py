@@ -50,8 +50,8 @@ def descriptions(manifest: Manifest) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SubagentKind:
-    """Describes a kind of sub-agent. `chosen` names the toolsets that it may use, or is None for
-    all; `brought` are additional toolsets.
+    """A kind of sub-agent. `chosen` names the toolsets that it may use, or is None for all;
+    `brought` are additional toolsets.
 
     Fields that are None use the application's value.
     """

@@ -38,7 +38,7 @@ none. Give it only those that the task needs. Omit it for other sub-agents. Tool
 
 @dataclass(frozen=True, slots=True)
 class SubagentTask:
-    """Represents a validated call. `tool_sets` are the model's choice, None if it has no choice."""
+    """A validated call. `tool_sets` are the model's choice, None if it has no choice."""
 
     type: SubagentType
     prompt: str

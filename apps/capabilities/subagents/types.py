@@ -14,7 +14,7 @@ PURPOSE = "Works on any task, with the toolsets that you choose in tool_sets."
 
 @dataclass(frozen=True, slots=True)
 class SubagentType:
-    """Describes a type of sub-agent. `tool_sets` is None for all toolsets of the application.
+    """A type of sub-agent. `tool_sets` is None for all toolsets of the application.
 
     `chooses_toolsets` means that the model chooses the toolsets with each call. `has_lost_all`
     means that its manifest names toolsets but none of them exist.
@@ -35,9 +35,7 @@ class SubagentType:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTypes:
-    """Contains the types and the toolset descriptions by name, in the order in which the model
-    reads them.
-    """
+    """The types and the toolset descriptions by name, in the order in which the model reads them."""
 
     types: Mapping[str, SubagentType]
     toolsets: Mapping[str, str]

@@ -46,7 +46,7 @@ PARAMETERS = parameters(
 
 @dataclass(slots=True)
 class TodoTools:
-    """Reads and changes the to-do list of one run's conversation, "" for none."""
+    """Reads and changes the to-do list of one run's conversation, or "" if there is none."""
 
     text: str
 

@@ -95,7 +95,7 @@ class Fetch:
         return ToolResult(text, attachments=(attachment,))
 
     async def preview(self, url: str, file: Loaded) -> str:
-        """Return the beginning of a text file, "" for a binary file."""
+        """Return the beginning of a text file, or "" for a binary file."""
         try:
             text = await self.read(url, file)
         except NotText:

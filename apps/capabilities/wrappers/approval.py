@@ -208,8 +208,7 @@ def approval_card(asked: Mapping[str, Any]) -> NumberedCard:
 
 
 def approval_answer(asked: Mapping[str, Any], text: str, value: Any = None) -> dict[str, Any]:
-    """Convert a message into an answer, which has a `reason` if the message is not an exact choice.
-    """
+    """Convert a message into an answer, which has a `reason` if the message is not an exact choice."""
     chosen = approval_card(asked).chosen(text, value)
     if chosen == (APPROVE,):
         return {"outcome": "approved"}

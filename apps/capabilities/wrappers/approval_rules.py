@@ -71,13 +71,11 @@ def left_until(deadline: float) -> float:
 
 @dataclass(frozen=True)
 class ApprovalRules:
-    """Contains the rules of the tool, its toolset, the application and the installation, nearest
-    first.
-    """
+    """The rules of the tool, its toolset, the application and the installation, nearest first."""
 
     levels: tuple[Approval, ...] = ()
     matchers: tuple[tuple[Matcher, Matcher], ...] = field(default=(), compare=False)
-    """Contains the denying and the allowing matchers of each level."""
+    """The denying and the allowing matchers of each level."""
     asks: bool = True
     """False if no mode requires approval. Denied calls remain denied."""
 

@@ -36,8 +36,8 @@ MOST_VIOLATIONS = 20
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Describes the arguments of a tool. `schema` is sent to the model; `defaults` are the values
-    of optional parameters.
+    """The arguments of a tool. `schema` is sent to the model; `defaults` are the values of optional
+    parameters.
     """
 
     schema: Mapping[str, Any]

@@ -40,7 +40,7 @@ def with_attachments(tool: PreparedTool, wanted: AttachmentFilter) -> PreparedTo
 
 @dataclass(frozen=True, slots=True)
 class AttachmentPlaces:
-    """Contains the attachments that an answer shows: `inside` its text, or `beside` the text."""
+    """The attachments that an answer shows: `inside` its text, or `beside` the text."""
 
     inside: tuple[Attachment, ...]
     beside: tuple[Attachment, ...]

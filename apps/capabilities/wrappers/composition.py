@@ -21,7 +21,7 @@ from apps.manifest.toolsets.fallback_strategies import Fallback
 
 @dataclass(frozen=True, slots=True)
 class ToolOptions:
-    """Contains the options of one tool in a manifest. `seconds` is the timeout.
+    """The options of one tool in a manifest. `seconds` is the timeout.
 
     References in arguments named in `addresses` are not loaded. A tool without `attachment` filters
     its attachments itself, as they arrive. `is_repeatable` means that two calls have the effect of

@@ -106,8 +106,7 @@ PLAIN = ParameterStage()
 
 
 def tool_title(toolset: Localized, tool: str, otherwise: str) -> Localized:
-    """Return the combined titles of toolset and tool, or `otherwise` for a toolset without a name.
-    """
+    """Return the combined titles of toolset and tool, or `otherwise` for a toolset without a name."""
     if not localize_text(toolset):
         return otherwise
     if isinstance(toolset, str):

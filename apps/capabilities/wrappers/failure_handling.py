@@ -41,7 +41,7 @@ class ShownError(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class FallbackStep:
-    """Describes one strategy. `ends` stops the run; otherwise, the model gets the error and the
+    """One strategy. `ends` stops the run; otherwise, the model gets the error and the
     `instructions`.
 
     Without a trigger, the strategy's own instructions replace the manifest's.

@@ -35,7 +35,7 @@ _signatures = {
 
 @dataclass(frozen=True, slots=True)
 class FileReference:
-    """Represents a reference to a file. `prefix` is `base64`, `text`, `url` or `data`."""
+    """A reference to a file. `prefix` is `base64`, `text`, `url` or `data`."""
 
     prefix: str
     url: str
@@ -43,9 +43,7 @@ class FileReference:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFiles:
-    """Contains the arguments with the content of files. `loaded` names the arguments with such
-    content.
-    """
+    """The arguments with the content of files. `loaded` names the arguments with such content."""
 
     arguments: Mapping[str, Any]
     loaded: frozenset[str] = frozenset()

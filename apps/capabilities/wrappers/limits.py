@@ -40,8 +40,7 @@ def with_limit(tool: PreparedTool) -> PreparedTool:
 
 
 def with_timeout(tool: PreparedTool, seconds: float) -> PreparedTool:
-    """Return a tool with a timeout. Raises `ToolTimedOut`, including for a timeout inside the tool.
-    """
+    """Return a tool with a timeout. Raises `ToolTimedOut`, including for a timeout inside the tool."""
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         try:

@@ -10,7 +10,7 @@ _numbers = re.compile(r"[1-9][0-9]?(?:\s*,\s*[1-9][0-9]?)*")
 
 @dataclass(frozen=True, slots=True)
 class NumberedCard:
-    """Represents a card. `text` is the question in Markdown; the `choices` are numbered from 1.
+    """A card. `text` is the question in Markdown; the `choices` are numbered from 1.
 
     `several` means that more than one can be chosen. `advice` names other possible answers.
     """

@@ -21,14 +21,14 @@ def announce_nothing(locale: str) -> Announcement | None:
 
 @dataclass(frozen=True, slots=True)
 class PreparedTool:
-    """Represents a tool that is prepared for a manifest and not yet bound to a run. `toolset` is
-    its path in the manifest, "" for none.
+    """A tool that is prepared for a manifest and not yet bound to a run. `toolset` is its path in
+    the manifest, or "" if there is none.
 
-    `streams` names an argument that is shown while the model writes it, "" for none. `announce`
-    returns, for a locale, the early opening of the stage before the arguments are complete.
-    `constants` are arguments of every call that are hidden from the model. `is_repeatable` means
-    that two calls have the effect of one. `is_private`, `is_read_only` and `full_name` are as in
-    `Tool`.
+    `streams` names an argument that is shown while the model writes it, or "" if there is none.
+    `announce` returns, for a locale, the early opening of the stage before the arguments are
+    complete. `constants` are arguments of every call that are hidden from the model.
+    `is_repeatable` means that two calls have the effect of one. `is_private`, `is_read_only` and
+    `full_name` are as in `Tool`.
     """
 
     spec: ToolSpec

@@ -37,9 +37,7 @@ _html = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """Contains the texts to hide, and the patterns that find and decode the escapes that can occur
-    in them.
-    """
+    """The texts to hide, and the patterns that find and decode the escapes that can occur in them."""
 
     texts: frozenset[str] = field(repr=False)
     escapes: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]

@@ -24,14 +24,13 @@ def shorten_text(text: str, most: int) -> str:
 
 
 def one_line(text: str, most: int = TITLE_CHARACTERS) -> str:
-    """Return the text on one line for a title: white space is collapsed, and the end is truncated.
-    """
+    """Return the text on one line for a title: white space is collapsed, and the end is truncated."""
     line = " ".join(text[: most * 4].split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def value_text(value: Any) -> str:
-    """Return a value as users see it: text unchanged, everything else as JSON, "" for None."""
+    """Return a value as users see it: text unchanged, everything else as JSON, or "" for None."""
     if value is None:
         return ""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()

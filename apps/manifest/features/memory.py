@@ -1,4 +1,4 @@
-"""What an application remembers about its users across conversations."""
+"""The memories of an application about its users across conversations."""
 
 from typing import Annotated, Literal
 

@@ -33,7 +33,7 @@ class DialAppToolSet(Named, RemoteTools):
     MCP tools; without MCP support, the toolset is left out and the answer reports it.
     `chat-completion`: one tool that calls it."""
     conversation_mode: ConversationMode | None = None
-    """Whether the model can continue an earlier conversation with the application. Null: every call
+    """Allow the model to continue an earlier conversation with the application. Null: every call
     starts a new one.
     """
 

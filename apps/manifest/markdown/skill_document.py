@@ -57,8 +57,7 @@ class SkillDocument:
 
     @property
     def required_tools(self) -> tuple[str, ...]:
-        """Return the names of the tools that an application must have for models to see the skill.
-        """
+        """Return the names of the tools that an application must have for models to see the skill."""
         return tuple((self.metadata or {}).get(REQUIRES_TOOLS, "").split())
 
 

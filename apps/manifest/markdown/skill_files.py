@@ -30,8 +30,7 @@ _control = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 class Bundled(NamedTuple):
-    """The readable texts next to a document by path, and the reasons why other files are skipped.
-    """
+    """The readable texts next to a document by path, and the reasons why other files are skipped."""
 
     files: Mapping[str, str]
     problems: tuple[Problem, ...]

@@ -102,7 +102,7 @@ class OAuthAuthorization(Authorization):
     tickets.write`. Null: the server's choice.
     """
     seconds: float | None = Field(default=600, gt=0)
-    """How long an answer waits for the user's sign-in, in seconds. Null: no limit."""
+    """The seconds that an answer waits for the user's sign-in. Null: no limit."""
 
 
 class RestOAuthAuthorization(OAuthAuthorization):

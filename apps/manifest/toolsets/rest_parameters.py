@@ -48,8 +48,7 @@ class RestSimpleParameter(SimpleParameter, Placed): ...
 
 
 class RestConstParameter(ConstParameter, Placed):
-    """A constant. If it is a credential, it is stored as a credential, so that it is never shown.
-    """
+    """A constant. If it is a credential, it is stored as a credential, so that it is never shown."""
 
     @model_validator(mode="before")
     @classmethod

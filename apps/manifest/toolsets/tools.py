@@ -76,7 +76,7 @@ class ToolDisplay(Node):
 
 
 class ConversationMode(Node):
-    """Whether the calls of a tool form one conversation."""
+    """Settings for combining the calls of a tool into one conversation."""
 
     resumable: bool = False
     """Allow the model to continue an earlier conversation: the tool gets an optional `session_id`
@@ -190,7 +190,7 @@ class DeploymentTool(ConfiguredTool):
     applications forward.
     """
     conversation_mode: ConversationMode | None = None
-    """Whether the model can continue an earlier conversation. Null: every call starts a new one."""
+    """Allow the model to continue an earlier conversation. Null: every call starts a new one."""
     propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Add the sources that an application reports to the answer, and have the model copy its
     citations. Null or false: they are dropped.
@@ -224,7 +224,7 @@ class SimpleDeploymentTool(Node):
     enabled: bool = True
     """False: the tool is ignored."""
     conversation_mode: ConversationMode | None = None
-    """Whether the model can continue an earlier conversation. Null: every call starts a new one."""
+    """Allow the model to continue an earlier conversation. Null: every call starts a new one."""
     propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Add the sources that an application reports to the answer, and have the model copy its
     citations. Null or false: they are dropped.

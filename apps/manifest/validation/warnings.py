@@ -39,8 +39,7 @@ def warning_problems(document: dict[str, Any], *, preview: bool) -> list[Problem
 
 
 def preview_problems(document: dict[str, Any]) -> list[Problem]:
-    """Return the parts that use preview features. They are left out while preview features are off.
-    """
+    """Return the parts that use preview features. They are left out while preview features are off."""
     return problems_of((gated_fields,), document)
 
 

@@ -53,8 +53,7 @@ def answer_blocks(message: ModelMessage) -> list[Block]:
 
 
 def read_blocks(message: ModelMessage) -> list[Block]:
-    """Parse the stored blocks. Returns [] if there are none, or if a client has made them invalid.
-    """
+    """Parse the stored blocks. Returns [] if there are none, or if a client has made them invalid."""
     written = message.thoughts.parts.get(PART) if message.thoughts is not None else None
     if written is None:
         return []
@@ -102,14 +101,14 @@ def call_block(call: ToolCall) -> Block:
 
 
 def usable_id(call_id: str | None) -> str:
-    """Return the id with only letters, digits, `_` and `-`, which the API requires. The call may
+    """Return the ID with only letters, digits, `_` and `-`, which the API requires. The call may
     come from another model.
     """
     return _unusable.sub("_", call_id or "")
 
 
 def read_input(arguments: str) -> msgspec.Raw | dict[str, Any]:
-    """Return the JSON object as the model wrote it; or {} for anything else."""
+    """Return the JSON object as the model wrote it, or {} for anything else."""
     written = arguments.encode()
     try:
         found = msgspec.json.decode(written)

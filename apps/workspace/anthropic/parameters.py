@@ -151,7 +151,7 @@ def write_sampling(
 
 
 def write_choice(given: Mapping[str, Any], model: str) -> Fields | None:
-    """Return the `tool_choice`; None for the API's default."""
+    """Return the `tool_choice`, or None for the API's default."""
     chosen = given.get("tool_choice")
     choice: Fields | None = None
     match chosen:

@@ -68,7 +68,7 @@ class Calls:
             return cast(T, self.known[key])
 
     async def get_json(self, path: str, query: Mapping[str, str] | None = None) -> Any:
-        """Return the parsed response; None for an empty one."""
+        """Return the parsed response, or None for an empty one."""
         return decode_body((await self.get(path, query)).body)
 
     async def get(

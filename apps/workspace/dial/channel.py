@@ -70,8 +70,7 @@ async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) 
 async def interact(
     calls: Calls, batch: Sequence[Mapping[str, Any]], seconds: float
 ) -> dict[str, SignIn]:
-    """Return the answers by id. Core does not close its response, so only the first event is read.
-    """
+    """Return the answers by ID. Core does not close its response, so only the first event is read."""
     headers = {
         **credentials(calls.caller),
         CHANNEL: calls.caller.client.channel,
@@ -88,7 +87,7 @@ async def interact(
 
 
 async def first_event(body: Body) -> bytes:
-    """Return the data of the first event with data; b"" for none."""
+    """Return the data of the first event with data, or b"" if there is none."""
     rest = b""
     async for piece in body.pieces(MOST_BYTES):
         *blocks, rest = unify(rest + piece).split(b"\n\n")

@@ -28,7 +28,7 @@ class Core:
     sign_in_seconds: float = 120.0
 
     def path_of(self, url: str) -> str | None:
-        """Return the path, without /v1/, of a full URL on this Core; None for any other URL.
+        """Return the path, without /v1/, of a full URL on this Core, or None for any other URL.
 
         The URL is parsed, not compared as text: `http://core.example.evil` is not on
         `http://core.example`.
@@ -48,7 +48,7 @@ def target(path: str, query: Mapping[str, str] | None = None) -> str:
 
 
 def configured_core() -> Core | None:
-    """Return the configured Core; None for an installation without DIAL."""
+    """Return the configured Core, or None for an installation without DIAL."""
     if not settings.DIAL_URL:
         return None
     return Core(
@@ -66,7 +66,7 @@ def origin(place: object) -> tuple[str, str, int]:
 
 
 def encode_path(name: str) -> str:
-    """Return an id or a path with each segment percent-encoded once, whether or not it was already
+    """Return an ID or a path with each segment percent-encoded once, whether or not it was already
     encoded.
 
     Raises ValueError for ambiguous names: with empty segments, `.`, `..`, slashes inside a segment,
@@ -88,7 +88,7 @@ def encoded_segment(segment: str) -> str:
 
 
 def path_segment(deployment_id: str) -> str:
-    """Return the encoded id as a path segment. Raises `DeploymentNotFound` for an invalid ID."""
+    """Return the encoded ID as a path segment. Raises `DeploymentNotFound` for an invalid ID."""
     try:
         return encode_path(deployment_id)
     except ValueError:

@@ -36,15 +36,15 @@ async def find_caller(calls: Calls) -> Caller:
 
 
 def made_for(caller: Caller) -> str:
-    """Return the decoded name of the application that the caller's key was made for; "" if there is
-    none.
+    """Return the decoded name of the application that the caller's key was made for, or "" if there
+    is none.
     """
     return decode_name(caller.appdata.partition(APPDATA)[2])
 
 
 async def find_own_application(calls: Calls) -> Mapping[str, Any] | None:
-    """Return the document of the application that the caller's key was made for; None if there is
-    none.
+    """Return the document of the application that the caller's key was made for, or None if there
+    is none.
 
     The result is at most `metadata_seconds` old and shared by all keys of the application, because
     Core returns all of it to each of them. Raises `ServiceFailed` if a call to Core fails.
@@ -78,7 +78,7 @@ def forget_application(core: Core, name: str) -> None:
 
 
 def encoded_name(name: str) -> str:
-    """Return the encoded name; or "" for an invalid name."""
+    """Return the encoded name, or "" for an invalid name."""
     try:
         return encode_path(name)
     except ValueError:

@@ -35,7 +35,7 @@ T = TypeVar("T")
 FOLDER = "__long-memories/"
 JSON = "application/json"
 MOST_MEMORIES = 1_000
-"""One owner can have at most this many memories. Each write sends the whole file, which is about 5
+"""An owner can have at most this many memories. Each write sends the whole file, which is about 5
 MB at this limit.
 """
 MOST_BYTES = 64 * 1024 * 1024
@@ -56,7 +56,7 @@ class CoreFile:
     path: str
 
     async def etag(self) -> str | None:
-        """Return the ETag; None if the file does not exist."""
+        """Return the ETag, or None if the file does not exist."""
         try:
             found = mapping(await self.calls.get_json(f"/v1/metadata/{self.path}"))
         except CoreRefused as refusal:
@@ -66,7 +66,7 @@ class CoreFile:
         return plain_etag(str(found.get("etag") or ""))
 
     async def read(self) -> tuple[str, bytes] | None:
-        """Return the ETag and the content; None if the file does not exist."""
+        """Return the ETag and the content, or None if the file does not exist."""
         try:
             answer = await self.calls.get(
                 f"/v1/{self.path}", most_bytes=MOST_BYTES, seconds=seconds()

@@ -227,7 +227,7 @@ async def find_endpoint(calls: Calls, deployment_id: str) -> McpEndpoint:
 
 
 async def fetch_toolset(calls: Calls, name: str) -> Mapping[str, Any] | None:
-    """Return transport, name and description of a toolset; None if it does not exist."""
+    """Return transport, name and description of a toolset, or None if it does not exist."""
     found = await get_entity(calls, "toolsets", name)
     if found is None:
         return None

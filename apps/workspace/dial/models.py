@@ -18,7 +18,7 @@ EMBEDDING_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class DialCompletions:
-    """A deployment that is called on behalf of one caller. `name` is its encoded id."""
+    """A deployment that is called on behalf of one caller. `name` is its encoded ID."""
 
     core: Core
     name: str
@@ -49,7 +49,7 @@ class DialCompletions:
 
 @dataclass(frozen=True, slots=True)
 class DialEmbeddings:
-    """An embedding model that is called on behalf of one caller. `name` is its encoded id."""
+    """An embedding model that is called on behalf of one caller. `name` is its encoded ID."""
 
     calls: Calls
     name: str

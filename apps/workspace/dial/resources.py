@@ -62,8 +62,7 @@ def reading(path: str, noun: str = "", most_bytes: int = 0) -> Iterator[None]:
 
 @contextmanager
 def writing(path: str, *, is_new: bool = False) -> Iterator[None]:
-    """Convert errors of writing: raises `FileChanged`, or `FileRefused` if Core rejects the path.
-    """
+    """Convert errors of writing: raises `FileChanged`, or `FileRefused` if Core rejects the path."""
     try:
         yield
     except CoreRefused as refusal:

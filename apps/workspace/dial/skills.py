@@ -89,7 +89,7 @@ class Skills:
 
 
 def name_in(place: str, url: str) -> str:
-    """Return the name of a file relative to its skill; or "" for a file elsewhere."""
+    """Return the name of a file relative to its skill, or "" for a file elsewhere."""
     prefix = f"{unquote(place)}/files/"
     plain = unquote(url)
     return plain.removeprefix(prefix) if plain.startswith(prefix) else ""

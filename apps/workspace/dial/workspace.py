@@ -35,8 +35,8 @@ logger = logging.getLogger(__name__)
 DEPLOYMENT_TYPES = {"type": "model,application,toolset"}
 
 FindInfo = Callable[[Calls, str], Awaitable[DeploymentInfo]]
-"""This function finds the description of a deployment. It raises `DeploymentNotFound` if there is
-none, and `ServiceFailed` if Core does not respond.
+"""Finds the description of a deployment. Raises `DeploymentNotFound` if there is none, and
+`ServiceFailed` if Core does not respond.
 """
 
 
@@ -177,7 +177,7 @@ async def assume(calls: Calls, deployment_id: str) -> DeploymentInfo:
 
 
 def read_names(listed: Any) -> frozenset[str] | None:
-    """Return the ids in Core's response; None for a response that is not a list of ids."""
+    """Return the IDs in Core's response, or None for a response that is not a list of IDs."""
     if not isinstance(listed, list):
         return None
     names = [item.get("id") if isinstance(item, Mapping) else item for item in listed]

@@ -1,5 +1,4 @@
-"""Parses the `WWW-Authenticate` header with which a service rejects a token (RFC 6750, RFC 9728).
-"""
+"""Parses the `WWW-Authenticate` header with which a service rejects a token (RFC 6750, RFC 9728)."""
 
 import re
 

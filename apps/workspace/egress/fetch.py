@@ -187,7 +187,7 @@ def name_of_file(url: str, disposition: str, content_type: str) -> str:
 
 
 def disposition_name(disposition: str) -> str:
-    """Return the file name in a Content-Disposition header; "" if there is none."""
+    """Return the file name in a Content-Disposition header, or "" if there is none."""
     if not disposition:
         return ""
     header = Message()
@@ -199,7 +199,7 @@ def disposition_name(disposition: str) -> str:
 
 
 def name_in_address(url: str) -> str:
-    """Return the decoded file name at the end of a URL; "" if there is none."""
+    """Return the decoded file name at the end of a URL, or "" if there is none."""
     try:
         return unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])
     except ValueError:
@@ -207,7 +207,7 @@ def name_in_address(url: str) -> str:
 
 
 def usable_name(name: str) -> str:
-    """Return the last part of a name, cleaned and shortened for storage; "" if nothing remains."""
+    """Return the last part of a name, cleaned and shortened for storage, or "" if nothing remains."""
     last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
     clean = "".join(c for c in last if c.isprintable()).strip(" .")
     if len(clean.encode("utf-8", "replace")) <= NAME_BYTES:

@@ -99,7 +99,7 @@ def matches(name: str, pattern: str) -> bool:
 
 
 def ascii_host(host: str) -> str:
-    """Return a host name as DNS needs it: lower case, ASCII, no final dot; "" if it is invalid."""
+    """Return a host name as DNS needs it: lower case, ASCII, no final dot, or "" if it is invalid."""
     try:
         name = URL(f"http://{host}/").raw_host.decode("ascii")
     except (InvalidURL, UnicodeError):

@@ -170,8 +170,7 @@ def tls_context() -> ssl.SSLContext:
 
 
 class HostUnknown(socket.gaierror):
-    """Raised if a host name cannot be resolved. The message is a sentence that contains the host.
-    """
+    """Raised if a host name cannot be resolved. The message is a sentence that contains the host."""
 
     def __init__(self, host: str, error: OSError | UnicodeError) -> None:
         is_unknown = isinstance(error, UnicodeError) or error.errno in UNKNOWN
@@ -184,8 +183,7 @@ class HostUnknown(socket.gaierror):
 
 
 def unknown_host(error: BaseException) -> str:
-    """Return the message if an unknown host caused a failed request, or "" for any other failure.
-    """
+    """Return the message if an unknown host caused a failed request, or "" for any other failure."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, HostUnknown):

@@ -30,7 +30,7 @@ def with_mark(headers: Sequence[tuple[bytes, bytes]], host: bytes) -> Sequence[t
 
 
 def header_name_problem(name: str) -> str:
-    """Return why a header with this name cannot be sent; "" if it can."""
+    """Return why a header with this name cannot be sent, or "" if it can."""
     if not _name.fullmatch(name):
         return f"{name!r} is not a valid HTTP header name."
     if name.lower() in TRANSPORT_HEADERS:
@@ -39,7 +39,9 @@ def header_name_problem(name: str) -> str:
 
 
 def header_value_problem(value: str) -> str:
-    """Return why a header cannot have this value; "" if it can. The text does not repeat the value."""
+    """Return why a header cannot have this value, or "" if it can. The text does not repeat the
+    value.
+    """
     if _control.search(value):
         return "a header cannot contain line breaks or other control characters."
     return ""

@@ -156,7 +156,7 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
 
 
 def sent_body(request: httpx2.Request) -> bytes:
-    """Return the body of a request; or b"" if the body is streamed."""
+    """Return the body of a request, or b"" if the body is streamed."""
     try:
         return request.content
     except httpx2.RequestNotRead:

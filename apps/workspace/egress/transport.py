@@ -72,8 +72,8 @@ class Body(httpx2.AsyncByteStream):
         return b"".join([piece async for piece in self.pieces(limit)])
 
     async def read_refusal(self, limit: int) -> bytes:
-        """Return the whole body of an error response; b"" if it cannot be read, because the status
-        is sufficient.
+        """Return the whole body of an error response, or b"" if it cannot be read, because the
+        status is sufficient.
         """
         try:
             async with asyncio.timeout(REFUSAL_SECONDS), aclosing(self):
@@ -119,8 +119,7 @@ class StreamedResponse(msgspec.Struct, frozen=True):
         return next((value for key, value in self.headers if key.lower() == name), b"")
 
     async def read(self, limit: int) -> bytes:
-        """Read as `Body.read` does. A body whose declared length is too large is not read at all.
-        """
+        """Read as `Body.read` does. A body whose declared length is too large is not read at all."""
         announced = self.header(b"content-length").decode("latin-1")
         if (read_integer(announced) or 0) > limit:
             raise ResponseTooLarge(limit)

@@ -87,7 +87,7 @@ class MiniLM:
     layers: Sequence[Layer]
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of a text's tokens; [] for a text without content."""
+        """Return the IDs of a text's tokens, or [] for a text without content."""
         ids = self.wordpiece.encode(text, MOST_TOKENS - 2)
         return [self.wordpiece.ids["[CLS]"], *ids, self.wordpiece.ids["[SEP]"]] if ids else []
 

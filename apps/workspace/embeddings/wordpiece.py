@@ -1,4 +1,4 @@
-"""WordPiece, the tokenizer of BERT's uncased models: converts text into ids of a vocabulary."""
+"""WordPiece, the tokenizer of BERT's uncased models: converts text into IDs of a vocabulary."""
 
 import re
 import unicodedata
@@ -24,12 +24,12 @@ DROPPED = frozenset({"Cc", "Cf", "Co", "Cs"})
 
 @dataclass(frozen=True, slots=True)
 class WordPiece:
-    """BERT's tokenizer. `ids` contains the id of each piece. Pieces inside a word begin with `##`."""
+    """BERT's tokenizer. `ids` contains the ID of each piece. Pieces inside a word begin with `##`."""
 
     ids: Mapping[str, int]
 
     def encode(self, text: str, most: int) -> list[int]:
-        """Return up to `most` ids, without the start and end tokens."""
+        """Return up to `most` IDs, without the start and end tokens."""
         return list(islice(self.all_ids(text[:MOST_CHARACTERS]), most))
 
     def all_ids(self, text: str) -> Iterator[int]:

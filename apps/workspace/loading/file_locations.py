@@ -105,8 +105,7 @@ def encode_path(path: str) -> str:
 
 
 def home_path_problem(path: str) -> str:
-    """Return why an agent may not write to this relative path, plain or decoded; or "" if it may.
-    """
+    """Return why an agent may not write to this relative path, plain or decoded, or "" if it may."""
     if not path:
         return "it is empty."
     if path.startswith(("/", ROOT)):

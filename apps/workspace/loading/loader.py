@@ -158,5 +158,5 @@ def url_key(url: str) -> str:
 
 
 def last_segment(url: str) -> str:
-    """Return the file name at the end of an address, decoded; "file" if there is none."""
+    """Return the file name at the end of an address, decoded, or "file" if there is none."""
     return name_in_address(url) or "file"

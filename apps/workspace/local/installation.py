@@ -1,7 +1,7 @@
 """Checks that all processes of an installation share the same files and keys.
 
-The database stores the installation's id and a fingerprint of its secret key. The file storage has
-the id in a marker file.
+The database stores the installation's ID and a fingerprint of its secret key. The file storage has
+the ID in a marker file.
 """
 
 import uuid
@@ -76,7 +76,7 @@ def problems() -> list[str]:
 
 
 def files_problem() -> str:
-    """Return why the stored files do not belong to the installation; "" if they do."""
+    """Return why the stored files do not belong to the installation, or "" if they do."""
     row = Installation.objects.filter(pk=ROW).first()
     problem = "" if row is None else problem_of_files(row)
     return problem and FILES.format(problem=problem)
@@ -101,7 +101,7 @@ def problem_of_files(row: Installation) -> str:
 
 
 def read_marker(files: FileStorage) -> str:
-    """Return the id in the marker file, or "" if the file does not exist. Raises OSError,
+    """Return the ID in the marker file, or "" if the file does not exist. Raises OSError,
     ValueError.
     """
     try:

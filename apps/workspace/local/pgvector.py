@@ -153,7 +153,7 @@ def nearest(rows: QuerySet[Any], vector: bytes, most: int) -> list[tuple[Any, fl
 
 
 def vector_text(vector: Bytes) -> str:
-    """Return the vector in the extension's format; "" for one that it cannot store."""
+    """Return the vector in the extension's format, or "" for one that it cannot store."""
     numbers = array("f", bytes(vector))
     if not 0 < len(numbers) <= MOST_DIMENSIONS or not all(map(math.isfinite, numbers)):
         return ""

@@ -45,7 +45,7 @@ FindApplication = Callable[[str, "LocalWorkspace"], Awaitable[FoundApplication]]
 caller cannot use such an application, and `CallsItself` if it is already in the chain of callers.
 """
 ListApplications = Callable[[Caller], Awaitable[Collection[str]]]
-"""This function returns the names of the applications that the caller may use."""
+"""Returns the names of the applications that the caller may use."""
 ListFiles = Callable[[Caller, Sequence[str]], Collection[int] | QuerySet[Any, Any]]
 """Returns the IDs of the applications' files that the caller may read in a run of these
 applications.

@@ -117,7 +117,7 @@ def parse_memories(content: bytes) -> MemoryList:
 
 
 def read_vectors(embeddings: Sequence[Sequence[float]]) -> Vectors | None:
-    """Return the vectors as a matrix; None if their lengths differ or some are missing."""
+    """Return the vectors as a matrix, or None if their lengths differ or some are missing."""
     lengths = {len(embedding) for embedding in embeddings}
     if len(lengths) != 1 or 0 in lengths:
         return None

@@ -208,7 +208,7 @@ def with_vectors(
 
 
 def place_of(collection: MemoryList, id: int) -> int:
-    """Return the position of a memory. Raises `MemoryMissing` if no memory has the id."""
+    """Return the position of a memory. Raises `MemoryMissing` if no memory has the ID."""
     for place, memory in enumerate(collection.memories):
         if memory.id == id:
             return place

@@ -1,7 +1,7 @@
 """Limits on the number, size and lifetime of memories."""
 
 CONTENT_CHARACTERS = 2_000
-"""One memory can have at most this many characters."""
+"""A memory can have at most this many characters."""
 MERGED_CHARACTERS = 8_000
 """A memory that was merged from several can have at most this many characters."""
 NAME_CHARACTERS = 60

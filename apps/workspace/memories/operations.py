@@ -48,7 +48,7 @@ async def most_important(store: MemoryStore, limit: int) -> list[MemoryItem]:
 
 
 async def search(store: MemoryStore, embedder: Embedder, query: str, limit: int) -> list[MemoryHit]:
-    """Return the memories most similar to the query, the best first."""
+    """Return the memories most similar to the query, best first."""
     index = await store.index()
     if index is None or limit < 1:
         return []
@@ -75,7 +75,7 @@ async def add(
 
 
 def new_memory(content: str, **fields: Any) -> MemoryItem:
-    """Return a memory with the current second as its id, without storing it."""
+    """Return a memory with the current second as its ID, without storing it."""
     return MemoryItem(int(time.time()), content, **fields)
 
 
@@ -115,7 +115,7 @@ async def update(
 
 async def forget_memory(store: MemoryStore, id: int) -> MemoryItem:
     """Delete a memory and the originals that were merged into it. Raises `MemoryMissing` if no
-    memory has the id.
+    memory has the ID.
     """
     merges = await store.merges()
     undone = frozenset(merge.id for merge in merges if merge.survivor == id)
@@ -132,7 +132,7 @@ async def delete_all(store: MemoryStore) -> None:
 
 
 async def merges(store: MemoryStore) -> Sequence[MergedMemories]:
-    """Return the merges that can be undone, the oldest first."""
+    """Return the merges that can be undone, oldest first."""
     return await store.merges()
 
 

@@ -59,7 +59,7 @@ class MemoryHit:
 class MergedMemories:
     """Memories that were merged because of their similar meaning.
 
-    `survivor` is the id of the merged memory; it is the id of one of the `originals`.
+    `survivor` is the ID of the merged memory; it is the ID of one of the `originals`.
     """
 
     id: int
@@ -118,7 +118,7 @@ class ChangedMemories(Generic[T]):
     """A changed collection, and the result of the change.
 
     A memory that is the same object has the same vector, unless `model` or the length of vectors
-    changes. `merged` contains new merges, `undone` the ids of removed ones.
+    changes. `merged` contains new merges, `undone` the IDs of removed ones.
     """
 
     collection: MemoryList
@@ -135,7 +135,7 @@ class MemoryIndex(Protocol):
     """The searchable memories of one owner, who has at least one memory."""
 
     async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
-        """Return the memories most similar to the query, the best first; `asked` is its embedding.
+        """Return the memories most similar to the query, best first; `asked` is its embedding.
 
         Returns None if the collection has to be read, because its vectors may come from another
         model.
@@ -156,7 +156,7 @@ class MemoryStore(Protocol):
     async def load(self) -> MemoryList: ...
 
     async def index(self) -> MemoryIndex | None:
-        """Return the index; None if there are no memories."""
+        """Return the index, or None if there are no memories."""
         ...
 
     async def change(self, change: Change[T]) -> T:

@@ -20,7 +20,7 @@ class PruneRules:
 
 
 async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
-    """Delete the memories that the rules select; return their number."""
+    """Delete the memories that the rules select, and return their number."""
     if not given_up(await store.load(), rules, now):
         return 0
 
@@ -32,8 +32,7 @@ async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
 
 
 def given_up(collection: MemoryList, rules: PruneRules, now: datetime) -> set[int]:
-    """Return the ids of the memories to delete. An ID is the time at which the memory was stored.
-    """
+    """Return the IDs of the memories to delete. An ID is the time at which the memory was stored."""
     memories, ids = collection.memories, set[int]()
     if rules.after_days is not None or rules.below_importance is not None:
         latest = now - timedelta(days=rules.after_days or 0)

@@ -70,7 +70,7 @@ class CollectionIndex:
 
 
 def index_of(collection: MemoryList) -> CollectionIndex | None:
-    """Return an index of the collection; None if it is empty."""
+    """Return an index of the collection, or None if it is empty."""
     return CollectionIndex(collection) if collection.memories else None
 
 

@@ -191,8 +191,7 @@ def is_valid(account: ToolAccount, refused: str) -> bool:
 
 
 def may_refresh(account: ToolAccount) -> bool:
-    """Acquire the lease for refreshing these tokens, or return False if another process holds it.
-    """
+    """Acquire the lease for refreshing these tokens, or return False if another process holds it."""
     now = timezone.now()
     free = Q(refreshing_until=None) | Q(refreshing_until__lte=now)
     return bool(same(account).filter(free).update(refreshing_until=now + LEASE))

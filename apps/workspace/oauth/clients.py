@@ -62,7 +62,7 @@ def client_metadata(redirect_url: str) -> dict[str, Any]:
 
 
 def metadata_document() -> dict[str, Any]:
-    """Return the client's metadata document. Its URL is the client's id."""
+    """Return the client's metadata document. Its URL is the client's ID."""
     return {
         "client_id": settings.PUBLIC_URL + METADATA_PATH,
         "client_uri": settings.PUBLIC_URL,

@@ -30,7 +30,7 @@ from apps.workspace.oauth.requests import JsonResponse, SignInFailed, fetch_json
 
 SCOPE_CHARACTERS = 2_000
 _scope = re.compile(r"[!#-\[\]-~]+")
-"""This matches one scope in a list (RFC 6749, 3.3)."""
+"""Matches one scope in a list (RFC 6749, 3.3)."""
 
 PROBE: Mapping[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
@@ -51,7 +51,7 @@ class SignInService:
 
     `methods` are the authentication methods of clients at `token_url`. `scope` is what users are
     asked to allow. `names_itself`: the service identifies itself when users return (RFC 9207).
-    `reads_client_metadata`: the URL of a client's metadata document can be its id.
+    `reads_client_metadata`: the URL of a client's metadata document can be its ID.
     """
 
     server: str
@@ -174,7 +174,7 @@ async def request_challenge(server: str) -> str:
 
 
 async def resource_metadata(server: str, challenge: str) -> ProtectedResourceMetadata | None:
-    """Return the server's metadata; None if there is none. Raises `SignInFailed` if a request to
+    """Return the server's metadata, or None if there is none. Raises `SignInFailed` if a request to
     the service fails.
     """
     named = challenge_field(challenge, "resource_metadata") or None

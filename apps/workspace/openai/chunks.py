@@ -128,7 +128,7 @@ class ChunkReader:
 
     def __init__(self) -> None:
         self.index: int | None = None
-        """This is the index of the choice that is used: the first one that arrived."""
+        """The index of the choice that is used: the first one that arrived."""
         self.usage: TokenCounts | None = None
         self.statistics: Statistics | None = None
         self.has_finished = False
@@ -169,8 +169,7 @@ class ChunkReader:
 
 
 def read_rare_choice(choice: ChunkChoice, deltas: list[Delta]) -> bool:
-    """Append the deltas of a choice with log probabilities; or return False for any other choice.
-    """
+    """Append the deltas of a choice with log probabilities; or return False for any other choice."""
     if choice.logprobs is None or choice.error is not None or choice.message is not None:
         return False
     # Without text, the log probabilities arrive in an empty delta.
@@ -252,8 +251,7 @@ def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
 
 
 def usage_of(usage: TokenCounts | None, statistics: Statistics | None) -> Usage | None:
-    """Return the tokens of an answer, by model if statistics list them, or None if there are none.
-    """
+    """Return the tokens of an answer, by model if statistics list them, or None if there are none."""
     named = statistics.usage_per_model if statistics is not None else None
     items = [counts_of(item) for item in named or ()]
     if usage is None:

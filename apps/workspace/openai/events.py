@@ -171,7 +171,7 @@ class TextForm:
         )
 
     def read(self, payload: bytes) -> Delta | None:
-        """Return the delta of a chunk with this form, None for any other chunk."""
+        """Return the delta of a chunk with this form, or None for any other chunk."""
         if not self.matches(payload):
             return None
         try:

@@ -187,7 +187,7 @@ def read_part(part: Any, texts: list[str], thoughts: list[str]) -> None:
 
 
 def text_in(value: Any, depth: int = 0) -> str | None:
-    """Return the text of a value at any depth; None if there is none."""
+    """Return the text of a value at any depth, or None if there is none."""
     if isinstance(value, str):
         return value
     if depth > MOST_NESTED:
@@ -273,12 +273,12 @@ def listed(value: Any) -> list[Any]:
 
 
 def plain_text(value: Any) -> str | None:
-    """Return a name or an id, which some services send as a number."""
+    """Return a name or an ID, which some services send as a number."""
     return None if value is None or isinstance(value, (Mapping, list)) else whole(str(value))
 
 
 def whole_number(value: Any) -> int | None:
-    """Return a count or a number that is sent as any kind of number, or as text; None for other
+    """Return a count or a number that is sent as any kind of number, or as text, or None for other
     values.
     """
     if isinstance(value, str):

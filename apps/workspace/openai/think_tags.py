@@ -48,7 +48,7 @@ class ThinkTags:
         self.tag = tag
         """The opening tag of the current thought."""
         self.held = ""
-        """This is a possible beginning of a tag, with the blanks before it."""
+        """A possible beginning of a tag, with the blanks before it."""
         self.thoughts: list[str] = []
         self.has_calls = False
 

@@ -74,7 +74,7 @@ class ResponseAnswer:
         """The items of which pieces have arrived."""
         self.cited: set[int] = set()
         self.lengths: dict[int, int] = {}
-        """This maps the number of an item to the length of its text in characters."""
+        """Maps the number of an item to the length of its text in characters."""
 
     def begin(self, index: int, item: Item, deltas: list[Delta]) -> None:
         """Register an announced item, most of which will follow."""

@@ -90,7 +90,7 @@ def picture_of(item: Mapping[str, Any]) -> Attachment | None:
 
 
 def untrusted_source(item: Mapping[str, Any]) -> str:
-    """Return the untrusted source that the call has read, as a `Taint` names it; "" if there is
+    """Return the untrusted source that the call has read, as a `Taint` names it, or "" if there is
     none.
     """
     match item.get("type"):

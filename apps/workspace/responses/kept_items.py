@@ -3,7 +3,7 @@ in their order.
 
 Items of the model's own (reasoning, calls of the service's tools) are stored as the service sent
 them. Texts and function calls are in the message, which may be rewritten before it is sent again;
-for them, only position and ids are stored.
+for them, only position and IDs are stored.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ without its result.
 MESSAGE_KEYS = ("id", "phase")
 CALL_KEYS = ("id", "namespace")
 LONGEST_ID = 64
-"""The API accepts call ids of up to this many characters. Models, including its own, write longer
+"""The API accepts call IDs of up to this many characters. Models, including its own, write longer
 ones.
 """
 TEXT_LENGTH = "text_length"
@@ -49,8 +49,8 @@ BETWEEN_TEXTS = "\n\n"
 
 
 def kept_items(items: Iterable[tuple[Mapping[str, Any], int]]) -> str:
-    """Return the JSON of the output items, given with the lengths of their texts; "" if the message
-    itself contains everything.
+    """Return the JSON of the output items, given with the lengths of their texts, or "" if the
+    message itself contains everything.
     """
     kept = [kept_item(item, length) for item, length in items]
     if not any(is_sent_back(one) or "phase" in one for one in kept):
@@ -125,8 +125,8 @@ Found = str | ToolCall | Mapping[str, Any] | None
 
 
 def still_there(kept: Mapping[str, Any], texts: Iterator[str], calls: dict[str, ToolCall]) -> Found:
-    """Return the text, the call (which is removed from `calls`), or the item itself; None if it no
-    longer exists.
+    """Return the text, the call (which is removed from `calls`), or the item itself, or None if it
+    no longer exists.
     """
     match kept["type"]:
         case "message":
@@ -142,7 +142,7 @@ def linked_items(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[M
 
     The service rejects reasoning without the item that followed it, and items with known IDs
     without the reasoning before them. So if the reasoning or the first item after it is missing,
-    both are left out, and the other items that followed that reasoning are written without ids.
+    both are left out, and the other items that followed that reasoning are written without IDs.
     """
     thoughts: list[tuple[Mapping[str, Any], Found]] = []
     for is_reasoning, group in groupby(items, lambda pair: pair[0]["type"] == "reasoning"):
@@ -158,7 +158,7 @@ def linked_items(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[M
 
 
 def written_items(kept: Mapping[str, Any], found: Found) -> Iterator[Mapping[str, Any]]:
-    """Yield the item in the form of the API. `kept` is empty for an item without ids; the service's
+    """Yield the item in the form of the API. `kept` is empty for an item without IDs; the service's
     own items always need their IDs.
     """
     match found:
@@ -192,7 +192,7 @@ def length_of(kept: Mapping[str, Any]) -> int:
 
 
 def message_text(message: ModelMessage) -> str:
-    """Return the text; "" for one that only replaces an empty answer."""
+    """Return the text, or "" for one that only replaces an empty answer."""
     return message.text if message.text.strip() else ""
 
 
@@ -214,8 +214,7 @@ def call_item(call: ToolCall) -> dict[str, Any]:
 
 
 def short_id(call_id: str) -> str:
-    """Return the ID, or a shorter one that is derived from it, so that calls match their results.
-    """
+    """Return the ID, or a shorter one that is derived from it, so that calls match their results."""
     if len(call_id) <= LONGEST_ID:
         return call_id
     return f"call_{hashlib.sha256(call_id.encode()).hexdigest()[:48]}"

@@ -76,8 +76,8 @@ _secrets = re.compile(
 masked by value.
 """
 _echo = re.compile(r"[\"']?\binput(?:_value)?[\"']?\s*[:=]\s*[\"'{\[].*", re.DOTALL)
-"""This matches validation errors in the style of FastAPI, which repeat the request, including what
-users wrote.
+"""Matches validation errors in the style of FastAPI, which repeat the request, including what users
+wrote.
 """
 _too_long = re.compile(
     r"prompt is too long"  # Anthropic
@@ -86,20 +86,22 @@ _too_long = re.compile(
     r"|too many (input )?tokens",
     re.IGNORECASE,
 )
-"""This matches the messages of vLLM, llama.cpp, Ollama, Mistral and similar services about the
-context's length, window or size.
+"""Matches the messages of vLLM, llama.cpp, Ollama, Mistral and similar services about the context's
+length, window or size.
 """
 
 
 def read_error(body: bytes) -> Mapping[str, Any]:
-    """Return the error object in a body; {} if there is none."""
+    """Return the error object in a body, or {} if there is none."""
     written = object_in(body) or {}
     error = written.get("error", written)
     return error if isinstance(error, Mapping) else {"message": error}
 
 
 def object_in(body: bytes) -> Mapping[str, Any] | None:
-    """Return the JSON object of a body, which some services put into a list; None for other bodies."""
+    """Return the JSON object of a body, which some services put into a list, or None for other
+    bodies.
+    """
     try:
         written = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -110,8 +112,7 @@ def object_in(body: bytes) -> Mapping[str, Any] | None:
 
 
 def is_filled(value: Any) -> bool:
-    """Return True if the JSON contains any value. Some services send an empty error next to text.
-    """
+    """Return True if the JSON contains any value. Some services send an empty error next to text."""
     if not value:  # This is by far the most frequent case.
         return False
     if isinstance(value, Mapping):
@@ -176,7 +177,7 @@ def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") ->
 
 
 def redirection(status: int, headers: Mapping[str, str]) -> str:
-    """Return a sentence about a redirect, which is not followed; "" for other statuses."""
+    """Return a sentence about a redirect, which is not followed, or "" for other statuses."""
     if not 300 <= status < 400:
         return ""
     place = redirect_target(headers.get("location", ""))
@@ -184,7 +185,7 @@ def redirection(status: int, headers: Mapping[str, str]) -> str:
 
 
 def redirect_target(location: str) -> str:
-    """Return the location without credentials; "" if it is not valid."""
+    """Return the location without credentials, or "" if it is not valid."""
     try:
         parts = urlsplit(location)
         netloc = parts.netloc.rpartition("@")[2]
@@ -256,7 +257,7 @@ def failure_of_empty_answer() -> ModelFailed:
 
 
 def details(body: Mapping[str, Any]) -> dict[str, str]:
-    """Return `code`, `kind` and `display` of an error's body; "" for values that are not text."""
+    """Return `code`, `kind` and `display` of an error's body, or "" for values that are not text."""
     code = CONTEXT_LENGTH if says_too_long(clean_text(body.get("message"))) else body.get("code")
     return {
         "code": str(code) if isinstance(code, (str, int)) else "",

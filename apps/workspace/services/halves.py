@@ -21,8 +21,8 @@ _cut = re.compile(
     "(?:[\ud800-\udbff]|[\udcc2-\udcdf]|[\udce0-\udcef][\udc80-\udcbf]?"
     "|[\udcf0-\udcf4][\udc80-\udcbf]{0,2})\\Z"
 )
-"""This matches the beginning of a character at the end of a text: half a pair, or one to three of
-its bytes.
+"""Matches the beginning of a character at the end of a text: half a pair, or one to three of its
+bytes.
 """
 _begun = re.compile(
     rb"(?:(?<!\\)\\u[dD][89abAB][0-9a-fA-F]{2}|[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?"

@@ -21,7 +21,7 @@ class LogprobsPart(msgspec.Struct, gc=False):
 
 
 def read_logprobs(written: Any) -> tuple[TokenLogprob, ...] | None:
-    """Return the log probabilities; None if they are missing or unreadable."""
+    """Return the log probabilities, or None if they are missing or unreadable."""
     try:
         found = msgspec.convert(written, LogprobsPart)
     except msgspec.ValidationError:

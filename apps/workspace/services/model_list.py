@@ -100,7 +100,7 @@ def listed_capabilities(facts: Mapping[str, Any]) -> ModelCapabilities:
 
 
 def named_in(listed: Any, names: Mapping[str, str]) -> dict[str, bool]:
-    """Return which of the names are in the list; {} if there is no list."""
+    """Return which of the names are in the list, or {} if there is no list."""
     if not isinstance(listed, list) or not listed:
         return {}
     return {capability: name in listed for capability, name in names.items()}

@@ -192,8 +192,7 @@ def may_be_tag(text: str) -> bool:
 
 
 class CodeFences:
-    """Detects code: blocks between fences, and the text directly after a backtick, as in `<tag>`.
-    """
+    """Detects code: blocks between fences, and the text directly after a backtick, as in `<tag>`."""
 
     def __init__(self) -> None:
         self.fence = ""

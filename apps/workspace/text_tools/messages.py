@@ -38,8 +38,7 @@ ONE_CALL = "Make one call at a time."
 def text_messages(
     messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], parameters: Mapping[str, Any]
 ) -> list[ModelMessage]:
-    """Return the messages as text. Other text is escaped, so that a tag in it is read as a quote.
-    """
+    """Return the messages as text. Other text is escaped, so that a tag in it is read as a quote."""
     names = {call.id: call.name for message in messages for call in message.tool_calls}
     written: list[ModelMessage] = []
     for is_result, group in groupby(messages, lambda message: message.role == "tool"):
@@ -105,7 +104,7 @@ def join_contents(parts: Sequence[Mapping[str, Any]]) -> Content:
 
 
 def tools_section(tools: Sequence[ToolSpec], parameters: Mapping[str, Any]) -> str:
-    """Return the part of the system prompt about the tools, "" if there are none."""
+    """Return the part of the system prompt about the tools, or "" if there are none."""
     if not tools:
         return ""
     choice = parameters.get("tool_choice")

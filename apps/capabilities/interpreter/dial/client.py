@@ -110,8 +110,7 @@ class InterpreterClient:
     async def ask(
         self, method: str, path: str, *, repeatable: bool = True, **content: Any
     ) -> bytes:
-        """Return the body of the response. A request that is not `repeatable` is never sent twice.
-        """
+        """Return the body of the response. A request that is not `repeatable` is never sent twice."""
         if not self.key:
             raise InterpreterFailed(UNAUTHORIZED)
         reply = None

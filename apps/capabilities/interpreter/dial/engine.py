@@ -115,8 +115,7 @@ class DialSession:
         problems.check()
 
     async def transfer(self, file: InputFile) -> str:
-        """Transfer a file. Returns the problem with it, or "" on success. Raises `SessionFailed`.
-        """
+        """Transfer a file. Returns the problem with it, or "" on success. Raises `SessionFailed`."""
         try:
             source = await self.source_of(file)
             await self.client.transfer_input_file(self.id, source, file.name)

@@ -89,8 +89,7 @@ class SandboxSession:
 
 
 def newest(opening: Opening, messages: Sequence[ModelMessage]) -> Any:
-    """Return the newest state: `{}` means that nothing was stored, and None that there was no call.
-    """
+    """Return the newest state: `{}` means that nothing was stored, and None that there was no call."""
     states = earlier_states(opening, messages)
     return next((state[KEY] for state in states if KEY in state), None)
 

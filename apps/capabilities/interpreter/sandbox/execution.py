@@ -92,8 +92,7 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Sandbox
 
 
 def limit_reached(error: MontyRuntimeError) -> str:
-    """Return a sentence about the limit that stopped the code, or "" for errors of the code itself.
-    """
+    """Return a sentence about the limit that stopped the code, or "" for errors of the code itself."""
     text = error.display("type-msg")
     if text.startswith("TimeoutError: feed time limit exceeded"):
         return (

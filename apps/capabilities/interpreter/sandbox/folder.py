@@ -36,7 +36,7 @@ class GrowingFile(MemoryFile):
 
 
 class SandboxFolder(OSAccess):
-    """Represents the file system of the sandbox. It has no environment, no clock and no network."""
+    """The file system of the sandbox. It has no environment, no clock and no network."""
 
     def __init__(self, given: Mapping[str, bytes]) -> None:
         paths = {PurePosixPath(HOME) / name: content for name, content in given.items()}

@@ -58,7 +58,7 @@ def write_state(content: bytes, caller: Caller) -> dict[str, str]:
 
 
 def read_state(written: Any, caller: Caller) -> bytes | None:
-    """Return the bytes, None if there are none. Raises `StateUnusable`."""
+    """Return the bytes, or None if there are none. Raises `StateUnusable`."""
     if not isinstance(written, Mapping) or not written.get("state"):
         return None
     made_by, text = fingerprint(), written["state"]

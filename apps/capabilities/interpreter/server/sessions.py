@@ -51,7 +51,7 @@ class SessionExpired(ToolError):
 
 @dataclass(slots=True)
 class Session:
-    """Represents a session. Calls build on each other, so each waits for its `turn`."""
+    """A session. Calls build on each other, so each waits for its `turn`."""
 
     id: str
     used_at: float
@@ -65,7 +65,7 @@ class Session:
 
 
 class Sessions:
-    """Contains the sessions of the server. `clock` returns monotonic seconds."""
+    """The sessions of the server. `clock` returns monotonic seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock

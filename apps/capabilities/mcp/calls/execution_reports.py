@@ -116,8 +116,7 @@ def decoded_json(text: str) -> Any:
 
 
 def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
-    """Return the report as a user sees it: long output is truncated, and the session is left out.
-    """
+    """Return the report as a user sees it: long output is truncated, and the session is left out."""
     visible = {key: value for key, value in rest.items() if key != "session_info"}
     if report.output:
         visible["output"] = [shorten_text(text, OUTPUT_CHARACTERS) for text in report.output]
@@ -128,8 +127,7 @@ def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
 async def read_files(
     files: list[ReportedFile], binding: ToolsetBinding, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Return the selected files as files of the caller, and notes for the model about the others.
-    """
+    """Return the selected files as files of the caller, and notes for the model about the others."""
     wanted = binding.toolset.node.attachment.supported_types
     attachments: list[Attachment] = []
     notes: list[str] = []
@@ -171,7 +169,6 @@ async def read_file(file: ReportedFile, binding: ToolsetBinding, opening: Openin
 
 
 def is_file_name(name: str) -> bool:
-    """Return True if the name is a relative path without parent references, in one printable line.
-    """
+    """Return True if the name is a relative path without parent references, in one printable line."""
     parts = set(name.split("/"))
     return name.isprintable() and "\\" not in name and not {"", ".", ".."} & parts

@@ -19,8 +19,8 @@ PROBLEM_CHARACTERS = 300
 
 @dataclass(frozen=True)
 class OutputSchema:
-    """Describes the schema of a tool's results. `tool` is the name in the log; `schema` is None if
-    the server declares none.
+    """The schema of a tool's results. `tool` is the name in the log; `schema` is None if the server
+    declares none.
     """
 
     tool: str
@@ -28,8 +28,7 @@ class OutputSchema:
 
     @cached_property
     def check(self) -> SchemaCheck | None:
-        """Return the check, compiled on first use, because most tools of a server are never called.
-        """
+        """Return the check, compiled on first use, because most tools of a server are never called."""
         if self.schema is None:
             return None
         try:

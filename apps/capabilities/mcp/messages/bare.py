@@ -218,7 +218,7 @@ def is_readable(message: bytes) -> bool:
 
 
 def without_deep_values(message: bytes) -> bytes | None:
-    """Return the message with such values replaced, None if it has too many tokens."""
+    """Return the message with such values replaced, or None if it has too many tokens."""
     pieces: list[bytes] = []
     depth = kept_to = 0
     for number, found in enumerate(_token.finditer(message)):

@@ -22,8 +22,8 @@ from apps.json_schemas.structure import (
 )
 
 MOST_SCHEMAS = 2_000
-"""One schema can contain up to this many schemas after its references are resolved, because they
-can multiply without end.
+"""A schema can contain up to this many schemas after its references are resolved, because they can
+multiply without end.
 """
 MOST_ALTOGETHER = 20_000
 """All tools of a toolset can have up to this many schemas in total."""
@@ -184,7 +184,7 @@ def plain_members(key: str, value: Any) -> Any:
 
 
 def plain_type(kind: Any) -> Any:
-    """Return the type in its standard form, None if it allows all types."""
+    """Return the type in its standard form, or None if it allows all types."""
     if isinstance(kind, list):
         kinds = ["null" if one is None else plain_type(one) for one in kind]
         return (

@@ -292,7 +292,7 @@ def schema_of_text(text: str) -> Any:
 
 
 def bare_part(part: Object) -> Object | None:
-    """Return the part with only the fields of its type, None for an unknown type."""
+    """Return the part with only the fields of its type, or None for an unknown type."""
     kind = part.get("type")
     if not isinstance(kind, str) or kind not in PARTS:
         guessed = next((one for one, keys in PARTS.items() if keys[0] in part), None)

@@ -56,7 +56,7 @@ class MessageSelection:
 
 
 def id_of(message: bytes) -> bytes:
-    """Return the ID as written, without quotes; b"" for none."""
+    """Return the ID as written, without quotes, or b"" if there is none."""
     try:
         written = msgspec.json.decode(message, type=Envelope).id
     except msgspec.DecodeError:

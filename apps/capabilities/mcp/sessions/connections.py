@@ -49,8 +49,7 @@ LIST_CHANGES = (types.ToolListChangedNotification, types.ResourceListChangedNoti
 
 
 class SessionConnection:
-    """Represents a session. `changed` is called when the server reports that its lists have
-    changed.
+    """A session. `changed` is called when the server reports that its lists have changed.
 
     With `elicit`, the server may ask a user. All connections of a pool share `handshakes`.
     """

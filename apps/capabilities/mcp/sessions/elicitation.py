@@ -36,9 +36,7 @@ class Elicit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GoingCall:
-    """Represents a running call. `server` is the title of the toolset; `limits` are the call's time
-    limits.
-    """
+    """A running call. `server` is the title of the toolset; `limits` are the call's time limits."""
 
     ledger: Ledger
     key: str

@@ -41,11 +41,11 @@ class ServerEndpoint:
     share a connection.
 
     `program` is set for the `stdio` protocol, `url` for the others. `carried` is a hash of the
-    headers from the caller's request, "" for none. `secrets` are the names of secrets in the
-    authorization, each with its version, so that a new version opens a new session. `seat` is 0 for
-    a session that runs share and whose server may not ask users; else it numbers the sessions that
-    serve one run at a time. `account` is the user's own account on the server; a different sign-in
-    gets a different session.
+    headers from the caller's request, or "" if there is none. `secrets` are the names of secrets in
+    the authorization, each with its version, so that a new version opens a new session. `seat` is 0
+    for a session that runs share and whose server may not ask users; else it numbers the sessions
+    that serve one run at a time. `account` is the user's own account on the server; a different
+    sign-in gets a different session.
     """
 
     protocol: Literal["sse", "streamable_http", "stdio"]

@@ -189,7 +189,7 @@ class RefusalError(msgspec.Struct):
 
 
 class Refusal(msgspec.Struct):
-    """Represents an error of JSON-RPC. The SDK requires an `id`, which servers leave out here."""
+    """An error of JSON-RPC. The SDK requires an `id`, which servers leave out here."""
 
     error: RefusalError
 

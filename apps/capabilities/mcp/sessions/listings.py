@@ -27,7 +27,7 @@ P = TypeVar("P", types.ListToolsResult, types.ListResourcesResult)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Contains the lists of a server. `fingerprint` depends only on the tools, not on the caller.
+    """The lists of a server. `fingerprint` depends only on the tools, not on the caller.
 
     `problems` describes the entries missing from the server's list and the reasons; `is_partial`
     means that a later page failed. `server_name` is the server's own name, or "".
@@ -60,7 +60,7 @@ class ListingReader:
         return listing_of(client, self.found, self.problems, is_partial=is_partial)
 
     def late(self) -> Listing | None:
-        """Return the pages that arrived in time, None if none did."""
+        """Return the pages that arrived in time, or None if none did."""
         if self.client is None or not self.found:
             return None
         return listing_of(self.client, self.found, [*self.problems, LATE])

@@ -167,8 +167,7 @@ class SessionSlot:
         self.forget_failures()
 
     def forget_failures(self) -> None:
-        """Clear the failures, because their cause is resolved and the next attempt need not wait.
-        """
+        """Clear the failures, because their cause is resolved and the next attempt need not wait."""
         self.notice_end()
         self.failure, self.failed_at = None, None
         self.failures, self.retry_at = 0, 0.0

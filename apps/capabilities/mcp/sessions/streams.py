@@ -42,7 +42,7 @@ class Receiving(Protocol):
 
 
 class Sending(Protocol):
-    """Describes the sending half of a stream as the SDK expects it."""
+    """The sending half of a stream as the SDK expects it."""
 
     async def send(self, item: SessionMessage, /) -> None: ...
     async def aclose(self) -> None: ...

@@ -24,8 +24,8 @@ from apps.workspace.oauth.accounts import find_account
 
 @dataclass(frozen=True, slots=True)
 class ToolsetBinding:
-    """Represents a toolset in a run. `headers` are sent with every request. The endpoint contains
-    their hash, so sessions differ by them.
+    """A toolset in a run. `headers` are sent with every request. The endpoint contains their hash,
+    so sessions differ by them.
 
     `is_private` means that nobody can use the session after the run.
     """
@@ -58,8 +58,6 @@ RUN_BUCKET = Key[str]("mcp_run_bucket")
 
 def make_run_bucket() -> str:
     return f"run-{uuid4().hex}"
-
-
 
 
 async def bind_toolset(toolset: Toolset, opening: Opening) -> ToolsetBinding:
@@ -101,7 +99,9 @@ def known_as(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
 
 
 def digest(headers: Mapping[str, str]) -> str:
-    """Return a digest that distinguishes sets of headers without revealing them; "" for none."""
+    """Return a digest that distinguishes sets of headers without revealing them, or "" if there is
+    none.
+    """
     if not headers:
         return ""
     said = sorted((name.lower(), value) for name, value in headers.items())

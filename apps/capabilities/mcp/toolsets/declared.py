@@ -16,8 +16,7 @@ from apps.workspace.egress.headers import header_name_problem, header_value_prob
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """Represents a declared toolset. `path` is its path in the manifest; `seconds` is the timeout
-    of a call.
+    """A declared toolset. `path` is its path in the manifest; `seconds` is the timeout of a call.
 
     `kept_as` is its ID in the workspace, "" if the manifest itself contains the server's URL.
     `known_as` is its name in the workspace, which takes precedence over the manifest's.

@@ -23,8 +23,7 @@ from apps.workspace.egress.urls import read_url
 from apps.workspace.oauth.accounts import WantedAccount
 
 SignedIn = Literal["open", "missing", "refused"]
-"""Describes the state of the toolset's sign-in: open, nobody is signed in, or the server rejects
-the sign-in.
+"""The state of the toolset's sign-in: open, nobody is signed in, or the server rejects the sign-in.
 """
 
 DESCRIPTION = (

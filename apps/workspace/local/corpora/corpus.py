@@ -197,7 +197,6 @@ def index_again(documents: QuerySet[CorpusDocument]) -> int:
 
 
 def pause_after(attempts: int) -> timedelta:
-    """Return the pause before the next attempt, which quadruples after each attempt, up to an hour.
-    """
+    """Return the pause before the next attempt, which quadruples after each attempt, up to an hour."""
     longer: int = 4 ** min(max(attempts - 1, 0), 4)
     return min(LEAST_PAUSE * longer, MOST_PAUSE)

@@ -26,7 +26,7 @@ than `LARGE_FROM`, so that adding and removing one file does not convert a corpu
 
 
 def large_corpus(application: str) -> int | None:
-    """Return the primary key of an application's large corpus; None if processes search it."""
+    """Return the primary key of an application's large corpus, or None if processes search it."""
     rows = Corpus.objects.filter(application=application, is_large=True)
     number: int | None = rows.values_list("pk", flat=True).first()
     return number if pgvector.is_prepared(CorpusChunk) else None

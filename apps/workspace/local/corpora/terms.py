@@ -50,7 +50,7 @@ WHERE terms @> %s::int[] AND document_id = ANY(%s::bigint[]) ORDER BY length, do
 """
 
 Scores = Mapping[tuple[int, int], float]
-"""This maps the primary key of a document and the position of a chunk to a score."""
+"""Maps the primary key of a document and the position of a chunk to a score."""
 
 
 def term_number(corpus: int, term: str) -> int:
@@ -73,8 +73,7 @@ def terms_of(corpus: int, document: CorpusDocument, position: int, chunk: TextCh
 
 
 def scores(corpus: int, documents: Sequence[int], request: str, most: int) -> Scores:
-    """Return the `most` best-matching chunks of the documents that contain a word of the request.
-    """
+    """Return the `most` best-matching chunks of the documents that contain a word of the request."""
     asked = list(dict.fromkeys(terms(request)))[:QUERY_TERMS]
     numbers = {term_number(corpus, term): term for term in asked}
     places = list(documents)

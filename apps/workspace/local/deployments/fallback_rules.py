@@ -18,7 +18,7 @@ Rows = Mapping[str, "Deployment"]
 
 
 def fallback_problem(row: Deployment) -> str | None:
-    """Return the mistake in a row's fallbacks and what to do; None if there is none."""
+    """Return the mistake in a row's fallbacks and what to do, or None if there is none."""
     names = row.fallbacks
     if problem := shape_problem(names):
         return problem

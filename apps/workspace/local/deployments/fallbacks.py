@@ -39,7 +39,7 @@ MISSING = object()
 
 @dataclass(frozen=True, slots=True)
 class Fallbacks:
-    """The fallbacks of a deployment. `skipped` maps ids to the reasons why they cannot answer."""
+    """The fallbacks of a deployment. `skipped` maps IDs to the reasons why they cannot answer."""
 
     usable: tuple[FoundDeployment, ...]
     skipped: Mapping[str, str]

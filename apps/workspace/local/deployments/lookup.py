@@ -140,7 +140,7 @@ WITH_TOOLS = frozenset({Deployment.Provider.ANTHROPIC, Deployment.Provider.RESPO
 
 
 def supported_parameters(row: Deployment) -> frozenset[str] | None:
-    """Return the request parameters that have an effect; None if they are unknown."""
+    """Return the request parameters that have an effect, or None if they are unknown."""
     if row.kind != Deployment.Kind.CHAT:
         return None
     return SUPPORTED_PARAMETERS.get(row.provider)
@@ -183,8 +183,8 @@ def make_mcp_endpoint(deployment: FoundDeployment) -> McpEndpoint:
 
 
 def deployment_key(deployment: FoundDeployment) -> str:
-    """Return the stored key, else the key in the environment variable or its file; "" if there is
-    none.
+    """Return the stored key, else the key in the environment variable or its file, or "" if there
+    is none.
     """
     name = deployment.api_key_env
     if deployment.api_key or not name:

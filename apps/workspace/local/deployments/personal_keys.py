@@ -87,7 +87,7 @@ def key_services() -> Sequence[KeyService]:
 
 
 def find_key(user_id: int, provider: str, base_url: str) -> str:
-    """Return the user's key for requests to this URL; or "" if there is no readable key."""
+    """Return the user's key for requests to this URL, or "" if there is no readable key."""
     keys = PersonalKey.objects.filter(user=user_id, provider=provider, origin=origin_of(base_url))
     row = keys.filter(user__is_active=True).first()
     return row.key if row is not None else ""

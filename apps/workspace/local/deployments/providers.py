@@ -122,7 +122,7 @@ def make_embedder(deployment: FoundDeployment) -> Embedder:
 
 
 async def find_embedder(deployment_id: str | None) -> Embedder:
-    """Return the embedder; None as the id means the installation's default. Raises
+    """Return the embedder; None as the ID means the installation's default. Raises
     `DeploymentNotFound`.
     """
     wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT

@@ -51,7 +51,7 @@ def used_names(deployment: Deployment) -> set[str]:
 
 
 def make_deployment(model: ListedModel, source: Deployment, taken: Collection[str]) -> Deployment:
-    """Return an unsaved chat deployment with the same service and key, whose id is not in `taken`."""
+    """Return an unsaved chat deployment with the same service and key, whose ID is not in `taken`."""
     return Deployment(
         deployment_id=free_id(model.id, taken),
         display_name=model.display_name[:200],

@@ -39,8 +39,7 @@ to its message.
 
 
 def make_store(address: BucketAddress, key_id: str, secret: str) -> S3Store:
-    """Return the client of a bucket. Empty credentials are read from AWS's environment variables.
-    """
+    """Return the client of a bucket. Empty credentials are read from AWS's environment variables."""
     given = {
         "endpoint": address.endpoint,
         "region": address.region,

@@ -50,9 +50,7 @@ class DirectoryStorage:
             with path.open("wb") as file:
                 file.writelines(pieces)
         except BaseException:
-            path.unlink(
-                missing_ok=True
-            )  # Also removes the partial file if the disk is full.
+            path.unlink(missing_ok=True)  # Also removes the partial file if the disk is full.
             raise
 
     @contextmanager

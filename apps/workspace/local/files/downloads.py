@@ -25,7 +25,7 @@ class FilePart:
 
 
 def part_of(size: int, header: str) -> FilePart | None:
-    """Return the part that a `Range` header requests; None if the file has no such part."""
+    """Return the part that a `Range` header requests, or None if the file has no such part."""
     first, last = range_bounds(header.strip(), size)
     return None if first > last and size else FilePart(first, last + 1, size)
 

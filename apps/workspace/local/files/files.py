@@ -73,7 +73,7 @@ def write(
     bucket: str, path: str, content: bytes, content_type: str, condition: Condition
 ) -> FileInfo:
     """Create or replace a file. Raises `FileRefused` if the write is not allowed, and `FileChanged`
-    if another writer was faster.
+    if another writer changed it first.
     """
     name = own_name(bucket, path)
     return store_content(bucket, name, ContentFile(content), content_type, condition)
@@ -83,7 +83,7 @@ def take(
     bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
 ) -> FileInfo:
     """Write a file from an open file, in pieces. Raises `FileRefused` if the write is not allowed,
-    and `FileChanged` if another writer was faster.
+    and `FileChanged` if another writer changed it first.
     """
     check_name(name)
     return store_content(bucket, name, content, content_type, condition)
@@ -92,9 +92,7 @@ def take(
 def listing(
     reader: FileReader | str, folder: str, is_deep: bool
 ) -> Sequence[FileInfo | FolderInfo]:
-    """Return the entries of a folder, sorted by path. Raises `FileRefused` for an impossible
-    folder.
-    """
+    """Return the entries of a folder, sorted by path. Raises `FileRefused` for an invalid folder."""
     bucket = listed_bucket(reader, folder)
     prefix = folder_prefix(bucket, folder)
     rows = {row.name: row for row in readable_files(reader, bucket).filter(name__startswith=prefix)}
@@ -156,7 +154,7 @@ def entries_of(
 
 def copy(bucket: str, found: FileContent, destination: str, overwrite: bool) -> None:
     """Copy a file. Raises `FileRefused` if the write is not allowed, and `FileChanged` if another
-    writer was faster.
+    writer changed it first.
     """
     condition = Condition(is_new=not overwrite)
     name = existing_name(bucket, own_name(bucket, destination))
@@ -172,7 +170,7 @@ def share(name: str, content: File[Any], content_type: str) -> FileInfo:
 
 def move(bucket: str, source: str, destination: str, overwrite: bool) -> None:
     """Move a file. Raises `FileRefused` if the write is not allowed, and `FileChanged` if another
-    writer was faster.
+    writer changed it first.
     """
     name = existing_name(bucket, own_name(bucket, destination))
     check_name(name)

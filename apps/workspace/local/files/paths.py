@@ -27,7 +27,7 @@ def write_path(bucket: str, name: str) -> str:
 
 
 def find_place(path: str) -> tuple[str, str] | None:
-    """Return bucket and name of a path; None for a path that no file can have."""
+    """Return bucket and name of a path, or None for a path that no file can have."""
     root, bucket, *segments = path.split("/") if path.count("/") >= 2 else ("", "")
     if root != ROOT or not bucket:
         return None
@@ -62,7 +62,7 @@ def check_name(name: str) -> None:
 
 
 def file_name_problem(name: str) -> str:
-    """Return why a file cannot have this name; "" if it can."""
+    """Return why a file cannot have this name, or "" if it can."""
     if not name:
         return "the name is empty."
     if len(name) > LONGEST_NAME:

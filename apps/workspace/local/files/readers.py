@@ -22,7 +22,7 @@ Ids = Callable[[], Collection[int] | QuerySet[Any, Any]]
 class FileReader:
     """A caller who reads their own files, shared files, and files of some applications.
 
-    `application_files` returns the ids of these applications, as values or as a query.
+    `application_files` returns the IDs of these applications, as values or as a query.
     """
 
     bucket: str

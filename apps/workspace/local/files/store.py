@@ -45,7 +45,7 @@ def store_content(
     bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
 ) -> FileInfo:
     """Store content. Raises `FileRefused` if the write is not allowed, and `FileChanged` if another
-    writer was faster.
+    writer changed it first.
     """
     name = existing_name(bucket, name)
     check_name(name)
@@ -87,8 +87,8 @@ def point_row(
     """Point the row to new content. Return the row and the storage name of the old content ("" for
     a new file).
 
-    Raises `FileRefused` if the write is not allowed, and `FileChanged` if another writer was
-    faster.
+    Raises `FileRefused` if the write is not allowed, and `FileChanged` if another writer changed it
+    first.
     """
     lock_quota(bucket)
     rows = StoredFile.objects.select_for_update()

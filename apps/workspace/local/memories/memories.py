@@ -44,7 +44,7 @@ from apps.workspace.memories.similarity import index_of, letters_in_common
 T = TypeVar("T")
 
 MOST_MEMORIES = 10_000
-"""One owner can have at most this many memories. At this size, an exact search takes less than a
+"""An owner can have at most this many memories. At this size, an exact search takes less than a
 millisecond, and a search for duplicates about a second.
 """
 
@@ -154,7 +154,7 @@ def memories_of(row: MemoryCollection) -> LocalMemories:
 
 
 def find_memories(caller: Caller, application: str, *, is_shared: bool) -> LocalMemories | None:
-    """Return the caller's memories in an application; None for a caller without memories.
+    """Return the caller's memories in an application, or None for a caller without memories.
 
     If both the application (`is_shared`) and the user share memories, return the memories of all
     applications.
@@ -187,7 +187,7 @@ class RowIndex:
         return found
 
     def search(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
-        """Return the matches; None if they cannot be searched this way, or if the memories were
+        """Return the matches, or None if they cannot be searched this way, or if the memories were
         changed in the meantime.
         """
         rows = StoredMemory.objects.filter(

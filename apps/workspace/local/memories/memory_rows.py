@@ -39,7 +39,7 @@ def read_rows(row: MemoryCollection) -> MemoryList:
 
 
 def read_vectors(stored: Sequence[bytes]) -> Vectors | None:
-    """Return the vectors as a matrix; None if their lengths differ."""
+    """Return the vectors as a matrix, or None if their lengths differ."""
     if len({len(vector) for vector in stored}) != 1:
         return None
     vectors: Vectors = np.frombuffer(b"".join(stored), np.float32).reshape(len(stored), -1)
@@ -94,8 +94,7 @@ def new_places(before: MemoryList, after: MemoryList) -> Iterable[int]:
 
 
 def is_longer(before: MemoryList, after: MemoryList) -> bool:
-    """Return True if the only change is new memories at the end and all old vectors are unchanged.
-    """
+    """Return True if the only change is new memories at the end and all old vectors are unchanged."""
     if len(after.memories) < len(before.memories) or is_new_model(before, after):
         return False
     return all(map(is_, before.memories, after.memories))

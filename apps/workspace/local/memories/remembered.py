@@ -43,7 +43,7 @@ class MemoryCollection(models.Model):
 
 
 class StoredMemory(models.Model):
-    """A memory. `number` is its id in the collection; `vector` has 32 bits for each number."""
+    """A memory. `number` is its ID in the collection; `vector` has 32 bits for each number."""
 
     collection = models.ForeignKey(
         MemoryCollection, on_delete=models.CASCADE, related_name="memories"
@@ -112,7 +112,7 @@ def change_settings(user_id: int, *, is_enabled: bool, is_shared: bool) -> Memor
 
 
 def delete_old_merges() -> int:
-    """Delete merges that can no longer be undone; return their number."""
+    """Delete merges that can no longer be undone, and return their number."""
     before = timezone.now() - timedelta(days=MERGES_KEPT_DAYS)
     old = MemoryMerge.objects.filter(merged_at__lt=before)
     deleted, _ = old.exclude(holds("collection__bucket")).delete()
@@ -143,6 +143,5 @@ def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: An
 
 
 def delete_memories_of_key(sender: object, instance: ApiKey, **kwargs: Any) -> None:
-    """Delete the memories of an API key that was deleted, because they can no longer be requested.
-    """
+    """Delete the memories of an API key that was deleted, because they can no longer be requested."""
     MemoryCollection.objects.filter(bucket=f"key-{instance.prefix}").delete()

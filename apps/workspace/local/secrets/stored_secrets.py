@@ -83,7 +83,7 @@ def look_up(name: str) -> Secret | None:
 
 
 def server_problem(secret: Secret, urls: Collection[str]) -> str:
-    """Return why the secret may not be sent to these URLs; "" if it may."""
+    """Return why the secret may not be sent to these URLs, or "" if it may."""
     if secret.is_for_any_server:
         return ""
     refused = [origin_of(url) for url in urls if not is_among(url, secret.servers)]

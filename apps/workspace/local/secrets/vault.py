@@ -76,14 +76,14 @@ def forget_secrets() -> None:
 
 
 def reference_problem(reference: str) -> str:
-    """Return why a reference cannot be used; "" if it can."""
+    """Return why a reference cannot be used, or "" if it can."""
     if not settings.VAULT_URL:
         return "This installation has no Vault: VAULT_URL is not set."
     return "" if parts_of(reference) else FORM
 
 
 def parts_of(reference: str) -> tuple[str, str] | None:
-    """Return the path and the key; None for an invalid reference. Paths with dot segments would
+    """Return the path and the key, or None for an invalid reference. Paths with dot segments would
     lead elsewhere.
     """
     found = REFERENCE.fullmatch(reference)
@@ -181,7 +181,7 @@ async def find_token() -> str:
 async def call(
     method: str, path: str, token: str, body: Mapping[str, str] | None = None
 ) -> tuple[int, Any]:
-    """Return the status and the parsed JSON of the response; None for a body that is not JSON."""
+    """Return the status and the parsed JSON of the response, or None for a body that is not JSON."""
     async with find_client(Trust.VAULT).stream(
         method,
         f"{settings.VAULT_URL}/v1/{path}",

@@ -77,7 +77,7 @@ def note_use(source: DescriptionSource) -> None:
 
 
 def delete_unused() -> int:
-    """Delete the pins of unused listings, except descriptions that an operator decided about;
+    """Delete the pins of unused listings, except descriptions that an operator decided about, and
     return their number.
     """
     old = ToolDescription.objects.filter(listed_at__lt=timezone.now() - UNUSED)

@@ -104,7 +104,7 @@ def delete_unfinished(awaited: Collection[str]) -> int:
     """Delete accounts whose users were asked to sign in long ago and have not done so, and return
     their number.
 
-    `awaited` contains the ids of accounts that a run is still waiting for.
+    `awaited` contains the IDs of accounts that a run is still waiting for.
     """
     old = ToolAccount.objects.filter(asked_at__lt=timezone.now() - UNFINISHED)
     return old.filter(connected_at=None).exclude(pk__in=awaited).delete()[0]
