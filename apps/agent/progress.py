@@ -30,8 +30,8 @@ class RunConversation:
     added: list[ModelMessage] = field(default_factory=list)
     has_recovered: bool = False
     waiting: ModelMessage | None = None
-    """The message with unanswered calls that a user has to decide. The next request resumes with
-    them. Used only for a run that is not stored.
+    """The message whose calls the next request resumes with; the first of these calls needs an
+    answer. Used only for a run that is not stored.
     """
 
     @property

@@ -53,7 +53,7 @@ class ContextLimits(Node):
     """
     durations: dict[str, Annotated[int, Field(ge=0)] | None] = Field(default_factory=dict)
     """The number of turns for which the model reads the results of a tool, by the tool's name as
-    the model sees it: `{"desk_find_ticket": 2}`. 0: never, because the result is only for users; 1:
+    the model sees it: `{"desk_find_ticket": 2}`. 0: never, so that only users see the result; 1:
     in the turn of the call; 2: also in the next turn; null: always. Results that the model no
     longer reads stay stored and visible. A name includes the prefix of its toolset. If two tools
     have the same name, only the first one is used. The results of other tools are always read.

@@ -38,8 +38,8 @@ DAY = 86_400.0
 """The default time limit for an answer, in seconds. Users may read a message only the next morning.
 """
 LONGEST = 30 * DAY
-"""The time limit in seconds for an answer if the manifest sets none, because records of answered
-calls are stored for that long.
+"""The highest time limit for an answer in seconds, also used if the manifest allows unlimited time.
+Records of answered calls are stored for that long.
 """
 
 CARDS: Mapping[InteractionKind, Callable[[Mapping[str, Any]], NumberedCard]] = {

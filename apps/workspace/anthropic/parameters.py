@@ -28,7 +28,7 @@ EFFORTS: Mapping[str, tuple[str, int]] = {
     "max": ("max", 32_768),
 }
 """Each `reasoning_effort` maps to the API's effort and to a number of thinking tokens. Above 32,768
-tokens, the vendor recommends batch processing.
+tokens, the vendor advises against streaming.
 """
 OFF = {"type": "disabled"}
 CHOICES = {"auto": "auto", "required": "any", "none": "none"}

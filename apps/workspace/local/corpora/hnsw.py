@@ -120,7 +120,7 @@ def make_index(dimension: int, rows: int) -> None:
 
 
 def without_limits(cursor: Any) -> Mapping[str, str]:
-    """Disable the statement timeouts, and return the previous limits."""
+    """Disable the lock and statement timeouts, and return the previous limits."""
     cursor.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", [LIMITS])
     found = {name: f"{setting}ms" for name, setting in cursor.fetchall()}
     set_limits(cursor, dict.fromkeys(LIMITS, "0"))
