@@ -45,13 +45,13 @@ if "*" in ALLOWED_HOSTS and not DEBUG:
         "write the host names, separated by commas."
     )
 HTTPS = env.boolean("HTTPS", False)
-"""Users reach the server through TLS, with a proxy in front of it."""
+"""A proxy in front of the server terminates TLS."""
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
 HSTS = env.choice("HSTS", "host", ("off", "host", "subdomains", "preload"))
-"""This determines for which hosts browsers use only TLS for a year if `HTTPS` is set: for none
-(`off`), for this host, or also for all hosts below it.
+"""If `HTTPS` is set, browsers use only TLS for a year: for no host (`off`), for this host, or also
+for its subdomains.
 """
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS and HSTS != "off" else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HSTS in ("subdomains", "preload")
@@ -63,7 +63,7 @@ have no TLS.
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 COOKIES_SAMESITE = env.choice("COOKIES_SAMESITE", "Lax", ("Lax", "Strict", "None"))
-"""`None` is for a frame on a page of another site. Browsers accept it only with TLS."""
+"""`None` lets pages of other sites show this site in a frame. Browsers accept it only with TLS."""
 if COOKIES_SAMESITE == "None" and not HTTPS:
     raise ImproperlyConfigured("COOKIES_SAMESITE is 'None', which needs HTTPS=true.")
 SESSION_COOKIE_SAMESITE = COOKIES_SAMESITE
@@ -76,7 +76,7 @@ PORT = env.integer("PORT", 8000, least=1)
 ROLE = env.choice("ROLE", "all", ("all", "web", "worker"))
 """This process serves the site (`web`), runs background jobs (`worker`), or does both."""
 SHUTDOWN_GRACE_SECONDS = env.seconds("SHUTDOWN_GRACE_SECONDS", 30.0, most=3600, zero=True)
-"""Answers have this many seconds after SIGTERM to finish, before they are handed over or end with
+"""After SIGTERM, answers have this many seconds to finish before they are handed over or end with
 an error.
 """
 SHUTDOWN_DRAIN_SECONDS = env.seconds("SHUTDOWN_DRAIN_SECONDS", 2.0, most=600, zero=True)
@@ -91,7 +91,7 @@ SITE_URL = env.url("SITE_URL", f"http://127.0.0.1:{PORT}", ("http", "https")).rs
 """
 
 PUBLIC_URL = env.url("PUBLIC_URL", SITE_URL, ("http", "https")).rstrip("/")
-"""Users reach the site at this URL; links in mail begin with it."""
+"""Users open the site at this URL; links in mail begin with it."""
 
 OAUTH_CLIENT_METADATA = env.boolean("OAUTH_CLIENT_METADATA", PUBLIC_URL.startswith("https://"))
 """If true, this installation identifies itself to sign-in services by the URL of
@@ -198,8 +198,8 @@ DATABASE_STATEMENT_SECONDS = env.seconds(
 DATABASE_POOL_SIZE = env.integer("DATABASE_POOL_SIZE", DATABASE_THREADS + 10, least=1)
 """A process opens at most this many connections to PostgreSQL."""
 DATABASE_TRANSACTION_POOLING = env.boolean("DATABASE_TRANSACTION_POOLING", False)
-"""This must be true for PgBouncer in transaction mode, in which each transaction of a connection
-has another session.
+"""This must be true behind PgBouncer in transaction mode, in which each transaction of a connection
+can use a different session.
 """
 for _database in DATABASES.values():
     if "pool" in _database.get("OPTIONS", {}):
@@ -225,7 +225,7 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 
 SIGN_UP = env.choice("SIGN_UP", "closed", ("closed", "invitation", "approval", "open"))
-"""This determines who can get an account without an administrator creating it."""
+"""This determines who can create an account without an administrator."""
 EMAIL = env.mail("EMAIL_URL")
 SENDS_MAIL = EMAIL is not None
 if EMAIL is not None:
@@ -249,7 +249,7 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
 ACCOUNT_CHANGE_EMAIL = (
     True  # Each user has one address, which is replaced when the new one is confirmed.
 )
-# Otherwise a stranger at a signed-in browser could reset the password with their own address.
+# Otherwise, a stranger at a signed-in browser could reset the password with their own address.
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 # An unconfirmed address is not reserved, so another user may enter it too.
 ACCOUNT_PREVENT_ENUMERATION = "strict"
@@ -275,7 +275,7 @@ MFA_REQUIRED_FOR_STAFF = env.boolean("MFA_REQUIRED_FOR_STAFF", False)
 PERSONAL_API_KEYS = env.boolean("PERSONAL_API_KEYS", True)
 """Users can create API keys, which have the user's permissions."""
 REQUIRE_SECOND_PUBLISHER = env.boolean("REQUIRE_SECOND_PUBLISHER", False)
-"""Two users are needed to publish any application; otherwise only those with the option set."""
+"""Publishing any application requires two users. If false, only applications with the option do."""
 PASSWORD_SIGN_IN = env.boolean("PASSWORD_SIGN_IN", True)
 """Users can sign in with a password alone. Superusers always can, in case a provider is down."""
 SOCIALACCOUNT_ADAPTER = "apps.workspace.identity_providers.GuardedSocialAdapter"
@@ -284,7 +284,7 @@ SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_EMAIL_REQUIRED = False
 SOCIALACCOUNT_QUERY_EMAIL = True
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0, least=0)
-"""This many proxies in front add the address they see to X-Forwarded-For. With 0, the header is
+"""This many proxies in front of the server append to X-Forwarded-For. With 0, the header is
 ignored.
 """
 
@@ -565,37 +565,35 @@ APP_SCHEMA_ID = env.url(
     ("http", "https"),
 )
 HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
-"""`clean_history` retains changes of definitions for this many days; zero is forever."""
+"""`clean_history` retains changes to definitions for this many days; zero means forever."""
 RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
-"""The rows of runs are retained for this many days; zero is forever."""
+"""Run records are retained for this many days; zero means forever."""
 MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
-"""This determines whose model requests are stored: those of no run, of runs on the page, or of all
-runs.
-"""
+"""This determines the runs whose model requests are stored: none, runs on the page, or all runs."""
 MODEL_REQUESTS_SHOWN = env.boolean("MODEL_REQUESTS_SHOWN", True)
 """Users can read the model requests of their own answers."""
 RESPONSE_DAYS = env.integer("RESPONSE_DAYS", 30, least=1, also=0)
-"""Conversations that contain only stored responses are retained for this many days; zero is
+"""Conversations that contain only stored responses are retained for this many days; zero means
 forever.
 """
 AUDIT = env.boolean("AUDIT", True)
 AUDIT_DAYS = env.integer("AUDIT_DAYS", 365, least=1, also=0)
-"""Audit events are retained for this many days; zero is forever."""
+"""Audit events are retained for this many days; zero means forever."""
 USAGE_DAYS = env.integer("USAGE_DAYS", 400, least=1, also=0)
-"""The rows of model and tool calls are retained for this many days; zero is forever."""
+"""Records of model and tool calls are retained for this many days; zero means forever."""
 MCP_PINNED_DESCRIPTIONS = env.boolean("MCP_PINNED_DESCRIPTIONS", True)
-"""A tool of an MCP server is withheld once its description has changed."""
+"""MCP tools are withheld after their descriptions change."""
 ENABLE_PREVIEW_FEATURES = env.boolean("ENABLE_PREVIEW_FEATURES", False)
 DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID = env.text("DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID")
 DEFAULT_AGENT_MAX_ITERATIONS = env.integer("DEFAULT_AGENT_MAX_ITERATIONS", 15, least=1, also=-1)
 MIN_TOOLS_FOR_DEFERRAL = env.integer("MIN_TOOLS_FOR_DEFERRAL", 10, least=1)
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
 FALLBACK_SILENCE_SECONDS = env.seconds("FALLBACK_SILENCE_SECONDS", 60.0, most=3600, zero=True)
-"""The first token of a model that has a fallback must arrive within this many seconds. With zero,
-and for a model without a fallback, the limit is five minutes.
+"""The first token from a model with a fallback must arrive within this many seconds. With zero, and
+for a model without a fallback, the limit is five minutes.
 """
 APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))
-"""Tool calls are approved this way in applications that do not set it."""
+"""Applications that do not set an approval mode use this one."""
 APPROVAL_DENY = env.patterns("APPROVAL_DENY")
 """Calls that match one of these patterns are denied in every application."""
 DEAD_END_PHRASES = env.patterns("DEAD_END_PHRASES")
@@ -603,8 +601,8 @@ DEAD_END_PHRASES = env.patterns("DEAD_END_PHRASES")
 ends.
 """
 TOOL_BATCH_SECONDS = env.seconds("TOOL_BATCH_SECONDS", 0.0, most=86_400, zero=True)
-"""All calls that a model makes at once must end within this many seconds. Zero: only the time limit
-of each call applies.
+"""All calls that a model makes at once must end within this many seconds. With zero, only each
+call's own timeout applies.
 """
 TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD = env.integer(
     "TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD", 40_000, least=1
@@ -613,14 +611,13 @@ TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD = env.integer(
 TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT = env.boolean(
     "TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT", True
 )
-"""If true, large results are written into files, in applications with file tools that do not set
-it.
+"""If true, applications with file tools that do not set this option store large results in files.
 """
 TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS = env.texts("TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS")
 SUBAGENT_TIMEOUT_SECONDS = env.seconds("SUBAGENT_TIMEOUT_SECONDS", 600.0, most=3600)
-"""One task times out after this many seconds. Applications can only shorten it."""
+"""A task times out after this many seconds. Applications can only lower the limit."""
 SUBAGENT_MAX_CONCURRENT_SPAWNS = env.integer("SUBAGENT_MAX_CONCURRENT_SPAWNS", 4, least=1)
-"""At most this many tasks run at once in this process; further ones wait for their turn."""
+"""At most this many tasks run at once in each process; further tasks wait."""
 DEFAULT_STAGE_DISPLAY_LEVEL = env.choice(
     "DEFAULT_STAGE_DISPLAY_LEVEL", "", ("none", "error", "info", "debug")
 )
@@ -631,16 +628,16 @@ DEFAULT_FILE_LOADING_SIZE_LIMIT = env.integer(
 FILES_MAX_BYTES_PER_USER = env.integer(
     "FILES_MAX_BYTES_PER_USER", 1024 * 1024 * 1024, least=1, also=0
 )
-"""All files of one owner can have at most this many bytes together; zero is no limit."""
+"""All files of an owner together can have at most this many bytes; zero means no limit."""
 FILES_MAX_COUNT_PER_USER = env.integer("FILES_MAX_COUNT_PER_USER", 10_000, least=1, also=0)
 DOCUMENTS_CACHE_MB = env.integer("DOCUMENTS_CACHE_MB", 64, least=1)
 """Each process caches at most this many MB of extracted documents."""
 CORPUS_DOCUMENTS = env.integer("CORPUS_DOCUMENTS", 200, least=0)
-"""At most this many attached files of one application are indexed; 0: none are indexed."""
+"""At most this many attached files of an application are indexed; with 0, none are indexed."""
 CORPUS_CHUNKS = env.integer("CORPUS_CHUNKS", 4_000, least=1)
-"""All attached files of one application can have at most this many chunks. The built-in model needs
-50 ms for each chunk, and each takes about 12 KB of `DOCUMENTS_CACHE_MB`, unless PostgreSQL with its
-extension `vector` searches them.
+"""All attached files of an application together can have at most this many chunks. The built-in
+model needs 50 ms per chunk. Each chunk takes about 12 KB of `DOCUMENTS_CACHE_MB`, unless PostgreSQL
+with the `vector` extension searches the chunks.
 """
 EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
 """If true, files may be loaded from the Internet, for models and users. Applications can only
@@ -659,7 +656,7 @@ SHOW_EXECUTION_TIME_STAGE = env.boolean("SHOW_EXECUTION_TIME_STAGE", False)
 PROXY_LANGUAGE_HEADER = env.text("PROXY_LANGUAGE_HEADER", "accept-language").lower()
 ALLOW_OVERRIDE_SYSTEM_MESSAGE = env.boolean("ALLOW_OVERRIDE_SYSTEM_MESSAGE", False)
 EMBEDDINGS_DEPLOYMENT = env.embeddings("EMBEDDINGS")
-"""This names a deployment of kind embedding; empty means the built-in embedder."""
+"""This is the id of an embedding deployment; if it is empty, the built-in embedder is used."""
 PRIVATE_NETWORK_ALLOWLIST = env.words(
     "PRIVATE_NETWORK_ALLOWLIST", ("localhost", "127.0.0.1") if DEBUG else ()
 )
@@ -674,11 +671,11 @@ if VAULT_URL and bool(VAULT_TOKEN) == bool(VAULT_ROLE_ID and VAULT_SECRET_ID):
         "VAULT_URL is set; set either VAULT_TOKEN, or VAULT_ROLE_ID and VAULT_SECRET_ID."
     )
 DIAL_URL = env.url("DIAL_URL", "", ("http", "https")).rstrip("/")
-"""DIAL Core has this URL; it is empty if there is none."""
+"""This is the URL of DIAL Core; it is empty without DIAL Core."""
 DIAL_API_VERSION = env.text("DIAL_API_VERSION", "2025-01-01-preview")
 DIAL_TOOLS_FLAG_IS_SET = env.boolean("DIAL_TOOLS_FLAG_IS_SET", False)
-"""True if Core's entries state for every model whether it supports tools. Core lists a missing
-statement as false.
+"""If true, Core's configuration states for every model whether it supports tools. Core reports a
+missing value as false.
 """
 DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS = env.seconds(
     "DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS", 120.0, most=3600
@@ -689,12 +686,11 @@ DIAL_SKILLS_FILE_MAX_BYTES = env.integer("DIAL_SKILLS_FILE_MAX_BYTES", 262_144, 
 DIAL_SKILLS_MAX_FILES = env.integer("DIAL_SKILLS_MAX_FILES", 200, least=1)
 DIAL_SKILLS_LISTING_MAX_PAGES = env.integer("DIAL_SKILLS_LISTING_MAX_PAGES", 10, least=1)
 SKILL_INVOCATION_MAX_SKILLS = env.integer("SKILL_INVOCATION_MAX_SKILLS", 10, least=1)
-"""At most this many different skills that users pick are used in one conversation; the newest ones
-win.
+"""At most this many different skills that users pick are used in a conversation: the newest ones.
 """
 
 PY_INTERPRETER_URL = env.url("PY_INTERPRETER_URL", DIAL_URL, ("http", "https"))
-"""DIAL's code interpreter has this URL; empty means the built-in sandbox."""
+"""This is the URL of DIAL's code interpreter; if it is empty, the built-in sandbox is used."""
 PY_INTERPRETER_LOCAL_RUN = env.boolean("PY_INTERPRETER_LOCAL_RUN", False)
 PY_INTERPRETER_API_KEY = env.confidential("PY_INTERPRETER_API_KEY")
 PY_INTERPRETER_DEFAULT_SESSION_ID = env.confidential("PY_INTERPRETER_DEFAULT_SESSION_ID")
@@ -709,7 +705,7 @@ empty, there is no web search.
 
 GATEWAY_MAX_BODY_BYTES = env.integer("GATEWAY_MAX_BODY_BYTES", 32 * 1024 * 1024, least=1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
-"""A form or a document in a request can have at most this many bytes."""
+"""A form or document in a request can have at most this many bytes."""
 BODY_ROOM = 1024 * 1024
 """The other fields of a form can have this many bytes, in addition to its file."""
 WEBHOOK_MAX_BODY_BYTES = 262_144
@@ -744,61 +740,62 @@ GATEWAY_MAX_MESSAGES = 10_000
 HEARTBEAT_SECONDS = 15.0
 
 RUN_LEASE_SECONDS = env.seconds("RUN_LEASE_SECONDS", 10.0, most=3600)
-"""If a run was silent for this many seconds, its process has ended, and another one takes the run
-over.
+"""If the lease of a run is not renewed for this many seconds, another process takes over the run.
 """
 RUNS_PER_PERSON = env.integer("RUNS_PER_PERSON", 5, least=1, also=0)
-"""One user can have at most this many concurrent answers on the chat page, over all processes.
-Further ones are queued.
+"""A user can have at most this many concurrent answers on the chat page, across all processes.
+Further answers are queued.
 """
 SCHEDULES_PER_PERSON = env.integer("SCHEDULES_PER_PERSON", 20, least=0)
 """A user can have at most this many schedules, across all teams. Alarms do not count."""
 RUNS_PER_KEY = env.integer("RUNS_PER_KEY", 1_000, least=1, also=0)
-"""An API key, and a caller of DIAL Core, can have at most this many concurrent answers. The limit
-also applies to the gateway: over all processes with Redis, else in each process.
+"""An API key, or a caller of DIAL Core, can have at most this many concurrent answers. The limit
+also applies to the gateway: across all processes with Redis, otherwise in each process.
 """
 RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=0)
-"""One application can have at most this many concurrent runs of the chat page over all processes.
-The gateway has the same limit of its own, counted as above.
+"""An application can have at most this many concurrent runs of the chat page, across all processes.
+The gateway counts its runs separately against the same limit, as above.
 """
 RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
-"""A process can have at most this many concurrent runs of all doors. Beyond it, runs of the chat
-page are queued, and those of the gateway are rejected. Zero is no limit.
+"""A process can have at most this many concurrent runs of all doors. Above the limit, runs of the
+chat page are queued, and gateway runs are rejected. Zero means no limit.
 """
 PERSON_REQUESTS_PER_MINUTE = env.integer("PERSON_REQUESTS_PER_MINUTE", 0, least=0)
-"""One user can ask at most this many questions per minute, over all processes with Redis, else in
-each. Zero is no limit.
+"""A user can ask at most this many questions per minute, across all processes with Redis, otherwise
+in each process. Zero means no limit.
 """
 PERSON_TOKENS_PER_MINUTE = env.integer("PERSON_TOKENS_PER_MINUTE", 0, least=0)
-"""The questions and answers of one user can have at most this many tokens per minute. Beyond it,
+"""A user's questions and answers can have at most this many tokens per minute. Above the limit,
 further questions are rejected.
 """
 KEY_REQUESTS_PER_MINUTE = env.integer("KEY_REQUESTS_PER_MINUTE", 0, least=0)
-"""An API key without a limit of its own, and a caller of DIAL Core, can send at most this many
-requests per minute.
+"""An API key without its own limit, or a caller of DIAL Core, can send at most this many requests
+per minute.
 """
 KEY_TOKENS_PER_MINUTE = env.integer("KEY_TOKENS_PER_MINUTE", 0, least=0)
 APPLICATION_REQUESTS_PER_MINUTE = env.integer("APPLICATION_REQUESTS_PER_MINUTE", 0, least=0)
-"""All callers of an application whose manifest has no limit of its own can send at most this many
-requests per minute.
+"""All callers together can send at most this many requests per minute to an application whose
+manifest sets no limit.
 """
 APPLICATION_TOKENS_PER_MINUTE = env.integer("APPLICATION_TOKENS_PER_MINUTE", 0, least=0)
 FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")
 ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
 """Users see these metrics of an answer on the page; `none` shows nothing."""
 CONVERSATION_TITLES = env.choice("CONVERSATION_TITLES", "auto", ("auto", "question", "model"))
-"""This determines who writes titles unless the manifest sets it. `auto`: a model, if the
-application has one that can; `question`: no model, so the title is the beginning of the question;
-`model`: always a model.
+"""This determines the source of titles, unless the manifest sets it. `auto`: a model, if the
+application has one that can write titles; `question`: the beginning of the question; `model`:
+always a model.
 """
 CONVERSATION_MIRROR = env.text("CONVERSATION_MIRROR")
-"""Each conversation is written to this folder after each turn. "" means none."""
+"""Each conversation is written to this folder after each turn, unless this is empty."""
 SHARES_FOR_ANYONE = env.boolean("SHARES_FOR_ANYONE", False)
-"""If true, shared conversations may open without signing in, if their application allows it too."""
+"""If true, shared conversations can be opened without signing in if their application allows it
+too.
+"""
 CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")
 """The chat page accepts these types of files, such as `image/*`; empty means all."""
 A2A_PUSH_PRIVATE_HOSTS = env.words("A2A_PUSH_PRIVATE_HOSTS")
-"""A2A push notifications may reach these hosts on private networks, if they are also in
+"""A2A push notifications can be sent to these hosts on private networks, if the hosts are also in
 PRIVATE_NETWORK_ALLOWLIST.
 """
 CHAT_SCRIPTS = env.words("CHAT_SCRIPTS")
@@ -807,16 +804,18 @@ CHAT_SCRIPTS = env.words("CHAT_SCRIPTS")
 METRICS = env.boolean("METRICS", False)
 """The process collects metrics and serves them at `/metrics`."""
 METRICS_TOKEN = env.confidential("METRICS_TOKEN")
-"""Metrics are read with this token. If it is empty, only programs on this machine can read them."""
+"""Requests for metrics need this token. If it is empty, only clients on this machine can read
+metrics.
+"""
 DEV_ENDPOINTS = env.boolean("DEV_ENDPOINTS", False)
-"""Pages for developers are available below `/dev/`."""
+"""Pages for developers are available under `/dev/`."""
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", LOG_LEVELS)
 QUICKAPP_LOG_LEVEL = env.choice("QUICKAPP_LOG_LEVEL", LOG_LEVEL, LOG_LEVELS)
 """Our own log records are written from this level on."""
 LOG_PAYLOADS = env.boolean("LOG_PAYLOADS", False)
-"""Contents are logged at the level DEBUG: for troubleshooting, not for production."""
+"""Contents are logged at the DEBUG level: for troubleshooting, not for production."""
 LOG_PAYLOADS_MAX_LENGTH = env.integer("LOG_PAYLOADS_MAX_LENGTH", 2000, least=1)
 DIAL_SDK_LOG_FORMAT = env.choice("DIAL_SDK_LOG_FORMAT", "text", ("text", "json"))
 DIAL_SDK_TEXT_LOG_FORMAT = env.parse_variable(

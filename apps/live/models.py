@@ -214,7 +214,7 @@ class Interaction(models.Model):
     due_at = models.DateTimeField(null=True, blank=True, help_text=("When the question times out."))
 
     class Meta:
-        permissions = (("answer_for_others", "Can answer for other people"),)
+        permissions = (("answer_for_others", "Can answer for other users"),)
         constraints = (
             models.UniqueConstraint(
                 fields=("run", "key", "kind"), name="an_interaction_is_asked_once"

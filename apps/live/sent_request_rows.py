@@ -48,7 +48,7 @@ class SentRequestRow(models.Model):
     class Meta:
         verbose_name = "request to a model"
         verbose_name_plural = "requests to models"
-        permissions = (("read_run_contents", "Can read what the models of runs were asked"),)
+        permissions = (("read_run_contents", "Can view model requests and other contents of runs"),)
         indexes = (models.Index(fields=("stream",), name="sent_requests_by_stream"),)
 
     def __str__(self) -> str:

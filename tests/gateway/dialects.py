@@ -223,7 +223,7 @@ MESSAGES = (
         "calls without results",
         {"messages": [HELLO, calling(call("1", "weather"), call("2", "news")), result("2"), user("three")], "tools": [WEATHER, NEWS]},
         Outcome(
-            "each gets a result that says that it is missing",
+            "each gets a result that reports it as missing",
             messages=[
                 HELLO,
                 {"role": "assistant", "content": "", "tool_calls": [call("1", "weather"), call("2", "news")]},
@@ -238,7 +238,7 @@ MESSAGES = (
         "calls and results of tools that are not in `tools`",
         {"messages": [HELLO, calling(call("1", "weather"), call("2", "news")), result("1"), assistant("Cold"), user("three")]},
         Outcome(
-            "become text of a user message",
+            "become text in a user message",
             messages=[
                 user('one two\n\n[Result of the tool call weather({"city":"Oslo"})]\n2 degrees\n\n[The tool call news({"city":"Oslo"}) has no result.]'),
                 assistant("Cold"),
@@ -254,7 +254,7 @@ MESSAGES = (
         out_of_order("results of other tools are internal"),
     ),
     Row(
-        "a `tool` message that answers no earlier call",
+        "a `tool` message without a matching earlier call",
         {"messages": [HELLO, result("1")], "tools": [WEATHER]},
         refused("400", "Invalid messages array:\n- Message at index 1: tool_call_id '1' does not match any tool call in the preceding assistant message."),
         out_of_order("it must follow the calls that it answers"),
@@ -299,7 +299,7 @@ TOOLS = (
         "`tool_choice` of type `allowed_tools`",
         {"messages": [HELLO], "tools": [WEATHER, NEWS], "tool_choice": allowed_tools("auto", NEWS)},
         Outcome(
-            "of `tools`, only the allowed ones are offered; `mode` is used as the `tool_choice`",
+            "only the allowed `tools` are offered; `mode` is used as the `tool_choice`",
             choices=["auto"],
             listed=[[OWN_TOOL, "news"]],
         ),
@@ -438,7 +438,7 @@ PARAMETERS = (
     unsupported("modalities: [\"text\", \"audio\"]", {"modalities": ["text", "audio"]}),
     unsupported("web_search_options", {"web_search_options": {}}),
     Row(
-        "a message of the role `function`",
+        "a message with the `function` role",
         {"messages": [HELLO, {"role": "function", "name": "x", "content": "1"}, user("two")]},
         refused("400", "Your request contained invalid structure on path messages.1.role. "),
         out_of_order("there is no such role"),
@@ -450,7 +450,7 @@ PARAMETERS = (
         Outcome(SKIPPED, messages=[HELLO, assistant("Hi"), user("two")]),
     ),
     Row(
-        "`model`, if the address names another application",
+        "`model`, if the URL names another application",
         {"messages": [HELLO], "model": "gpt-x"},
         Outcome("ignored", ignored="model", parameters={"model": "m"}),
         Outcome(SKIPPED, parameters={"model": "m"}),

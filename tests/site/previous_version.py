@@ -15,7 +15,9 @@ from tests.browser.serving import Site, empty_site, wait_until_it_answers
 from tests.fork_server import ROOT
 
 MIGRATIONS = ":(glob)apps/**/migrations/*.py"
-NO_HISTORY = "The history of the repository is missing, so no previous version can be served."
+NO_HISTORY = (
+    "The repository's history has no previous version that the installed packages can serve."
+)
 
 
 def git(*arguments: str) -> bytes:
@@ -25,16 +27,27 @@ def git(*arguments: str) -> bytes:
 
 @functools.cache
 def previous_commit() -> str:
-    """Return the newest commit that lacks a current migration and has no other one, or "" without
-    the history."""
+    """Return the newest commit that lacks a current migration and has no other one, or "" if the
+    installed packages cannot serve any."""
     log = ("log", "--first-parent", "-m", "--diff-filter=A", "--format=%H", "--", MIGRATIONS)
     try:
         befores = [f"{commit}^1" for commit in git(*log).decode().split()]
-        # A commit whose migrations were renumbered later creates a different database.
-        found = next((one for one in befores if migrations_of(one) < migrations_of("HEAD")), None)
+        found = next((one for one in befores if can_serve(one)), None)
         return "" if found is None else git("rev-parse", "--verify", found).decode().strip()
     except (OSError, subprocess.CalledProcessError):
         return ""
+
+
+def can_serve(commit: str) -> bool:
+    """Return False also for a commit whose migrations were renumbered later, because it creates a
+    different database."""
+    is_older = migrations_of(commit) < migrations_of("HEAD")
+    return is_older and packages_of(commit) <= packages_of("HEAD")
+
+
+def packages_of(commit: str) -> set[str]:
+    lines = git("show", f"{commit}:requirements.txt").decode().splitlines()
+    return {line.partition("==")[0] for line in lines if "==" in line}
 
 
 def migrations_of(commit: str) -> set[str]:

@@ -21,7 +21,7 @@ from apps.console.api.versioned_rows import RowSerializer, RowViewSet
 from apps.workspace.local.models import Secret
 
 FIXED = "It cannot be changed, because manifests name it. Create another secret."
-NO_ANYWHERE = "You need the permission to let a secret be sent to any server."
+NO_ANYWHERE = "You need the permission to allow secrets to be sent to any server."
 
 
 class SecretInUse(APIException):

@@ -89,7 +89,7 @@ class Secret(Versioned):
 
     class Meta:
         ordering = ("name",)
-        permissions = (("send_secret_anywhere", "Can let a secret be sent to any server"),)
+        permissions = (("send_secret_anywhere", "Can allow secrets to be sent to any server"),)
 
     def __str__(self) -> str:
         return self.name

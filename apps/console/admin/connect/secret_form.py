@@ -21,8 +21,8 @@ UNREADABLE = (
 )
 IN_VAULT = "A path in Vault is stored. Enter another one to replace it."
 NO_VAULT = (
-    "A path in Vault gives access to its content. You need the permission to let a secret be sent "
-    "to any server."
+    "A path in Vault gives access to its content. You need the permission to allow secrets to be "
+    "sent to any server."
 )
 TYPE_PLACE = "Enter the value again. It must be a string or a path in Vault."
 TYPE_AGAIN = (

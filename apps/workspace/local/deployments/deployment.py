@@ -134,7 +134,10 @@ class Deployment(Versioned):
     class Meta:
         ordering = ("display_name",)
         permissions = (
-            ("change_deployment_keys", "Can set the keys of deployments, and where they are sent"),
+            (
+                "change_deployment_keys",
+                "Can set the keys of deployments and the servers that receive them",
+            ),
         )
 
     def __str__(self) -> str:
