@@ -22,6 +22,9 @@ from tests.capabilities.mcp.well_behaved import PIXEL
 from tests.peers.upstream import Handler
 from tests.serving import MANIFEST, Gateway, serve_gateway
 
+ToolCall = tuple[str, dict[str, Any]]
+"""A name and arguments."""
+
 SLUG = "shop"
 FILE_NAME = "order.txt"
 ORDER = base64.b64encode(b"Two boxes.").decode()
@@ -36,10 +39,10 @@ QUESTION = {
 }
 ANSWER = f'{FILE_NAME} | {{"stock": 7}} | first | The user chose: "Red"'
 """The last answer, with the file's name and the first line of each result."""
-FEATURES = {"questions": {}, "timestamp": None}
-STOCK = "shop_stock", {"city": "Oslo"}
-SHOW = "desk_show", {}
-ASK = "internal_ask_question", QUESTION
+FEATURES: dict[str, Any] = {"questions": {}, "timestamp": None}
+STOCK: ToolCall = "shop_stock", {"city": "Oslo"}
+SHOW: ToolCall = "desk_show", {}
+ASK: ToolCall = "internal_ask_question", QUESTION
 PREPARE = """
 from apps.accounts.models import ApiKey
 from apps.catalog.models import Application
@@ -110,7 +113,7 @@ class ShopHandler(Handler):
             self.say({"content": " | ".join([*attached, *results])})
             self.finish_answer("stop")
 
-    def call_tools(self, *calls: tuple[str, dict[str, Any]]) -> None:
+    def call_tools(self, *calls: ToolCall) -> None:
         number = len(self.upstream.asked)
         self.say(
             {
