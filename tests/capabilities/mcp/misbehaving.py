@@ -33,6 +33,8 @@ def send(message: dict[str, Any]) -> None:
 
 
 def tools(way: str) -> list[dict[str, Any]]:
+    if way == "half a pair":
+        return [TOOL, {**TOOL, "name": "plain"}]
     if way == "many tools":
         return [{**TOOL, "name": f"act{number}"} for number in range(3000)]
     if way == "bad schema":
@@ -48,7 +50,7 @@ def tools(way: str) -> list[dict[str, Any]]:
     return [TOOL]
 
 
-def call(way: str, id: int) -> None:
+def call(way: str, id: int, name: str) -> None:
     calls.append(id)
     match way:
         case "dies":
@@ -66,6 +68,9 @@ def call(way: str, id: int) -> None:
         case "children":
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
             text = {"type": "text", "text": str(child.pid)}
+            send({"id": id, "result": {"content": [text]}})
+        case "half a pair":
+            text = {"type": "text", "text": "plain" if name == "plain" else "\ud83d cut"}
             send({"id": id, "result": {"content": [text]}})
         case "environment":
             text = {"type": "text", "text": json.dumps([sorted(os.environ), str(Path.cwd())])}
@@ -103,7 +108,7 @@ def main(way: str) -> None:
                 cursor = {"nextCursor": "more"} if way == "endless list" else {}
                 send({"id": id, "result": {"tools": tools(way), **cursor}})
             case "tools/call":
-                call(way, id)
+                call(way, id, message["params"]["name"])
             case _:
                 pass
 
