@@ -69,20 +69,19 @@ def call(way: str, id: int, name: str) -> None:
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
             text = {"type": "text", "text": str(child.pid)}
             send({"id": id, "result": {"content": [text]}})
-        case "half a pair":
-            text = {"type": "text", "text": "plain" if name == "plain" else "\ud83d cut"}
-            send({"id": id, "result": {"content": [text]}})
         case "environment":
             text = {"type": "text", "text": json.dumps([sorted(os.environ), str(Path.cwd())])}
             send({"id": id, "result": {"content": [text]}})
         case _:
             number = {"type": "text", "text": str(len(calls))}
+            half = {"type": "text", "text": "plain" if name == "plain" else "\ud83d cut"}
             answers: dict[str, Any] = {
                 "counts": {"result": {"content": [number]}},
                 "bare result": {"result": ["a", 1]},
                 "bare error": {"error": "It is broken."},
                 "batches": FINE,
                 "float ids": FINE,
+                "half a pair": {"result": {"content": [half]}},
                 "nonsense": {"result": {"content": "nothing like a list"}},
             }
             refusal = {"error": {"code": -32000, "message": "refused"}}
