@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from channels.db import database_sync_to_async
 from django.utils import translation
-from django.utils.translation import gettext
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from apps.accounts.caller import Caller, ClientInfo
@@ -65,9 +64,7 @@ class WidgetConsumer(ChatConsumer):
                 received = await self.inbox.get()
             sent = TokenFrame.model_validate_json(received)
         except (TimeoutError, ValidationError) as error:
-            raise NotAdmitted(
-                "token_missing", gettext("Send a token in the first frame.")
-            ) from error
+            raise NotAdmitted("token_missing", "Send a token in the first frame.") from error
         translation.activate(accepted_language(sent.locale))
         self.token, self.host = read_token(sent.token), sent.host
         await self.check()
@@ -104,8 +101,8 @@ def with_context(sent: AskFrame) -> AskFrame:
     """Return the question as the model may read it: its context is a quotation. Raises `TooLarge`."""
     context = " ".join(sent.narrative.split())
     if len(context) > LONGEST_CONTEXT:
-        text = gettext("The context has {count} characters; the limit is {limit}.")
-        raise TooLarge("context_too_long", text.format(count=len(context), limit=LONGEST_CONTEXT))
+        text = f"The context has {len(context)} characters; the limit is {LONGEST_CONTEXT}."
+        raise TooLarge("context_too_long", text)
     # A bracket would end the text before the question.
     quoted = json.dumps(context, ensure_ascii=False).replace("]", ")").replace("[", "(")
     told: dict[str, Any] = {"narrative": CONTEXT.format(quoted=quoted) if context else ""}

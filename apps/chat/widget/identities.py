@@ -10,7 +10,6 @@ from typing import Any
 
 import jwt
 from django.utils import timezone
-from django.utils.translation import gettext
 
 from apps.catalog.models import Widget
 from apps.chat.widget.models import UsedIdentity
@@ -34,16 +33,16 @@ def use_identity(widget: Widget, identity: str) -> str:
     until = datetime.fromtimestamp(claims["exp"] + CLOCK_SECONDS, UTC)
     _, is_new = UsedIdentity.objects.get_or_create(digest=digest, defaults={"expires_at": until})
     if not is_new:
-        raise refusal(gettext("it was used before"))
+        raise refusal("it was used before")
     return str(claims["sub"])
 
 
 def verified_claims(widget: Widget, identity: str) -> dict[str, Any]:
     """Return the claims of a valid identity. Raises `NotAdmitted`."""
     if not widget.identity_key:
-        raise refusal(gettext("the widget has no key for identities"))
+        raise refusal("the widget has no key for identities")
     if len(identity) > LONGEST_IDENTITY:
-        raise refusal(gettext("it is too long"))
+        raise refusal("it is too long")
     try:
         claims: dict[str, Any] = jwt.decode(
             identity,
@@ -54,20 +53,19 @@ def verified_claims(widget: Widget, identity: str) -> dict[str, Any]:
             options={"require": [*REQUIRED], "strict_aud": True},
         )
     except (jwt.PyJWTError, ValueError, OverflowError) as error:
-        raise refusal(gettext("its signature or a claim is invalid or expired")) from error
+        raise refusal("its signature or a claim is invalid or expired") from error
     names = (claims["sub"], claims["jti"])
     if not all(isinstance(one, str) and 0 < len(one) <= LONGEST_NAME for one in names):
-        raise refusal(gettext("sub and jti must be strings"))
+        raise refusal("sub and jti must be strings")
     if not isinstance(claims["exp"], int | float):
-        raise refusal(gettext("exp must be a number"))
+        raise refusal("exp must be a number")
     if claims["exp"] > time.time() + LONGEST_LIFE + CLOCK_SECONDS:
-        raise refusal(gettext("it is valid for more than five minutes"))
+        raise refusal("it is valid for more than five minutes")
     return claims
 
 
 def refusal(reason: str) -> NotAdmitted:
-    text = gettext("The site sent an identity that cannot be used: {reason}.")
-    return NotAdmitted("identity_invalid", text.format(reason=reason))
+    return NotAdmitted("identity_invalid", f"The identity is invalid: {reason}.")
 
 
 def forget_expired() -> int:

@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import translation
-from django.utils.translation import gettext
 from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
@@ -122,8 +121,7 @@ def token(request: HttpRequest, slug: str) -> JsonResponse:
 def admit(request: HttpRequest, widget: Widget, asked: TokenRequest) -> VisitorToken:
     """Return the token. Raises `Refused`."""
     if asked.host not in (own_origin(request), *widget.origins):
-        text = gettext("Unknown origin: '{origin}'.").format(origin=asked.host[:100])
-        raise Forbidden("origin_unknown", text)
+        raise Forbidden("origin_unknown", f"Unknown origin: '{asked.host[:100]}'.")
     user = use_identity(widget, asked.identity) if asked.identity else None
     return new_token(widget, asked.host, user)
 

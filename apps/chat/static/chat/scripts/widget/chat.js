@@ -31,6 +31,7 @@ export class Chat {
   #announcer = new Announcer(element("said", HTMLElement), element("warned", HTMLElement), element("spoken", HTMLElement));
   #follower = new Follower(element("conversation", HTMLElement), (away) => this.#jump.show(away));
   #memory;
+  #host;
   #key;
   #settings;
   #session;
@@ -40,6 +41,7 @@ export class Chat {
   constructor({ settings, visitor, memory, host, ended }) {
     this.#settings = settings;
     this.#memory = memory;
+    this.#host = host;
     this.#key = `conversation ${visitor.visitor}`;
     const connection = new Connection(settings.socket);
     connection.greeting = { type: "token", token: visitor.token, host: host.origin, locale: language };
@@ -73,7 +75,6 @@ export class Chat {
       const { text, isAnswer } = detailOf(event);
       if (isAnswer) session.answerWords(text);
       else this.ask(text);
-      host.tell("message", { role: "user" });
     });
     this.#composer.addEventListener("stop", () => session.stop());
     this.#queue.addEventListener("order", (event) => {
@@ -118,6 +119,7 @@ export class Chat {
   ask(text) {
     this.#tell(this.#problem, "");
     this.#session.ask(text);
+    this.#host.tell("message", { role: "user" });
     this.#draw(); // the question is seen in this very frame
     this.#follower.follow();
   }

@@ -31,8 +31,8 @@
   /** @param {MessageEvent} message */
   const receive = ({ data: [verb, detail] }) => {
     if (verb === "size") {
-      style.width = `min(${+detail.width}px, 100vw)`;
-      style.height = `min(${+detail.height}px, 100dvh)`;
+      style.width = `${+detail.width}px`;
+      style.height = `${+detail.height}px`;
     }
     if (verb === "closed" && document.activeElement === frame && focused instanceof HTMLElement) focused.focus();
     if (verb === "closed") focused = null;
@@ -58,7 +58,7 @@
   frame.allow = "clipboard-write";
   frame.setAttribute("sandbox", "allow-scripts allow-same-origin allow-forms allow-popups allow-downloads");
   // Properties, because the policy of the page may forbid style attributes.
-  Object.assign(style, { position: "fixed", bottom: "0", [side === "left" ? "left" : "right"]: "0", width: "80px", height: "80px" });
+  Object.assign(style, { position: "fixed", bottom: "0", [side === "left" ? "left" : "right"]: "0", width: "80px", height: "80px", maxWidth: "100vw", maxHeight: "100dvh" });
   Object.assign(style, { border: "0", zIndex: "2147483000", visibility: "hidden", colorScheme: theme || "light dark" });
   frame.src = address.href;
   Object.assign(globalThis, { QuickApps: api });

@@ -130,9 +130,9 @@ async function anonymous() {
 
 /** @param {unknown} identity that the server of the site has signed */
 async function identify(identity) {
-  if (typeof identity !== "string" || !identity) return fail("identity_invalid", "identity: must be a string.");
+  if (typeof identity !== "string" || !identity) return fail("identity_invalid", "identity: must be a string.", false);
   const { visitor, problem } = await newVisitor(settings.token, host.origin, identity);
-  if (!visitor) return fail(problem.code, problem.message);
+  if (!visitor) return fail(problem.code, problem.message, false);
   if (!chat) {
     chat = start(visitor);
     return;
@@ -158,7 +158,7 @@ function restart() {
 /** @param {unknown} text */
 async function ask(text) {
   if (typeof text !== "string" || !text.trim() || text.length > LONGEST_ASKED) {
-    fail("ask_invalid", `ask: must be a string of 1 to ${LONGEST_ASKED} characters.`);
+    fail("ask_invalid", `ask: must be a string of 1 to ${LONGEST_ASKED} characters.`, false);
     return;
   }
   await open();
