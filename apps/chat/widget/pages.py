@@ -1,6 +1,7 @@
 """The script that other sites include, the page of the frame, and the tokens of its visitors."""
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from django.contrib.staticfiles import finders
@@ -50,8 +51,7 @@ def loader(request: HttpRequest) -> HttpResponse:
 def loader_source() -> bytes:
     path = finders.find(LOADER)
     assert isinstance(path, str)  # noqa: S101 - the file is part of the package
-    with open(path, "rb") as file:
-        return file.read()
+    return Path(path).read_bytes()
 
 
 @require_safe
@@ -67,7 +67,8 @@ def frame(request: HttpRequest, slug: str) -> HttpResponse:
         response.headers["Content-Language"] = translation.get_language()
     # A header of its own for each application; `X-Frame-Options` cannot list origins.
     policy = {"frame-ancestors": ["'self'", *widget.origins], "form-action": ["'none'"]}
-    response._csp_replace = policy  # type: ignore[attr-defined]  # of django-csp
+    # The attribute with which django-csp's own decorators replace directives.
+    vars(response)["_csp_replace"] = policy
     return response
 
 

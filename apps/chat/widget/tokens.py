@@ -97,4 +97,6 @@ def key_mark(widget: Widget) -> str:
 
 
 def expired() -> NotAdmitted:
-    return NotAdmitted("token_invalid", gettext("Your session has ended. Reload the page to continue."))
+    return NotAdmitted(
+        "token_invalid", gettext("Your session has ended. Reload the page to continue.")
+    )

@@ -168,7 +168,7 @@ async def test_requests_are_limited_by_token_and_by_address():
 
 
 async def test_a_visitor_is_counted_with_the_address_and_alone():
-    async with open_widget() as (on, widget):
+    async with open_widget() as (_, widget):
         token = read_token(await get_token(widget))
         caller = Caller(token.bucket, client=ClientInfo(address="203.0.113.7"))
         with override_settings(PERSON_REQUESTS_PER_MINUTE=5):

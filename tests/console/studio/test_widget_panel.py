@@ -95,7 +95,9 @@ def test_the_panel_reports_an_invalid_origin(row: Application):
     owner = browser_with(row, Role.OWNER)
 
     answer = send(owner, row, "widget", {"origins": ["https://*.example.com"]})
-    many = send(owner, row, "widget", {"origins": [f"https://a{one}.example" for one in range(200)]})
+    many = send(
+        owner, row, "widget", {"origins": [f"https://a{one}.example" for one in range(200)]}
+    )
 
     assert (answer.status_code, many.status_code) == (422, 422)
     assert answer.json()["message"].startswith("Invalid origin: 'https://*.example.com'. Use a ")

@@ -78,7 +78,10 @@ async function open() {
   // An identity that comes with the first messages is meant for this conversation.
   await new Promise((resolve) => setTimeout(resolve));
   await identifying;
-  const started = await (chat ??= start());
+  chat ??= start();
+  const starting = chat;
+  const started = await starting;
+  if (!started && chat === starting) chat = null; // the next opening tries again
   if (started) started.focus();
   else document.getElementById("widget-close")?.focus();
 }
@@ -105,7 +108,6 @@ async function start(identified) {
   const visitor = identified ?? onceVisitor() ?? (settings.needsIdentity ? null : await anonymous());
   if (!visitor) {
     if (settings.needsIdentity) fail("identity_required", gettext("Sign in on this site to use the chat."));
-    chat = null; // the next opening tries again
     return null;
   }
   say("");
@@ -135,6 +137,7 @@ async function identify(identity) {
   if (!visitor) return fail(problem.code, problem.message, false);
   if (!chat) {
     chat = start(visitor);
+    if (!panel.hidden) (await chat)?.focus();
     return;
   }
   keepOnce("visitor", JSON.stringify(visitor));
