@@ -143,7 +143,7 @@ def test_a_token_holds_only_for_its_application_on_its_site_while_the_widget_is_
 
     def is_valid(token: VisitorToken, slug: str = slug, host: str = SHOP) -> bool:
         try:
-            return check_token(token, slug, host, OURS).pk == widget.pk
+            return bool(check_token(token, slug, host, OURS).pk == widget.pk)
         except NotAdmitted:
             return False
 
