@@ -158,7 +158,8 @@ def test_the_site_talks_to_the_widget_through_its_port(site: Site, shop: str, sh
     shop_page.wait_for_function("heard.at(-1)?.[0] === 'closed'")
     heard = shop_page.evaluate("heard")
     names = [name for name, _ in heard if name != "size"]
-    assert names == ["opened", "message", "message", "error", "opened", "closed"]
+    # The frame has reloaded for its language, and is told the theme again.
+    assert names == ["opened", "message", "message", "error", "opened", "error", "closed"]
     assert dict(heard)["error"] == {
         "code": "theme_invalid",
         "text": "Unknown or invalid theme tokens: accent.",
