@@ -33,24 +33,28 @@ def test_a_background_response_is_finished_by_the_next_process(tmp_path: Path):
             site.shell(PREPARE, **urls, slug=SLUG, manifest=manifest(service.url))
             key = site.shell(KEY)
             seen: list[Any] = []
-            client = client_of(site, key)
-            for event in client.responses.create(
-                model=SLUG, input="Look for me.", background=True, stream=True
+            with (
+                client_of(site, key) as client,
+                client.responses.create(
+                    model=SLUG, input="Look for me.", background=True, stream=True
+                ) as stream,
             ):
-                seen.append(event)
-                if event.type == "response.output_text.delta":
-                    break
+                for event in stream:
+                    seen.append(event)
+                    if event.type == "response.output_text.delta":
+                        break
             assert service.is_slow.wait(PATIENCE)
             assert until(PATIENCE, lambda: site.shell(BEGUN))
             process.kill()
             process.wait(PATIENCE)
         service.may_end.set()
-        with serve_process(tmp_path, **LEASE) as (next_site, _):
+        with (
+            serve_process(tmp_path, **LEASE) as (next_site, _),
+            client_of(next_site, key) as client,
+        ):
             last = seen[-1].sequence_number
             rest: list[Any] = list(
-                client_of(next_site, key).responses.retrieve(
-                    seen[0].response.id, stream=True, starting_after=last
-                )
+                client.responses.retrieve(seen[0].response.id, stream=True, starting_after=last)
             )
 
     assert rest[0].sequence_number > last
