@@ -22,7 +22,7 @@ Application = Callable[..., Awaitable[Any]]
 
 
 class SameOrigin:
-    """Denies handshakes whose `Origin` is not allowed; scheme and port count."""
+    """Denies handshakes whose `Origin` is not allowed. Scheme and port must match."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -34,7 +34,7 @@ class SameOrigin:
 
 
 def check_csrf(scope: Mapping[str, Any]) -> None:
-    """Raise `Refused` for a request from a page that is not ours, by the rules of Django's views."""
+    """Raise `Refused` for a request from a page of another site, by the rules of Django's views."""
     # Django would look for the token in a form, which is not read here.
     headers = [header for header in scope["headers"] if header[0] != b"content-type"]
     request = ASGIRequest({**scope, "headers": headers}, BytesIO())
@@ -56,8 +56,7 @@ def is_allowed(origin: str, headers: Mapping[bytes, str]) -> bool:
 
 def is_trusted(origin: str) -> bool:
     """Return True if the origin is in `CSRF_TRUSTED_ORIGINS`. `https://*.example.com` matches every
-    subdomain.
-    """
+    subdomain."""
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
     try:

@@ -1,6 +1,5 @@
-"""The consumer of every door that answers: it parses a request, finds its application, runs it and
-encodes the answer.
-"""
+"""The consumer of every door that answers: parses a request, finds its application, runs it and
+encodes the answer."""
 
 import asyncio
 import logging
@@ -37,8 +36,8 @@ OpenWorkspace = Callable[[Caller, ResolvedApplication], Workspace]
 logger = logging.getLogger(__name__)
 
 FAREWELL_SECONDS = 4.0
-"""Interrupted runs have this many seconds to release their tools, and clients to receive the error.
-"""
+"""Interrupted runs have this many seconds to release their tools and send the error to their
+clients."""
 
 
 class RunConsumer(DoorConsumer):
@@ -134,9 +133,8 @@ class RunConsumer(DoorConsumer):
         await self.respond(200, encoder.body(), (*encoder.headers, *self.headers))
 
     async def send_stream(self, events: Events, encoder: Encoder) -> None:
-        """Send the frames of the run. The head is sent with the first frame, because earlier errors
-        have a status.
-        """
+        """Send the frames of the run. The head is sent with the first frame, so that earlier errors
+        have an HTTP status."""
         self.encoder = encoder
         self.keep_alive(settings.HEARTBEAT_SECONDS)
         rest = b""
@@ -147,22 +145,22 @@ class RunConsumer(DoorConsumer):
                     continue
                 frames = await self.open_stream(encoder) + frames
             if not encoder.ends_apart and isinstance(batch[-1], Finished):
-                rest = frames  # It is sent in one write with the end.
+                rest = frames  # The rest is sent in one write with the end.
             elif frames:
                 await self.write(frames)
         await self.complete_answer(encoder)
         await self.end(rest + encoder.end())
 
     async def complete_answer(self, encoder: Encoder | WholeEncoder) -> None:
-        """Do what must be done before the client reads the end of the answer."""
+        """Finish the work that must be done before the client reads the end of the answer."""
 
     async def open_stream(self, encoder: Encoder) -> bytes:
         await self.start(200, (*encoder.headers, *self.headers))
         return encoder.opening()
 
     async def on_silence(self) -> None:
-        # Proxies drop a silent server. So a slow start opens the stream, and later errors lose
-        # their status.
+        # Proxies drop connections to a silent server. So a slow start opens the stream, and later
+        # errors have no status.
         if self.encoder is None:
             await super().on_silence()
         elif self.is_started:
@@ -231,4 +229,4 @@ class OpenAnswers:
 
 
 OPEN_ANSWERS = OpenAnswers()
-"""This collects the open answers of this process."""
+"""The open answers of this process."""
