@@ -90,7 +90,7 @@ class DialDeltas:
             case InteractionRequested(asked):
                 return self.interaction(asked)
             case SubagentStarted() | SubagentEnded() | TodoChanged():
-                return None  # The call's stage shows the sub-agent, and the state contains the list.
+                return None  # The call's stage shows the sub-agent, and the state has the list.
             case TurnRestarted():
                 return None  # Only stored runs are resumed in another process.
             case _:

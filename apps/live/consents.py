@@ -71,7 +71,7 @@ def tools_called(bucket: str) -> dict[int, list[str]]:
     newest = steps.order_by("-begun_at").values_list("run__application_pk", "result")
     found: dict[int, set[str]] = {}
     for application, result in newest[:LOOKED_AT]:
-        with suppress(msgspec.ValidationError):  # Another version of the code may have written it.
+        with suppress(msgspec.ValidationError):  # Code of another version may have written it.
             calls = read_reply(result).reply.message.tool_calls
             found.setdefault(application or 0, set()).update(call.name for call in calls)
     return {application: sorted(names) for application, names in found.items()}

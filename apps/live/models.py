@@ -48,7 +48,7 @@ class KeptManifest(models.Model):
     @classmethod
     def hold(cls, digest: str) -> bool:
         """Lock the row until the transaction ends. Return False if it does not exist."""
-        is_shared = connection.vendor == "postgresql"  # SQLite allows only one transaction at a time.
+        is_shared = connection.vendor == "postgresql"  # SQLite has only one transaction at a time.
         with connection.cursor() as cursor:
             cursor.execute(
                 f"SELECT 1 FROM {cls._meta.db_table} WHERE digest = %s "  # noqa: S608 - a constant

@@ -162,7 +162,7 @@ def progress_of_steps(steps: Iterable[Step]) -> Progress:
         if (
             step.status == "done" and "/" not in step.key
         ):  # The result of a step includes its nested steps.
-            with suppress(msgspec.ValidationError):  # Another version of the code may have written it.
+            with suppress(msgspec.ValidationError):  # Code of another version may have written it.
                 add_step(progress, step)
     return progress
 
