@@ -72,7 +72,7 @@ def current_status(run: Run) -> Json:
         if all(one.kind == "sign_in" for one in asked):
             state = encoding.AUTH_REQUIRED
         return encoding.status(state, moment, question_message(run, asked))
-    if run.status == Run.Status.WAITING:  # All questions are answered, and a process will resume it.
+    if run.status == Run.Status.WAITING:  # All questions are answered. A process will resume it.
         return encoding.status(encoding.WORKING, moment)
     if run.status == Run.Status.FAILED:
         return encoding.status(encoding.STATES[Run.Status.FAILED], moment, failure_message(run))

@@ -7,9 +7,8 @@ from zoneinfo import ZoneInfo
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """Quiet hours last from `begin` until `end`, which may be on the next day. Equal times mean the
-    whole day.
-    """
+    """Quiet hours from `begin` until `end`, which may be on the next day. Equal times mean the
+    whole day."""
 
     begin: time
     end: time

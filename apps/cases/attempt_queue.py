@@ -1,4 +1,5 @@
-"""Runs attempts concurrently, limits their number, reports them in order, and ends them together."""
+"""Runs attempts concurrently, limits their number, reports them in order, and ends them
+together."""
 
 from __future__ import annotations
 
@@ -16,9 +17,8 @@ from apps.live.limits.rates import admit_request, rates_of, spend
 T = TypeVar("T")
 
 STOP_SECONDS = 0.5
-"""A run checks this often, in seconds, whether a user has stopped it, possibly through another
-process.
-"""
+"""A run checks at this interval, in seconds, whether a user has stopped it, possibly through
+another process."""
 
 Spend = Callable[[Iterable[ModelUsage]], None]
 """Counts the tokens of a finished attempt against the rate limits."""
@@ -49,7 +49,7 @@ async def carried_out_in_order(
 
 
 async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitable[bool]]) -> bool:
-    """Wait for the work. Return False if `is_stopped` ended it. Raises what the work raises."""
+    """Wait for the work. Return False if `is_stopped` ended it. Raises the work's errors."""
     task = asyncio.ensure_future(work)
     try:
         while not task.done():
@@ -66,8 +66,7 @@ async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitabl
 @asynccontextmanager
 async def admit_case(caller: Caller, application: ResolvedApplication) -> AsyncIterator[Spend]:
     """Count a request against the rate limits of the caller and the application. If a limit is
-    reached, wait.
-    """
+    reached, wait."""
     rates = rates_of(caller, application)
     while True:
         try:

@@ -1,4 +1,4 @@
-"""A recording of one run: the requests to models and tools, and their answers."""
+"""A recording of one run: the requests to models and tools, and their responses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST = 16 * 1024 * 1024
 
 
 class ModelEntry(msgspec.Struct):
-    """Records a call of a model: the digests of its request, and an answer or a failure."""
+    """A model call: the digests of its request, and an answer or a failure."""
 
     key: str
     parts: dict[str, Any]
@@ -25,7 +25,7 @@ class ModelEntry(msgspec.Struct):
 
 
 class ToolEntry(msgspec.Struct):
-    """Records a call of a tool, with its result or the error that it raised."""
+    """A tool call, with its result or the error that it raised."""
 
     key: str
     name: str
@@ -34,7 +34,7 @@ class ToolEntry(msgspec.Struct):
 
 
 class OfferedTool(msgspec.Struct):
-    """Records a tool of a server. A replay does not call the server."""
+    """A tool of a server. A replay does not call the server."""
 
     name: str
     description: str
@@ -57,9 +57,8 @@ class OfferedTool(msgspec.Struct):
 
 
 class Tape(msgspec.Struct):
-    """Contains a recording. `parts` maps digests to messages, tools and parameters; `offers` maps
-    capabilities to the tools of servers that they provided.
-    """
+    """A recording. `parts` maps digests to messages, tools and parameters; `offers` maps
+    capabilities to the tools that their servers provided."""
 
     format: int = FORMAT
     parts: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -74,8 +73,7 @@ class Tape(msgspec.Struct):
         failure: dict[str, Any] | None = None,
     ) -> None:
         """Add an answer. It replaces the failure of the same request just before it, because that
-        was a retry.
-        """
+        was a retry."""
         entry = ModelEntry(request_digest(form), self.taken_apart(form), reply, failure)
         if self.models and self.models[-1].key == entry.key and self.models[-1].failure is not None:
             self.models[-1] = entry
@@ -92,8 +90,7 @@ class Tape(msgspec.Struct):
 
     def taken_apart(self, form: Form) -> dict[str, Any]:
         """Return the digests of the parts of a form. The common beginning of growing conversations
-        is stored once.
-        """
+        is stored once."""
 
         def kept(value: Any) -> str:
             digest = request_digest(value)
@@ -126,14 +123,13 @@ class Tape(msgspec.Struct):
 
 
 def read_tape(written: Mapping[str, Any]) -> Tape:
-    """Raises `msgspec.ValidationError` if the recording is invalid."""
+    """Parse a recording. Raises `msgspec.ValidationError` if it is invalid."""
     return msgspec.convert(written, Tape)
 
 
 class TapeReader:
-    """Finds recorded calls. A repeated call gets its next recording, and the last recording if
-    there is no further one.
-    """
+    """Finds recorded calls. A repeated call gets its next recording, or the last one if there is no
+    next."""
 
     def __init__(self, entries: Sequence[Any]) -> None:
         self.by_key: dict[str, list[Any]] = {}

@@ -38,7 +38,8 @@ NOBODY = 0
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
     """Return the application, or its version for `slug@3` or a key that is bound to a version.
 
-    Raises `ApplicationBroken`, and `ApplicationNotFound`, also if the caller may not use it.
+    Raises `ApplicationBroken`, and `ApplicationNotFound` if it does not exist or the caller may not
+    use it.
     """
     slug = slug if caller.limits.version is None else bind_version(slug, caller.limits.version)
     try:
@@ -68,15 +69,14 @@ async def may_use(application: ResolvedApplication, caller: Caller) -> bool:
         if caller.limits.scope is not None:
             rows = rows.filter(pk__in=caller.limits.scope)
         return await reachable_rows(caller.principal, caller.team, Role.USER, rows).aexists()
-    if caller.kind == "visitor":  # these two need no query
+    if caller.kind == "visitor":  # These two kinds need no query.
         return application.is_public
     return caller.limits.include(application.id)
 
 
 def usable(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]:
     """Return the enabled applications in which the caller has at least the role `least`, by title.
-    Each has its `role`.
-    """
+    Each row has a `role`."""
     return accessible(caller, least).filter(is_enabled=True)
 
 
@@ -95,7 +95,7 @@ def accessible(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]
 def accessible_rows(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
-    """Return the rows in which an account has at least the role `least`. Each has its `role`."""
+    """Return the rows in which an account has at least the role `least`. Each row has a `role`."""
     rows = reachable_rows(user_id, team, least, rows)
     granted = grants(user_id, team).filter(application=OuterRef("pk")).values("application")
     own = Case(
@@ -114,12 +114,11 @@ def reachable_rows(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
     """Return the same rows as `accessible_rows` without their roles. Building that query takes
-    twice as long.
-    """
+    twice as long."""
     rows = rows.filter(Exists(open_account(user_id)))
     if least == NOBODY:
         return rows
-    # Filter by the few grants of the account: the role of each row would take its own subquery.
+    # Filter by the account's few grants, because the role of each row would take its own subquery.
     given = grants(user_id, team).filter(role__gte=least).values("application")
     found = owned_by(user_id) | Q(pk__in=given)
     return rows.filter(found | COMMON if least == Role.USER else found)

@@ -34,7 +34,7 @@ MOST_ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Contains a document that names its secrets. `made` are the secrets that were created."""
+    """A document that names its secrets. `made` are the secrets that were created."""
 
     document: Any = field(repr=False)
     made: tuple[Secret, ...] = ()
@@ -111,8 +111,7 @@ def is_of(secret: Secret, credential: PlainCredential) -> bool:
 
 def make_secret(credential: PlainCredential, user: Any) -> Secret:
     """Create a secret. Raises `ValidationError`, and `IntegrityError` if all free names were taken
-    in the meantime.
-    """
+    in the meantime."""
     for _ in range(MOST_ATTEMPTS):
         taken = Secret.objects.filter(name__startswith=credential.stem)
         secret = Secret(
@@ -127,6 +126,6 @@ def make_secret(credential: PlainCredential, user: Any) -> Secret:
             with transaction.atomic():
                 secret.save()
         except IntegrityError:
-            continue  # another transaction has taken the name in the meantime
+            continue  # Another transaction has taken the name in the meantime.
         return secret
     raise IntegrityError(f"All names for a secret {credential.stem!r} are taken.")

@@ -1,4 +1,4 @@
-"""Reads one document: takes a line of JSON and the bytes, and returns one line of JSON."""
+"""Reads one document from stdin: a line of JSON, then the bytes. Writes one line of JSON."""
 
 import json
 import sys
@@ -12,13 +12,13 @@ from typing import Any, Literal
 from apps.documents.paged_text import PagePart, UnreadableDocument
 
 SOFT = 0.8
-"""After this share of the time limit, the process returns the text so far and marks it as cut."""
+"""After this share of the time limit, the process returns the text so far and marks it as
+truncated."""
 MOST_OPEN_FILES = 64
 
 Parts = Callable[[BytesIO, dict[str, Any]], Iterator[PagePart]]
-"""A reader yields the text of a document, piece by piece. It raises `UnreadableDocument` if it
-cannot read the document.
-"""
+"""Yields the text of a document in pieces. Raises `UnreadableDocument` if it cannot read the
+document."""
 
 
 @dataclass
@@ -53,9 +53,8 @@ def main() -> None:
 
 
 def limit(memory: int, seconds: float) -> None:
-    """Limit the memory and the time of this process. Where the system cannot, only the parent's
-    timer does.
-    """
+    """Limit the memory and the time of this process. On systems without such limits, only the
+    parent's timer applies."""
     try:
         import resource
     except ImportError:  # This is the case on Windows.
@@ -73,8 +72,7 @@ def limit(memory: int, seconds: float) -> None:
 
 def read(content: BytesIO, order: dict[str, Any], deadline: float, result: Result) -> None:
     """Read as much of the text as the limits for time and size allow. Raises `UnreadableDocument`
-    if the document cannot be read.
-    """
+    if the document cannot be read."""
     parts: Parts = import_module(f"apps.documents.{order['kind']}").parts
     room: int = order["characters"]
     for part in parts(content, order):

@@ -40,8 +40,7 @@ TOOL_SLOTS: Mapping[type[WrittenToolSet], type[Slot[Any]]] = {
 """Maps each toolset model to the wrapper model of its tools."""
 MEMBERS = {RestToolSet: "rest_api_method_info", DeploymentToolSet: "deployment"}
 """Maps each toolset model to the field that identifies the type of a tool without one. A tool with
-neither field is an internal tool.
-"""
+neither field is an internal tool."""
 
 
 def slot_of_tool(document: Mapping[str, Any]) -> type[Slot[Any]]:
@@ -72,7 +71,7 @@ REFERENCES: Mapping[ItemKind, type[TemplateReference]] = {
 
 MOST_DETAILS = 20
 HARMLESS = frozenset({"name", "description", "enabled", "deferred", "display"})
-"""Foreign manifests may override these fields in templates with credentials."""
+"""Foreign manifests may override these fields in templates that contain credentials."""
 
 
 class UnresolvedTemplate(Exception):
@@ -89,8 +88,7 @@ class UnresolvedTemplate(Exception):
 @dataclass(frozen=True, slots=True)
 class Templates:
     """Provides the templates in `content`. Foreign manifests cannot change where credentials are
-    sent.
-    """
+    sent."""
 
     content: Content
     is_foreign: bool = False
@@ -109,12 +107,14 @@ class Templates:
         return item
 
     def tool_alone(self, name: str) -> Any:
-        """Return a validated predefined tool that is in no toolset. Raises `UnresolvedTemplate`."""
+        """Return a validated predefined tool that belongs to no toolset. Raises
+        `UnresolvedTemplate`."""
         reference = PredefinedTool(template_name=name)
         return self.expand("tool", reference, slot_of_tool(self.document("tool", reference, ())))
 
     def expand(self, kind: ItemKind, reference: TemplateReference, slot: type[Slot[Any]]) -> Any:
-        """Return the validated template of a reference with its patch. Raises `UnresolvedTemplate`."""
+        """Return the validated template of a reference with its patch. Raises
+        `UnresolvedTemplate`."""
         name = reference.template_name
         written = {"items": [self.document(kind, reference, ())]}
         try:
@@ -138,7 +138,8 @@ class Templates:
     ) -> dict[str, Any]:
         """Return the template with the patch of its reference. A template may refer to another one.
 
-        `passed` are the templates that led here. Raises `UnresolvedTemplate`, also for a cycle.
+        `passed` are the templates that led here. Raises `UnresolvedTemplate`, including for a
+        cycle.
         """
         name = reference.template_name
         if name in passed:
