@@ -1,4 +1,4 @@
-"""The address of the page's socket."""
+"""The URL of the page's socket."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""Limits for giving permissions and groups: nobody can give more rights than they have."""
+"""Limits for giving permissions and groups: users cannot give more rights than they have."""
 
 from typing import Any
 

@@ -51,13 +51,12 @@ PUBLISHER = (
     *("catalog.view_contentitem", "workspace.view_deployment"),
     *SHAPES,
 )
-"""A publisher has these permissions, and also needs a role in the applications to publish."""
+"""The permissions of a publisher, who also needs a role in the applications to publish."""
 RUN_READER = (
     *("catalog.see_all_applications", "catalog.view_application", "runs.read_run_contents"),
     *SHAPES,
 )
-"""These permissions allow users to read the contents of all runs. The audit records each reading.
-"""
+"""The permissions to read the contents of all runs. The audit log records each reading."""
 ADMINISTRATOR = "administrator"
 PERMISSIONS: dict[str, tuple[str, ...]] = {
     "operator": OPERATOR,

@@ -26,7 +26,7 @@ file in a new format."""
 ARCHIVED: tuple[Archived, ...] = ("docx", "xlsx", "pptx", "epub")
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",  # Before UTF-16, because it begins with UTF-16's byte order mark.
+    codecs.BOM_UTF32_LE: "utf-32",  # Before UTF-16, because it begins with UTF-16's marker bytes.
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",

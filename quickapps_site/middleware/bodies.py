@@ -1,4 +1,4 @@
-"""Limits for request bodies, because Django reads a whole body before it calls a view."""
+"""Request body limits, because Django reads a whole body before it calls a view."""
 
 import logging
 import re
@@ -18,21 +18,19 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 LimitOf = Callable[[str], int]
-"""This function returns the size limit of a body in bytes, by the path of its request."""
+"""Returns the size limit of a body in bytes, for the path of its request."""
 
 
 def body_limits(limits: Iterable[tuple[str, int]]) -> LimitOf:
-    """Return a function of limits. `limits` contains patterns of paths; the first one that matches
-    applies, and one must match.
-    """
+    """Return a function that looks up limits. `limits` contains path patterns; the first match
+    applies, and one must match."""
     compiled = [(re.compile(pattern), most) for pattern, most in limits]
     return lambda path: next(most for pattern, most in compiled if pattern.match(path))
 
 
 def with_bounded_bodies(application: Any, limit_of: LimitOf, seconds: float) -> Any:
     """Return an HTTP application that limits the size of bodies, and the time to send them to
-    `seconds`.
-    """
+    `seconds`."""
 
     async def bounded(scope: Message, receive: Receive, send: Send) -> None:
         has_begun = False

@@ -1,4 +1,4 @@
-"""Ends the statements of a request when its client disconnects, as a search-as-you-type does."""
+"""Cancels the statements of a request when its client disconnects, as in search-as-you-type."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from psycopg.pq import TransactionStatus
 
 READS = frozenset({"GET", "HEAD"})
 """Requests with these methods change nothing. Other requests are completed even if their client has
-disconnected.
-"""
+disconnected."""
 CANCEL_SECONDS = 2.0
 
 
@@ -28,9 +27,8 @@ class DatabaseClient:
         self.is_gone = False
 
     def leave(self) -> None:
-        """Cancel the running statement and all further ones. This blocks while it notifies the
-        database.
-        """
+        """Cancel the running statement and all further ones. Blocks while it notifies the
+        database."""
         # The lock prevents a connection from serving another request before its statement is
         # cancelled.
         with self.lock:
@@ -42,8 +40,7 @@ class DatabaseClient:
     @contextmanager
     def wait(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
         """Register the connection for a transaction. Raises `CancelledError` if the client
-        disconnects, or has disconnected before.
-        """
+        disconnects, or has already disconnected."""
         with self.lock:
             if self.is_gone and connection.pgconn.transaction_status == TransactionStatus.IDLE:
                 raise asyncio.CancelledError
@@ -60,14 +57,13 @@ class DatabaseClient:
 
 
 NOBODY = DatabaseClient()
-"""Work that is not part of a request has this client."""
+"""The client of work that is not part of a request."""
 current: ContextVar[DatabaseClient] = ContextVar("client", default=NOBODY)
 
 
 def with_ended_statements(application: Callable[..., Awaitable[None]]) -> Any:
-    """Return the ASGI application. Statements of a request that only reads end when its client
-    disconnects.
-    """
+    """Return the ASGI application. When a client disconnects, the statements of its read-only
+    requests are cancelled."""
 
     async def ending(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http" or scope["method"] not in READS:

@@ -32,8 +32,7 @@ UNREADABLE = gettext_lazy("The stored key can no longer be read and isn’t used
 
 def key_entries(user: AbstractBaseUser | AnonymousUser) -> Sequence[Mapping[str, Any]]:
     """Return the services that accept users' keys, and the stored keys that no service accepts any
-    more.
-    """
+    more."""
     if not user.is_authenticated:
         return []
     stored = {(row.provider, row.origin): row for row in PersonalKey.objects.filter(user=user.pk)}
@@ -97,7 +96,7 @@ def chosen_service(request: HttpRequest) -> KeyService:
 
 
 def key_problem(key: str) -> str:
-    """Return why the text cannot be a key, or ""."""
+    """Return the reason why the text cannot be a key, or ""."""
     if not key:
         return gettext("Enter a key.")
     if len(key) > LONGEST_KEY:

@@ -55,7 +55,7 @@ class Cell:
 
     @property
     def plain(self) -> object:
-        """Return the value for programs: a number, or costs with all decimal places."""
+        """Return the value for exports: a number, or costs with all decimal places."""
         match self.value:
             case str() as text:
                 return harmless(text)

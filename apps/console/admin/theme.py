@@ -46,7 +46,7 @@ SearchedSelect = UnfoldAdminSelect2Widget
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
 SELECT = " ".join([*INPUT_CLASSES, "min-w-0"])
-"""Inputs for several values have this style. Names that are too long for a phone are cut."""
+"""The style of inputs for several values. Names that are too long for a phone are truncated."""
 
 
 class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme is not typed
@@ -59,7 +59,7 @@ class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
 
 
 class KnownRows(AutocompleteMixin):
-    """Fixes Django's widgets, which cannot show a rejected form with an impossible ID."""
+    """Fixes Django's widgets, which cannot show a rejected form with an invalid ID."""
 
     def optgroups(
         self, name: str, value: Sequence[str], attr: dict[str, Any] | None = None
@@ -92,9 +92,8 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # of querysets onl
 
 class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        """Raise IncorrectLookupParameters for invalid filters, also for a date outside the
-        database's range.
-        """
+        """Raise IncorrectLookupParameters for invalid filters, including dates outside the
+        database's range."""
         try:
             super().__init__(request, *args, **kwargs)
         except OverflowError as error:
@@ -155,9 +154,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Allow the deletion of dependent rows that only the site itself writes and that nobody may
-        delete alone.
-        """
+        """Allow deleting dependent rows that only the site writes and that users may not delete
+        directly."""
         to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
         registered = filter(self.admin_site.is_registered, apps.get_models())
         unasked = {
@@ -171,7 +169,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return path(route, self.admin_site.admin_view(view), name=self.url_name(page))
 
     def viewer_path(self, route: str, view: Any, page: str) -> Any:
-        """Return a path whose view refuses staff who may not view these rows."""
+        """Return a path whose view denies access to staff who may not view these rows."""
 
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not self.has_view_permission(request):

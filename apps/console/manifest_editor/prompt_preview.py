@@ -54,7 +54,7 @@ class Unpreviewable(Exception):
 @require_POST
 def preview_request(request: HttpRequest) -> StreamingHttpResponse:
     """Stream the preview of the typed manifest. Raises PermissionDenied."""
-    # The same permission as to try a toolset, because servers are asked for their tools.
+    # The same permission as for trying a toolset, because servers are asked for their tools.
     if not may(request, CHANGE):
         raise PermissionDenied
     try:

@@ -205,7 +205,7 @@ def overtaken(error: DraftOvertaken) -> JsonResponse:
 
 
 def refusal_response(row: Application, error: ValidationError, otherwise: str) -> JsonResponse:
-    """Return the problems of the note or of the draft that belong to no field."""
+    """Return the problems of the note, or of the draft, that belong to no field."""
     problems = findings_of(shown_definition(draft_of(row)), problems_in_error(error))
     about_note = [one.message for one in problems if one.path == "(note)"]
     findings = [] if about_note else [asdict(one) for one in problems]

@@ -25,8 +25,7 @@ class ReportSection:
 
 class Reading:
     """The thread that reads a section, and its result. It is a daemon, so that the process can end
-    without it.
-    """
+    without it."""
 
     def __init__(self, section: ReportSection) -> None:
         self.section = section
@@ -58,7 +57,7 @@ def has_failed(found: Any) -> bool:
 
 
 def read_sections(sections: Sequence[ReportSection]) -> dict[str, Any]:
-    """Read one section after the other, so that none affects the measurements of another.
+    """Read the sections sequentially, so that none affects another's measurements.
 
     If the section `database` fails, sections that need the database are skipped.
     """

@@ -1,7 +1,7 @@
-"""Schedules for operators: those of service accounts in full, and the times and limits of users'
+"""Schedules for operators: service accounts' schedules in full, and the times and limits of users'
 schedules.
 
-The message of a user's schedule is private. An operator's change of it takes effect once the user
+The message of a user's schedule is private. An operator's change to it takes effect once the user
 agrees.
 """
 

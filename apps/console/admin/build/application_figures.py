@@ -24,9 +24,8 @@ little in a minute.
 
 @dataclass(frozen=True, slots=True)
 class WeekFigures:
-    """Describes the use of an application in a week. `people` is the number of callers, both users
-    and keys.
-    """
+    """The use of an application in a week. `people` is the number of callers, both users and
+    keys."""
 
     people: int = 0
     runs: int = 0

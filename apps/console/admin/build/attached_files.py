@@ -49,7 +49,7 @@ def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> 
     PermissionDenied.
     """
     application = get_object_or_404(visible_applications(request), pk=pk)
-    # Only the owner sees names and texts of their own files; editors see those of uploads.
+    # Only owners see names and texts of their own files; editors see those of uploads.
     is_editor = has_role(request, application, Role.EDITOR)
     corpus = LocalCorpus(application.slug, bucket_of(request.user.pk), with_own=is_editor)
     if request.method == "POST":

@@ -1,4 +1,5 @@
-"""MCP servers that are programs on this machine. Users who edit one decide which program runs here."""
+"""MCP servers that are programs on this machine. Users who edit a server decide which program runs
+here."""
 
 from typing import Any
 

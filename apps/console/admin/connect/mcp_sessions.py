@@ -77,7 +77,7 @@ def state_name(session: PooledSession) -> str:
 
 
 def server_label(session: PooledSession) -> str:
-    """Return a program's name, or the host of an address, whose path may be a secret."""
+    """Return a program's name, or the host of a URL, whose path may be a secret."""
     return session.server if session.protocol == PROGRAM else urlsplit(session.server).netloc
 
 

@@ -1,4 +1,4 @@
-"""Prices of deployments, on a page of their own and on the page of the deployment."""
+"""Prices of deployments, on a separate page and on the deployment's page."""
 
 from django.contrib import admin
 

@@ -103,7 +103,7 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
         self.settle(request, queryset, WITHHELD)
 
     def settle(self, request: HttpRequest, queryset: QuerySet[ToolDescription], state: str) -> None:
-        """Store the decision, and ask users again if their approval applied to the old description."""
+        """Store the decision, and ask users again if they approved the old description."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""The form of a predefined item. It refuses an item that could not be used."""
+"""The form of a predefined item. It rejects items that could not be used."""
 
 import json
 from collections.abc import Sequence

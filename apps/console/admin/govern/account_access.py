@@ -60,7 +60,7 @@ def may_view_as(request: HttpRequest) -> bool:
 def view_as(rows: Admin[User], request: HttpRequest, pk: int) -> HttpResponse:
     """Show the applications that a user can use. Their use is not shown.
 
-    Each view is recorded in the audit. Raises PermissionDenied and Http404.
+    Each view is recorded in the audit log. Raises PermissionDenied and Http404.
     """
     if not may_view_as(request):
         raise PermissionDenied

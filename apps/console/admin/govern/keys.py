@@ -66,8 +66,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Return True also for keys that the user may not change, because the revoke action applies
-        to them.
-        """
+        to them."""
         may: bool = super().has_change_permission(request, obj)
         return may and (obj is None or may_change_key(request.user, obj))
 
@@ -113,7 +112,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
-        # Shown on a page of its own, so that a reload does not create a second key.
+        # Shown on a separate page, so that a reload does not create a second key.
         new_keys.keep(request.session, obj.prefix, obj.shown_once)
         return redirect(self.url("created", quote(obj.pk)))
 

@@ -1,6 +1,5 @@
-"""Records the admin's changes of teams in the audit, in the same form as changes by team
-administrators.
-"""
+"""Records the admin's changes to teams in the audit log, in the same form as changes by team
+administrators."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

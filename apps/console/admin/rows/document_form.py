@@ -32,9 +32,8 @@ class DocumentForm(VersionedForm[Row]):
 
     @property
     def item(self) -> str:
-        """Return the name of a predefined item, which its document does not contain; "" for
-        applications.
-        """
+        """Return the name of a predefined item, which its document does not contain, or "" for
+        applications."""
         return ""
 
     @property

@@ -142,7 +142,8 @@ def runs_inside(calls: Iterable[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
 
 
 def waits_of(run: RunSummary) -> Iterator[TimeSpan]:
-    """Yield the waits for users, from the start of the call that asked to the answer."""
+    """Yield the times spent waiting for users, from the start of the call that asked to the
+    answer."""
     asked: dict[str, Any] = dict(
         Interaction.objects.filter(run=run.pk).order_by("pk").values_list("key", "kind")
     )

@@ -82,9 +82,8 @@ def scheme_in_words(scheme: Mapping[str, Any], title: str) -> SchemeAuthorizatio
 
 
 def oauth(flows: Mapping[str, Any], title: str) -> SchemeAuthorization | None:
-    """Return OAuth with each user's own account if users sign in, else with the client's
-    credentials.
-    """
+    """Return OAuth with each user's own account if users sign in, otherwise with the client's
+    credentials."""
     for name, kind in (("authorizationCode", "oauth"), ("clientCredentials", "client_id_secret")):
         flow = flows.get(name)
         if not isinstance(flow, dict) or not isinstance(flow.get("tokenUrl"), str):

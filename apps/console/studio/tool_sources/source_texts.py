@@ -31,7 +31,7 @@ _address = re.compile(r"(?:\w+://)?[\w.-]+\.\w{2,}(?::\d+)?(?:/\S*)?|https?://\S
 
 
 class SourceInvalid(ValueError):
-    """Raised if a document cannot be used; the message contains the place and the reason."""
+    """Raised if a document cannot be used. The message contains the location and the reason."""
 
 
 def read_source(text: str) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def fetch_source(url: str) -> str:
     try:
         found = async_to_sync(fetch)(url, OperatorPolicy(), MOST_CHARACTERS, seconds=FETCH_SECONDS)
     except FetchRefused as error:
-        # The guard's message says what an operator can do.
+        # The guard's message says how an operator can fix it.
         cause = error.__cause__
         told = unknown_host(error) or str(cause if isinstance(cause, EgressRefused) else error)
         raise SourceInvalid(told) from error

@@ -19,7 +19,7 @@ from apps.errors import ToolTimedOut
 from apps.runs.tool_trial import ToolTrial
 
 SHOWN_CHARACTERS = 100_000
-"""One text is cut at this many characters. The page shows the full length next to it."""
+"""A text is truncated to this many characters. The page shows the full length next to it."""
 MOST_PREVIEW = 700_000
 """An image of up to this many characters of base64 is embedded in the page. That is about half a
 megabyte.
