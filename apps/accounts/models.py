@@ -66,7 +66,7 @@ class Team(models.Model):
 
 
 class ServiceAccount(models.Model):
-    """The mark of an account for an API client, which has no password and no memory."""
+    """Marks an account as a service account, which has no password and no memory."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="service_account"

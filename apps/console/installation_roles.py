@@ -27,7 +27,7 @@ SHAPES = (
     *("runs.view_run", "runs.view_runsummary", "insights.view_usagesum", "insights.view_price"),
     "schedules.view_schedule",
 )
-"""These permissions allow users to see the results of runs without their contents."""
+"""The permissions to see the results of runs without their contents."""
 OPERATOR = (
     *everything_of("catalog", "application", "contentitem"),
     "catalog.publish_application",
@@ -84,7 +84,7 @@ def keep_groups(using: str, apps: Any = installed_apps, **told: Any) -> None:
     try:
         roles = apps.get_model("accounts", "InstallationRole")._default_manager.using(using)
     except LookupError:
-        return  # migrated back to an earlier state
+        return  # Migrated back to an earlier state.
     permissions = apps.get_model("auth", "Permission")._default_manager.using(using)
     groups = apps.get_model("auth", "Group")._default_manager.using(using)
     found = permissions.filter(grantable_permissions()).select_related("content_type")

@@ -192,7 +192,7 @@ class Sums:
 
 
 def of_applications(among: Collection[str] | None) -> Q:
-    """Limit rows of calls to some applications, or to none if `among` is None."""
+    """Limit rows of calls to some applications. None means no limit."""
     return Q() if among is None else Q(application__in=among)
 
 

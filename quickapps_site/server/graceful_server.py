@@ -45,8 +45,8 @@ class Shutdown:
 BACKLOG = 1024
 """At most this many connections wait to be accepted."""
 KEEP_ALIVE_SECONDS = 75
-"""An idle connection stays open for this many seconds, which is longer than with proxies (nginx:
-60), because the client side should close it."""
+"""An idle connection stays open for this many seconds, which is longer than proxies keep one open
+(nginx: 60), because the client side should close it."""
 MESSAGE_BYTES = 1024 * 1024
 """A WebSocket message from a client can have at most this many bytes."""
 PING_SECONDS, PONG_SECONDS = 20.0, 30.0

@@ -14,8 +14,7 @@ from apps.integers import read_integer
 
 def caller_names(buckets: Iterable[str]) -> dict[str, str]:
     """Return the names of users, API keys and teams by bucket. For other callers, the name is the
-    bucket.
-    """
+    bucket."""
     wanted = set(buckets)
     places = {one: place for one in wanted if (place := owner_ids(one)) is not None}
     in_teams = {one: f"{place[1]}" for one, place in places.items() if place[1] is not None}
@@ -40,7 +39,7 @@ def caller_names(buckets: Iterable[str]) -> dict[str, str]:
 
 
 def person_name(user: User) -> str:
-    """Return the name of a user, or their e-mail address, or their username."""
+    """Return the name of a user, or their email address, or their username."""
     return user.get_full_name() or user.email or user.get_username()
 
 

@@ -11,9 +11,8 @@ from apps.console.admin.cells import NOTHING
 
 
 class RowLink(NamedTuple):
-    """Represents a link of a row. `icon` is a name of the theme's icons, `name` the accessible
-    name.
-    """
+    """A link of a row. `icon` is the name of one of the theme's icons, `name` the accessible
+    name."""
 
     icon: str
     name: str

@@ -1,6 +1,5 @@
-"""The look of the admin, and the base of our own pages in it. No other module imports the theme's
-package.
-"""
+"""The look of the admin, and the base of our own admin pages. No other module imports the theme's
+package."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
@@ -108,7 +107,7 @@ class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
     first_page = ""
-    """The name of the page that adds a row is set only if it differs from the theme's."""
+    """The name of the page that adds a row, if it differs from the theme's."""
     choices: Mapping[str, Mapping[str, Sequence[str]]] = {}
     """Maps a field to its values, and each value to the fields that are shown for it: `{field:
     {value: fields}}`.
@@ -124,7 +123,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     }
 
     def url(self, page: str, *arguments: Any) -> str:
-        """Return the address of a page of these rows, such as "changelist"."""
+        """Return the URL of a page of these rows, such as "changelist"."""
         return reverse(f"admin:{self.url_name(page)}", args=arguments)
 
     def url_name(self, page: str) -> str:
@@ -192,7 +191,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
 
 
 class ReadOnlyAdmin(Admin[Row]):
-    """Shows rows that only the site itself writes."""
+    """Shows rows that only the site writes."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -99,7 +99,7 @@ def save_edit(request: HttpRequest) -> EditSaved:
 
 
 def application_id(request: HttpRequest) -> str:
-    """Return the ID in the address. Raises `EditRefused`."""
+    """Return the ID in the URL. Raises `EditRefused`."""
     if not may_change_local(request):
         raise EditRefused(NOT_ALLOWED)
     name = request.GET.get("id", "").strip()

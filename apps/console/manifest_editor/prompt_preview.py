@@ -48,7 +48,7 @@ SAMPLE = "Hello"
 
 
 class Unpreviewable(Exception):
-    """Raised if a preview fails. The text gives the editor the reason."""
+    """Raised if a preview fails. The message explains the reason to the editor."""
 
 
 @require_POST

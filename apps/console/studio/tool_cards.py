@@ -38,9 +38,7 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class ToolsetCard:
-    """Represents a card. `tools` are the tools that the manifest names, or None for all tools of a
-    server.
-    """
+    """A card. `tools` are the tools that the manifest names, or None for all tools of a server."""
 
     name: str
     kind: str
@@ -56,8 +54,7 @@ def kinds_on_cards() -> dict[str, Any]:
 
 def kind_on_cards(schema: Schema) -> dict[str, Any]:
     """Return the data of a kind. `is_addable` is True if the card has every field that the kind
-    requires; *Add tools* then offers it.
-    """
+    requires; *Add tools* then offers it."""
     required = {name for name, field in schema.model_fields.items() if field.is_required()}
     editable = {"name", *(one.path for one in schema.kind.card if one.editor != "server")}
     is_named = issubclass(schema, Named)
@@ -105,7 +102,7 @@ def card_of(
 
 
 def about_of(written: Mapping[str, Any]) -> str:
-    """Return where the tools come from, if the kind alone does not show it."""
+    """Return the source of the tools, if the kind alone does not show it."""
     if isinstance(written.get("tools"), list):
         base_url = written.get("base_url")
         return host_and_port(base_url) if isinstance(base_url, str) else ""

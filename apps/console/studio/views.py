@@ -101,8 +101,7 @@ def upload_icon(request: HttpRequest, row: Application) -> JsonResponse:
 @for_editors
 def save_typed(request: HttpRequest, row: Application) -> JsonResponse:
     """Save the typed draft. `is_automatic` is True while the user types: such a save turns no
-    credentials into secrets, because they may be incomplete.
-    """
+    credentials into secrets, because they may be incomplete."""
     body = body_of(request)
     typed, base, picked = typed_in(body), typed_in(body.get("base")), body.get("choices")
     picked = {str(k): str(v) for k, v in picked.items()} if isinstance(picked, dict) else {}
@@ -164,7 +163,7 @@ def publish_draft(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def request_publication(request: HttpRequest, row: Application) -> JsonResponse:
-    """Request another user to publish the stored draft."""
+    """Request that another user publish the stored draft."""
     body, user = body_of(request), cast(Any, request.user)
     try:
         request_publishing.execute(
@@ -214,7 +213,7 @@ def refusal_response(row: Application, error: ValidationError, otherwise: str) -
 
 
 def stored_response(request: HttpRequest, row: Application, said: str, **more: Any) -> JsonResponse:
-    row = application_seen(request, row.pk)  # the old object remembers its draft
+    row = application_seen(request, row.pk)  # The old object remembers its draft.
     return JsonResponse({**stored_data(request, row), "message": said, **more})
 
 

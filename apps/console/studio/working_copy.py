@@ -1,5 +1,5 @@
-"""The draft of an application in the studio: reads it, merges it with the edits of others, saves
-and publishes it.
+"""The draft of an application in the studio: reads it, merges it with other users' edits, saves and
+publishes it.
 
 No other module of the studio stores drafts.
 """
@@ -29,8 +29,7 @@ from apps.workspace.local.models import Secret
 
 MOST_ATTEMPTS = 3
 """One save is attempted up to this many times. Each attempt fails only if another user saves in the
-meantime.
-"""
+meantime."""
 
 
 class DraftRefused(Exception):

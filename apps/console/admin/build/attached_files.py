@@ -38,7 +38,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """Contains the results of a search. `notice` is the reason why only words were searched, or ""."""
+    """The results of a search. `notice` is the reason why only keyword search was used, or ""."""
 
     results: Sequence[SearchResult] = field(default_factory=tuple)
     notice: str = ""
@@ -82,15 +82,14 @@ def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> 
 
 def percent_of(document: CorpusDocument) -> int:
     """Return the percentage of a document that semantic search covers. A document without text
-    counts as complete.
-    """
+    counts as complete."""
     if not document.chunk_count:
         return 100 if document.state == State.READY else 0
     return 100 * document.vector_count // document.chunk_count
 
 
 def total_percent(documents: Sequence[CorpusDocument]) -> int:
-    """Return the percentage of the indexing that is complete, without failed documents."""
+    """Return the completed percentage of the indexing, excluding failed documents."""
     going = [percent_of(one) for one in documents if one.state != State.FAILED]
     return sum(going) // len(going) if going else 0
 

@@ -59,7 +59,7 @@ def choice_of(row: Deployment) -> FallbackChoice:
 
 
 def named_by(rows: Sequence[Deployment]) -> dict[str, list[Deployment]]:
-    """Return the deployments that have each of these as a fallback, by its ID."""
+    """Return the deployments that have each of these as a fallback, by the ID of the fallback."""
     users: dict[str, list[Deployment]] = {row.deployment_id: [] for row in rows}
     for one in Deployment.objects.exclude(fallbacks=[]):
         for name in users.keys() & set(one.fallbacks):

@@ -16,7 +16,7 @@ from apps.console.admin.connect.mcp_uses import PROGRAM, Use, server_key
 from apps.workspace.local.models import McpServer
 
 ORDER = ("connected", "starting", "sign-in needed", "error", "not started")
-"""Lists the states by priority. A server has the first state that any of its sessions has."""
+"""The states by priority. A server has the first state that any of its sessions has."""
 
 
 @dataclass(frozen=True, slots=True)

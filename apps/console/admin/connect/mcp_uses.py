@@ -44,7 +44,7 @@ def toolsets_of(application: Application) -> tuple[Any, ...]:
     try:
         manifest = read_manifest(application.manifest, preview=preview, default_deployment=default)
     except ManifestInvalid:
-        return ()  # a broken application opens no session
+        return ()  # A broken application opens no session.
     return resolve_references(manifest, installed_content(), preview=preview).manifest.tool_sets
 
 

@@ -13,7 +13,7 @@ AMOUNTS = ("input", "cached", "created", "output", "per_call")
 class PriceForm(VersionedForm[Price]):
     class Meta:
         model = Price
-        fields = ()  # set by the admin
+        fields = ()  # Set by the admin.
 
 
 @admin.register(Price)

@@ -1,4 +1,5 @@
-"""Changed descriptions of MCP tools. An operator accepts a change, or keeps the tool withheld."""
+"""Changed descriptions of MCP tools. An operator accepts a change, or continues to withhold the
+tool."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -41,7 +42,7 @@ class DescriptionStateFilter(admin.SimpleListFilter):
         return super().value() or CHANGED
 
     def choices(self, changelist: Any) -> Iterator[Any]:
-        return islice(super().choices(changelist), 1, None)  # without "all"
+        return islice(super().choices(changelist), 1, None)  # Without "all".
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[ToolDescription]

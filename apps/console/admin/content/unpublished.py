@@ -1,4 +1,4 @@
-"""The page of applications that would get changed predefined content if they were published."""
+"""The page of applications for which publishing would change the predefined content."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -44,8 +44,7 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
 
 def differences_of(pending: PendingContent) -> Iterator[ValueDifference]:
     """Yield the differences, with the application in their paths, because an item may change
-    several applications.
-    """
+    several applications."""
     for change in pending.changes:
         for one in change.differences:
             yield replace(one, path=f"{pending.slug}: {one.path}")

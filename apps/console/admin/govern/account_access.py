@@ -1,4 +1,4 @@
-"""The rights of an account with their sources, and a view of the site as its user sees it."""
+"""The rights of an account with their sources, and a preview of the site as its user sees it."""
 
 from typing import Any
 

@@ -17,9 +17,8 @@ from apps.accounts.models import Team
 
 @dataclass(frozen=True, slots=True)
 class TeamState:
-    """Contains the audited state of a team. `rights` are the permissions of its group, such as
-    `catalog.view_application`.
-    """
+    """The audited state of a team. `rights` are the permissions of its group, such as
+    `catalog.view_application`."""
 
     name: str
     visibility: str
@@ -46,9 +45,8 @@ def team_state(group: int | None) -> TeamState | None:
 
 
 def set_members(team: Team, members: Iterable[Any]) -> None:
-    """Set the members: these users and the administrators. Closed accounts cannot be chosen, and
-    remain.
-    """
+    """Set the members to these users and the administrators. Closed accounts cannot be chosen, and
+    remain."""
     closed = team.group.user_set.filter(is_active=False)
     team.group.user_set.set({*members, *team.administrators.all(), *closed})
 

@@ -21,7 +21,7 @@ Row = TypeVar("Row", bound=Model)
 
 PER_PAGE = 50
 SIDES = ("before", "after")
-"""Names the two states of a change. Both can be restored."""
+"""The two states of a change. Both can be restored."""
 
 
 class HistoryAdmin(Admin[Row]):

@@ -135,7 +135,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
 
     def asked_link(self, run: Any, asked: Interaction) -> str | SafeString:
         if not run.may_answer:
-            return card_kind(asked)  # the question is part of the run's contents
+            return card_kind(asked)  # The question is part of the run's contents.
         words = Truncator(heading(asked)).chars(LONGEST_HEADING)
         text = f"{card_kind(asked)}: {words}"
         if asked.kind not in FORMS:

@@ -281,4 +281,4 @@ def links_with_contents(run: RunSummary, application: Application) -> Iterator[R
         try:
             yield RunLink(text, f"{reverse(name, args=arguments)}?{urlencode(query)}")
         except NoReverseMatch:
-            continue  # this installation does not have the page
+            continue  # This installation does not have the page.

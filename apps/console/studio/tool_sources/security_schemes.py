@@ -19,9 +19,8 @@ _word = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class SchemeAuthorization:
-    """Describes how requests are authenticated. `written` is for the manifest. `secret` is the name
-    of the secret in it, or "".
-    """
+    """The authentication of requests. `written` is for the manifest. `secret` is the name of the
+    secret in it, or ""."""
 
     kind: str
     written: Mapping[str, Any] = field(repr=False)
