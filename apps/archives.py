@@ -11,7 +11,8 @@ UNREADABLE = (
     *(NotImplementedError, RuntimeError, ValueError),
 )
 """Errors that reading a damaged, encrypted or unsupported archive can raise. Only the first is
-documented."""
+documented.
+"""
 
 SIGNATURE = b"PK\x01\x02"
 """Each entry in the directory of an archive begins with these bytes."""
@@ -19,7 +20,8 @@ ENTRY_BYTES = 46
 """An entry has this many bytes before its name."""
 LENGTHS = slice(28, 34)
 """The bytes of an entry that contain the lengths of the name, the extra field and the comment, 16
-bits each."""
+bits each.
+"""
 
 
 class TooManyEntries(Exception):

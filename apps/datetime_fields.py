@@ -25,7 +25,8 @@ def check_bounds(at: datetime) -> None:
 
 class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
     """A `DateTimeField` that accepts only times within the bounds, which forms and each save of a
-    row check."""
+    row check.
+    """
 
     default_validators = [check_bounds]
 

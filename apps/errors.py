@@ -101,7 +101,8 @@ class QuickAppError(Exception):
 
 class BadRequest(QuickAppError):
     """Raised if the request is invalid. `message` is a summary for the log, and `display` is the
-    text for the user."""
+    text for the user.
+    """
 
     code = "invalid_request_error"
     http_status = 400
@@ -164,7 +165,8 @@ class EmbedderNotFound(ApplicationNotFound):
 
 class ApplicationBroken(QuickAppError):
     """Raised if the manifest of an application cannot be used. `problems` contains one readable
-    line for each error."""
+    line for each error.
+    """
 
     code = "application_broken"
 
@@ -333,7 +335,8 @@ class ServiceFailed(QuickAppError):
 
 class CallsItself(QuickAppError):
     """Raised if an application calls itself, or if calls are nested too deeply. `chain` contains
-    the names of the applications, outermost first and the rejected one last."""
+    the names of the applications, outermost first and the rejected one last.
+    """
 
     code = "application_cycle"
 
@@ -375,7 +378,8 @@ class Stopped(QuickAppError):
 
 class BudgetSpent(QuickAppError):
     """Raised if a budget is used up. It resets after `retry_after` seconds, or never (None) for the
-    budget of a run."""
+    budget of a run.
+    """
 
     code = "insufficient_quota"
     http_status = 429
@@ -444,7 +448,8 @@ class PersonalKeyRefused(QuickAppError):
 
 class RateLimitReached(QuickAppError):
     """Raised if the limit `most` of a `kind`, requests or tokens, is reached for this minute. A
-    client can retry after `seconds`."""
+    client can retry after `seconds`.
+    """
 
     code = "rate_limit_exceeded"
     http_status = 429
@@ -459,7 +464,8 @@ class RateLimitReached(QuickAppError):
 
 class Refused(QuickAppError):
     """Raised if a request from the page is rejected, for the reason `code`. The page's connection
-    stays open."""
+    stays open.
+    """
 
     http_status = 400
 
@@ -577,7 +583,8 @@ class ToolError(Exception):
 
 class InvalidParameter(ToolError):
     """Raised if an argument is wrong. Fallback strategies do not apply. The message helps the model
-    fix it."""
+    fix it.
+    """
 
     def __init__(self, parameter: str, problem: str) -> None:
         super().__init__(f"Parameter {parameter} is invalid: {problem}", is_lasting=True)
@@ -601,9 +608,11 @@ class ToolTimedOut(ToolError):
 
 class LeaseLost(Exception):
     """Raised if another process has taken over, closed or deleted a run or a corpus, so that this
-    process stops its work on it."""
+    process stops its work on it.
+    """
 
 
 class EgressRefused(Exception):
     """Raised if an outgoing connection was blocked before it was made. The message names the host
-    and how to fix it."""
+    and how to fix it.
+    """

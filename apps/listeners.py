@@ -34,7 +34,8 @@ class Listeners(Generic[Said, Answer]):
 
     def call(self, *args: Said.args, **kwargs: Said.kwargs) -> list[Answer]:
         """Call all functions and return their results. If one raises an error, the others are not
-        called."""
+        called.
+        """
         return [listener(*args, **kwargs) for listener in self.connected.values()]
 
     def tell(self, *args: Said.args, **kwargs: Said.kwargs) -> None:

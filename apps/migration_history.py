@@ -1,5 +1,6 @@
 """Facts about earlier migrations: databases that are too old, and models that moved to a different
-app."""
+app.
+"""
 
 from functools import partial
 from typing import Any

@@ -18,12 +18,14 @@ core: Any = _regex_core
 
 MOST_STATES = 20_000
 """A pattern can have at most this many states. One of this size takes up to 10 MB and 50 ms to
-compile, as measured with random patterns."""
+compile, as measured with random patterns.
+"""
 MOST_CHARACTERS = 2_000
 FOLDED = regex.FULLCASE | regex.IGNORECASE
 FOLDED_STATES = 400
 """A node that ignores case adds this many states to the estimate, because a character set then also
-matches the 105 characters that fold to several."""
+matches the 105 characters that fold to several.
+"""
 
 
 class PatternRefused(ValueError):

@@ -36,7 +36,8 @@ FORMS = (
 
 class WrongAddress(ValueError):
     """Raised if a Redis URL is invalid. The message continues the setting's name, and contains no
-    user name or password."""
+    user name or password.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,8 @@ def node_of(host: str, port: int) -> tuple[str, int]:
 
 def path_of(kind: RedisKind, path: str) -> tuple[str, int]:
     """Return the name of the master and the number of the database. Raises `ValueError` if the path
-    does not fit the kind of Redis."""
+    does not fit the kind of Redis.
+    """
     words = [unquote(word) for word in path.strip("/").split("/") if word]
     master = words.pop(0) if kind is RedisKind.SENTINEL and words else ""
     database = int(words.pop(0)) if words else 0

@@ -48,7 +48,8 @@ CHECK_SECONDS = 15.0
 
 BROKEN = (redis.ConnectionError,)
 """After these errors, a command is retried once over a new connection, because a failover breaks
-open ones."""
+open ones.
+"""
 
 
 class CurrentCredentials(CredentialProvider):
@@ -98,7 +99,8 @@ class TlsAddressConnection(AddressConnection, SSLConnection): ...
 
 async def find_places(address: RedisAddress) -> list[tuple[str, int]]:
     """Return the hosts and ports to try. Raises `redis.ConnectionError` if no Sentinel knows a
-    master."""
+    master.
+    """
     if address.kind is not RedisKind.SENTINEL:
         return random.sample(address.nodes, len(address.nodes))
     options = {**sentinel_options(address), "retry": Retry(NoBackoff(), 0)}

@@ -17,7 +17,8 @@ logger = logging.getLogger(__name__)
 
 AWAY_SECONDS = 5.0
 """After Redis fails to respond, it is not called for this many seconds, so that not every request
-waits for it."""
+waits for it.
+"""
 asked_again_at = 0.0
 
 
@@ -48,7 +49,8 @@ class ProcessClient(RedisCacheClient):
 
 class RedisOrLocalCache(RedisCache):
     """A cache that falls back to the process while Redis is down, so that limits, such as for
-    failed sign-ins, still apply."""
+    failed sign-ins, still apply.
+    """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params | {"OPTIONS": {}})

@@ -7,7 +7,8 @@ from apps import redis_clients
 
 class RedisChannelLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # has no types
     """A channel layer that uses Redis's channels, which single servers, Sentinel and clusters
-    support."""
+    support.
+    """
 
     def __init__(self) -> None:
         super().__init__(hosts=[redis_clients.layer_host()])

@@ -1,5 +1,6 @@
 """Reads settings from the environment. An invalid value aborts startup with the setting's name and
-the accepted values."""
+the accepted values.
+"""
 
 import ipaddress
 import os
@@ -40,7 +41,8 @@ class Exposure(Enum):
     SHOWN = auto()
     CLEANSED = auto()
     """The value is shown without passwords, or hidden completely if the variable's name suggests a
-    credential."""
+    credential.
+    """
     HIDDEN = auto()
 
 
@@ -198,7 +200,8 @@ def command(name: str) -> list[str]:
 
 def paths(name: str, *, deprecated: str = "") -> list[str]:
     """Read a JSON list of directories. Blanks are skipped. A deprecated variable may contain a
-    single one."""
+    single one.
+    """
     if older := text(deprecated):
         if not text(name):
             warnings.warn(f"{deprecated} is deprecated; use {name} instead.", stacklevel=2)
@@ -234,7 +237,8 @@ def patterns(name: str, default: Iterable[str] = ()) -> list[str]:
 
 def mapping(name: str, *, besides: Iterable[str]) -> dict[str, str]:
     """Read a JSON object that maps names of variables to texts, excluding names that already have a
-    meaning."""
+    meaning.
+    """
     VARIABLES[name] = Exposure.HIDDEN
     taken = sorted(besides)
 
@@ -400,7 +404,8 @@ def refuse_unknown_parameters(name: str, address: str) -> None:
 
 def postgresql(address: str) -> dict[str, Any]:
     """Return the settings for a URL, which may have any libpq parameters. Raises `ValueError` if it
-    is invalid."""
+    is invalid.
+    """
     import psycopg.conninfo  # SQLite does not need libpq.
 
     try:
@@ -423,7 +428,8 @@ def postgresql(address: str) -> dict[str, Any]:
 
 def secret(name: str, file: Path) -> str:
     """Return the secret with that name. If it is not set, return a random one that is stored in
-    `file`, readable only by its owner."""
+    `file`, readable only by its owner.
+    """
     if given := confidential(name):
         return given
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,8 @@ class IdentityProvider(BaseModel):
     scopes: tuple[Text, ...] = ()
     groups_claim: str = ""
     """The claim that contains a user's groups, such as `groups`, or the nested
-    `realm_access.roles`."""
+    `realm_access.roles`.
+    """
     allow_sign_up: bool | None = None
     """True if unknown users get an account; None for the rule of SIGN_UP."""
     link_by_verified_email: bool = False

@@ -1,5 +1,6 @@
 """`python -m quickapps_site.serve`: runs the site on uvicorn, configured for many concurrent
-streams."""
+streams.
+"""
 
 import gc
 import logging

@@ -17,7 +17,8 @@ JSON_RPC, HTTP_JSON = "JSONRPC", "HTTP+JSON"
 
 def agent_card(application: ResolvedApplication, name: str) -> Json:
     """Return the card of an application. `name` is its slug, with a version if the client requested
-    one."""
+    one.
+    """
     modes = input_modes(application)
     description = application.description or application.title
     address = f"{settings.PUBLIC_URL}/a2a/{name}"
@@ -81,7 +82,8 @@ def input_modes(application: ResolvedApplication) -> list[str]:
 
 def card_headers(body: bytes) -> tuple[Header, ...]:
     """Return headers that allow only the client to cache the card, because it depends on the
-    caller's key."""
+    caller's key.
+    """
     digest = hashlib.sha256(body).hexdigest()[:32]
     return (
         (b"content-type", b"application/json"),

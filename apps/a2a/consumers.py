@@ -1,5 +1,6 @@
 """Handles requests of both bindings: admission, protocol version, and the format of answers and
-errors."""
+errors.
+"""
 
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing
@@ -47,7 +48,8 @@ OLD_VERSION = "0.3"
 """The protocol version of requests without a version header."""
 CONTENT_TYPES = ("", "application/json", "application/a2a+json")
 """The media types of request bodies. Section 11.1 of the specification names the first, section
-14.1 the second."""
+14.1 the second.
+"""
 
 
 class AgentConsumer(DoorConsumer):
@@ -263,8 +265,8 @@ class CardConsumer(OperationConsumer):
         await self.respond(200, body, headers)
 
     async def reader(self) -> Caller:
-        """Return the holder of a key, or a visitor. Raises `NotAuthenticated` for an invalid
-        key."""
+        """Return the holder of a key, or a visitor. Raises `NotAuthenticated` for an invalid key.
+        """
         sent = read_headers(self.scope["headers"])
         if sent.api_key or sent.bearer:
             return await authenticate(self.scope)

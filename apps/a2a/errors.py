@@ -36,7 +36,8 @@ STATUS_NAMES = {
 
 class ProtocolError(QuickAppError):
     """Raised if a request fails with an error that the protocol defines. `rpc_code` is its JSON-RPC
-    code, `status_name` its google.rpc name."""
+    code, `status_name` its google.rpc name.
+    """
 
     rpc_code = INVALID_PARAMS
     http_status = 400

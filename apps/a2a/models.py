@@ -12,7 +12,8 @@ LONGEST_URL = 2_000
 
 class ClientMessage(models.Model):
     """The ID that a client gave to a message, which started a task or answered one of its
-    questions."""
+    questions.
+    """
 
     QUESTION = ""
 

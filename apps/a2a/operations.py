@@ -38,14 +38,16 @@ Updates = AsyncGenerator[Sequence[Json], None]
 @dataclass(frozen=True, slots=True)
 class ProtocolOperation:
     """An operation of the protocol. `call` returns a result; an operation with a `stream` sends
-    updates instead."""
+    updates instead.
+    """
 
     params: type[Params]
     call: Callable[[Surroundings, Any], Awaitable[Json]]
     stream: Callable[[Surroundings, Any], Awaitable[Updates]] | None = None
     writes: bool = False
     """True if the operation is rejected during maintenance. Tasks can still be answered and
-    canceled."""
+    canceled.
+    """
 
 
 # --- Messages ---------------------------------------------------------------------------------
@@ -53,7 +55,8 @@ class ProtocolOperation:
 
 async def send_message(here: Surroundings, sent: SendParams) -> Json:
     """Return the task once it has ended or asks a question, or at once if the client does not want
-    to wait."""
+    to wait.
+    """
     taken = await send(here, sent)
     if not sent.configuration.return_immediately:
         await wait_for_end(here, taken, ends_interrupted=True)
@@ -135,7 +138,8 @@ async def cancel(here: Surroundings, sent: TaskParams) -> Json:
 
 async def current_run(here: Surroundings, id: str) -> Run:
     """Return the task's run. If its process has died, this process resumes it. Raises
-    `TaskNotFound`."""
+    `TaskNotFound`.
+    """
     find = database_sync_to_async(find_task)
     run: Run = await find(here.caller, here.application, id)
     if run.status in Run.GOING:

@@ -37,7 +37,8 @@ class ReceivedFile:
 @dataclass(frozen=True, slots=True)
 class PartContent:
     """The decoded parts. `paths` are files that the caller uploaded before; `files` are not stored
-    yet."""
+    yet.
+    """
 
     text: str
     paths: tuple[str, ...] = ()
@@ -70,7 +71,8 @@ async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplicati
 
 def check_part(number: int, part: ClientPart, application: ResolvedApplication) -> None:
     """Raise `InvalidParams` unless the part has exactly one content, and `ContentTypeNotSupported`
-    if its media type is rejected."""
+    if its media type is rejected.
+    """
     given = [part.text, part.raw, part.url]
     count = sum(value is not None for value in given) + (part.data is not msgspec.UNSET)
     if count != 1:

@@ -81,7 +81,8 @@ def find_question(asked: Sequence[Interaction], key: Any) -> Interaction:
 
 def frame_of(run: Run, asked: Interaction, given: Any) -> AnswerFrame:
     """Return the answer frame. Raises `InvalidParams` if the answer does not fit the kind of
-    question."""
+    question.
+    """
     frame = {"type": "answer", "kind": asked.kind, "run": run.pk, "key": asked.key}
     try:
         return FRAME.validate_python({**frame, "answer": given})

@@ -16,7 +16,8 @@ MOST_PARTS = 100
 MOST_LISTED = 100
 DEEPEST_FIELD = 4
 """Field names are converted down to this level, which is that of
-configuration.taskPushNotificationConfig.authentication.scheme."""
+configuration.taskPushNotificationConfig.authentication.scheme.
+"""
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -116,7 +117,8 @@ class NoParams(Params, frozen=True): ...
 
 def read_params(kind: type[S], value: Any) -> S:
     """Return the parameters of an operation. Raises `InvalidParams` with the path of an invalid
-    field."""
+    field.
+    """
     try:
         return msgspec.convert({} if value is None else with_json_names(value), kind)
     except msgspec.ValidationError as error:

@@ -65,8 +65,8 @@ async def send(here: Surroundings, sent: SendParams) -> SentTask:
 
 
 async def begin(here: Surroundings, sent: SendParams) -> SentTask:
-    """Send the message to the application in a new conversation, or in the one that it
-    specifies."""
+    """Send the message to the application in a new conversation, or in the one that it specifies.
+    """
     message, caller, application = sent.message, here.caller, here.application
     conversation: UUID | None = None
     if message.context_id:
@@ -114,7 +114,8 @@ def read_task_answer(
     caller: Caller, application: ResolvedApplication, message: SentMessage
 ) -> tuple[Run, AnswerFrame]:
     """Return the run and the answer. Raises `TaskNotFound`, `InvalidParams` and
-    `UnsupportedOperation`."""
+    `UnsupportedOperation`.
+    """
     run = find_task(caller, application, message.task_id)
     if message.context_id and message.context_id != str(run.stream):
         context = shorten_text(message.context_id)
@@ -124,7 +125,8 @@ def read_task_answer(
 
 def find_context(caller: Caller, application: ResolvedApplication, context_id: str) -> UUID:
     """Return the conversation. Raises `InvalidParams` if the caller has no such conversation with
-    the application."""
+    the application.
+    """
     try:
         pk = UUID(context_id)
     except ValueError as error:

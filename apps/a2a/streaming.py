@@ -34,7 +34,8 @@ Batches = AsyncGenerator[Sequence[Json], None]
 @dataclass(slots=True)
 class ArtifactWriter:
     """Writes the artifacts of one answer. The first piece of the text begins its artifact; later
-    pieces are appended."""
+    pieces are appended.
+    """
 
     run: Run
     has_text: bool = False
@@ -140,8 +141,8 @@ class TaskStream:
 
 
 def stored_status(run: Run) -> Json | None:
-    """Return the status with its message, or None if the conversation was deleted in the
-    meantime."""
+    """Return the status with its message, or None if the conversation was deleted in the meantime.
+    """
     row = Run.objects.filter(pk=run.pk).first()
     return None if row is None else current_status(row)
 

@@ -85,7 +85,8 @@ class Invitation(models.Model):
 
 class SetupToken(models.Model):
     """A token with which a visitor can create the first administrator. Each server process has its
-    own."""
+    own.
+    """
 
     token_hash = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -52,7 +52,8 @@ COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "ru
 
 class AuditEvent(msgspec.Struct, frozen=True, gc=False):
     """An audit event. `actor` is the bucket of the acting user, `subject` the name or ID of the
-    affected object."""
+    affected object.
+    """
 
     event: Event
     actor: str = ""
@@ -99,5 +100,6 @@ def cut(text: str, most: int) -> str:
 
 def delete_old() -> int:
     """Delete events that are older than `AUDIT_DAYS`, except those under a legal hold. Return their
-    number."""
+    number.
+    """
     return delete_older(AuditEntry, "at", settings.AUDIT_DAYS, but=holds("actor", "conversation"))

@@ -27,7 +27,8 @@ def owner_ids(bucket: str) -> tuple[int, int | None] | None:
 
 def personal(bucket: str) -> str:
     """Return the user's personal bucket for one of their team buckets, or any other bucket
-    unchanged."""
+    unchanged.
+    """
     place = owner_ids(bucket)
     return bucket if place is None else bucket_of(place[0])
 

@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 Kind = Literal["visitor", "user", "key", "dial"]
 """The kind of caller. `dial` means that DIAL Core authenticated the caller and created `api_key`
-for this one request."""
+for this one request.
+"""
 
 Surface = Literal["", "page"]
 """The client that the user uses. "page" is the chat page, whose scripts can execute calls."""
@@ -48,7 +49,8 @@ class KeyLimits:
     """The only version of its application that the key can use. None means no limit."""
     requests_per_minute: int | None = None
     """None means the default of the installation, and 0 means no limit. The same applies to
-    `tokens_per_minute`."""
+    `tokens_per_minute`.
+    """
     tokens_per_minute: int | None = None
 
     def include(self, application: int) -> bool:
@@ -65,8 +67,8 @@ class Caller:
 
     bucket: str
     folder: str = field(default="", kw_only=True)
-    """The folder for new files in the bucket, `conversations/{id}/`, or "" for the bucket
-    itself."""
+    """The folder for new files in the bucket, `conversations/{id}/`, or "" for the bucket itself.
+    """
     kind: Kind = "visitor"
     user_id: int | None = None
     key_user_id: int | None = None
@@ -82,7 +84,8 @@ class Caller:
     appdata: str = ""
     """`{bucket}/appdata/{application}`, which DIAL Core returns for its key: the bucket that the
     application writes to, and the application that the key was created for. "" if Core was not
-    asked."""
+    asked.
+    """
     client: ClientInfo = ClientInfo()
     credentials: Credentials = Credentials()
     limits: KeyLimits = KeyLimits()
@@ -94,7 +97,8 @@ class Caller:
     @property
     def principal(self) -> int | None:
         """Return the ID of the account whose permissions the caller has, or None for visitors and
-        keys of the installation."""
+        keys of the installation.
+        """
         return self.key_user_id if self.user_id is None else self.user_id
 
     @property

@@ -25,7 +25,8 @@ def address_of(request: HttpRequest) -> str:
 
 def network_of(address: str) -> str:
     """Return the 64-bit network of an IPv6 address, or any other address unchanged, to identify a
-    client."""
+    client.
+    """
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -37,7 +38,8 @@ def network_of(address: str) -> str:
 
 def client_address(connected: str, forwarded: str) -> str:
     """Return the address that the outermost of `TRUSTED_PROXY_COUNT` proxies reports, otherwise the
-    address of the connection."""
+    address of the connection.
+    """
     count = settings.ALLAUTH_TRUSTED_PROXY_COUNT
     told = [one.strip() for one in forwarded.split(",")] if count and forwarded else []
     return plain_address(told[-count] if len(told) >= count > 0 else connected)

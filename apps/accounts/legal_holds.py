@@ -86,7 +86,8 @@ def is_held(bucket: str, conversation: UUID | None = None) -> bool:
 
 def holds(owner: str = "", conversation: str = "") -> Q:
     """Return a filter for held rows. The arguments are the columns with their bucket and
-    conversation."""
+    conversation.
+    """
     covered = Q(pk__in=())
     found = LegalHold.objects.active()
     if owner:

@@ -237,7 +237,8 @@ class NoticeSettings(models.Model):
 
 class ClaimMapping(models.Model):
     """A mapping that adds users to a local group if an identity provider reports that they are in
-    one of its groups."""
+    one of its groups.
+    """
 
     provider = models.CharField(
         max_length=40, help_text=("The id of the provider in SIGN_IN_PROVIDERS.")

@@ -8,7 +8,8 @@ KEY = "key-"
 
 def person_of(bucket: str) -> int | None:
     """Return the ID of the account, or None for visitors, keys of the installation, and deleted
-    keys."""
+    keys.
+    """
     place = owner_ids(bucket)
     if place is not None:
         return place[0]

@@ -112,7 +112,8 @@ def preferences_of(user: int) -> Preferences | None:
 
 def preferences_of_request(request: HttpRequest) -> Preferences | None:
     """Return the settings, read once per request, or None for signed-out users and users without
-    settings."""
+    settings.
+    """
     looked_up = vars(request)
     if KEPT not in looked_up:
         user = getattr(request, "user", None)
@@ -123,13 +124,15 @@ def preferences_of_request(request: HttpRequest) -> Preferences | None:
 
 def preferences(request: HttpRequest) -> dict[str, Any]:
     """Return the attributes through which the page's styles and scripts read the settings. This is
-    a context processor."""
+    a context processor.
+    """
     return {"preferences": partial(attributes_of, request)}
 
 
 def attributes_of(request: HttpRequest) -> dict[str, str]:
     """Return the values of the `data-…` attributes by name, or {} if the browser's own choices
-    apply."""
+    apply.
+    """
     kept = preferences_of_request(request)
     if kept is None:
         return {}

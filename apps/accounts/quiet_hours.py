@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 @dataclass(frozen=True, slots=True)
 class QuietHours:
     """Quiet hours from `begin` until `end`, which may be on the next day. Equal times mean the
-    whole day."""
+    whole day.
+    """
 
     begin: time
     end: time

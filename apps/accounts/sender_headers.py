@@ -20,7 +20,8 @@ OWN_REQUEST = "quickapps-request"
 """The site adds this header to requests to its own URL, so that it recognizes them."""
 FORWARDED = re.compile(rf"forwarded|via|x-forwarded-.*|x-real-ip|{OWN_REQUEST}")
 """Proxies, including this site, add these headers. A request with any of them comes from a client
-behind a proxy."""
+behind a proxy.
+"""
 
 
 class SenderHeaders(msgspec.Struct, frozen=True):

@@ -1,5 +1,6 @@
 """Changes the members of a team. A team's administrators are members, and the last one cannot
-leave."""
+leave.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -65,8 +66,8 @@ def remove_member(team: Team, user: Any) -> None:
 
 
 def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
-    """Raise `Refused` if the team has an administrator with an open account, and these have
-    none."""
+    """Raise `Refused` if the team has an administrator with an open account, and these have none.
+    """
     has_one = members_of(team).filter(administered_teams=team).exists()
     if has_one and not any(user.is_active for user in administrators):
         raise Refused("last_administrator", gettext(LAST))
@@ -75,7 +76,8 @@ def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
 @transaction.atomic
 def set_administrator(team: Team, user: Any, *, is_one: bool) -> None:
     """Make a member an administrator, or revoke that role. Raises `Refused` for the last
-    administrator."""
+    administrator.
+    """
     # Locked, so that two administrators cannot leave at the same time.
     locked = Team.objects.select_for_update(of=("self",)).get(pk=team.pk)
     if is_one:

@@ -12,7 +12,8 @@ from django.db.models import CharField, TextField, lookups
 
 class TextOverflow:
     """Makes a lookup of text that PostgreSQL cannot store return nothing. Put it before a Django
-    lookup class."""
+    lookup class.
+    """
 
     rhs: Any
 

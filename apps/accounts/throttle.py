@@ -33,12 +33,13 @@ concurrent processes allow no more attempts.
 """
 BY_ADDRESS = "login_failed_by_address"
 """This limit applies to each address. It counts only failures, because many users in one office may
-sign in at the same time."""
+sign in at the same time.
+"""
 NOWHERE = "0.0.0.0"  # noqa: S104 - nothing listens there
 TURNS = [threading.Lock() for _ in range(64)]
 """These locks serialize attempts for one name from one address. Each attempt counts until it
-succeeds. Without the locks, a user whose API clients sign in at the same time would be locked
-out."""
+succeeds. Without the locks, a user whose API clients sign in at the same time would be locked out.
+"""
 TOO_MANY = "too_many_login_attempts"
 IGNORED = " X-Forwarded-For was ignored: behind a proxy, set TRUSTED_PROXY_COUNT, or all users share its address."
 
@@ -70,7 +71,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Raise ValidationError with the code TOO_MANY and the seconds to wait. Rejected attempts
-        never count."""
+        never count.
+        """
         if not self.seconds_to_wait(request, **credentials):
             with suppress(ValidationError):  # Other processes used up the limit.
                 super().pre_authenticate(request, **credentials)

@@ -69,8 +69,8 @@ def is_of_own_tool(message: ThreadMessage) -> bool:
 
 
 def join_calls(first: ChatMessage, second: ChatMessage) -> None:
-    """Join two messages of one answer, because clients may store each call in a separate
-    message."""
+    """Join two messages of one answer, because clients may store each call in a separate message.
+    """
     first.tool_calls = [*(first.tool_calls or ()), *(second.tool_calls or ())]
     first.content = "\n\n".join(str(one) for one in (first.content, second.content) if one)
     first.custom_content = second.custom_content or first.custom_content
@@ -78,7 +78,8 @@ def join_calls(first: ChatMessage, second: ChatMessage) -> None:
 
 def only_newest_question(messages: list[ChatMessage]) -> list[ChatMessage]:
     """Remove open questions from all answers except the last, because only the last can wait for a
-    user."""
+    user.
+    """
     answers = [message for message in messages if message.role == "assistant"]
     for message in answers[:-1]:
         if message.custom_content:

@@ -116,6 +116,7 @@ def read_tools(tools: Sequence[FrontendTool]) -> dict[str, ToolSpec]:
 
 def context_text(context: Sequence[ThreadContextEntry]) -> str:
     """Return the client's context as text to insert before the newest question, or "" if there is
-    none."""
+    none.
+    """
     lines = [f"{entry.description}: {entry.value}" for entry in context]
     return "\n".join(["[Context from the user's program:", *lines]) + "]" if lines else ""

@@ -73,7 +73,8 @@ class StageFrames:
 
     def unique(self, title: str) -> str:
         """Return the title, with a number if a step of this name is open, because steps are ended
-        by name."""
+        by name.
+        """
         taken = {stage.name for stage in self.open.values()}
         name, number = title, 1
         while name in taken:

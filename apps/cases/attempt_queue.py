@@ -1,5 +1,5 @@
-"""Runs attempts concurrently, limits their number, reports them in order, and ends them
-together."""
+"""Runs attempts concurrently, limits their number, reports them in order, and ends them together.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ T = TypeVar("T")
 
 STOP_SECONDS = 0.5
 """A run checks at this interval, in seconds, whether a user has stopped it, possibly through
-another process."""
+another process.
+"""
 
 Spend = Callable[[Iterable[ModelUsage]], None]
 """Counts the tokens of a finished attempt against the rate limits."""
@@ -66,7 +67,8 @@ async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitabl
 @asynccontextmanager
 async def admit_case(caller: Caller, application: ResolvedApplication) -> AsyncIterator[Spend]:
     """Count a request against the rate limits of the caller and the application. If a limit is
-    reached, wait."""
+    reached, wait.
+    """
     rates = rates_of(caller, application)
     while True:
         try:

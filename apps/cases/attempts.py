@@ -49,8 +49,8 @@ _object = regex.compile(r"\{.*\}", regex.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class FinishedAttempt:
-    """A finished attempt with its failures, the player with its recording, and the models'
-    usage."""
+    """A finished attempt with its failures, the player with its recording, and the models' usage.
+    """
 
     attempt: Attempt
     failures: Sequence[FailedExpectation]
@@ -77,7 +77,8 @@ async def try_case(
     meter: Meter = NO_METER,
 ) -> FinishedAttempt:
     """Answer the messages in the workspace `outside` and check the expectations. Failures are in
-    the result."""
+    the result.
+    """
     # Everything but the models comes from the workspace itself.
     workspace = cast(Workspace, PlayedWorkspace(outside, player))
     asked = replace(application, prepared=play_capabilities(application.prepared, player))

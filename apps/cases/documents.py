@@ -68,7 +68,8 @@ def case_problems(case: Case) -> Iterator[str]:
 
 def case_documents(application: Application, with_real_runs: bool) -> Iterable[dict[str, Any]]:
     """Return the documents of an application's test cases by name. Test cases from real runs
-    require `with_real_runs`."""
+    require `with_real_runs`.
+    """
     rows = Case.objects.filter(application=application).order_by("name")
     if not with_real_runs:
         rows = rows.filter(is_from_real_run=False)
@@ -77,7 +78,8 @@ def case_documents(application: Application, with_real_runs: bool) -> Iterable[d
 
 def save_case(application: Application, document: Mapping[str, Any], overwrite: bool) -> None:
     """Save a test case. It replaces one of the same name only with `overwrite`. Raises
-    `CaseDocumentInvalid`."""
+    `CaseDocumentInvalid`.
+    """
     case = case_from_document(application, document)
     if overwrite or case._state.adding:
         case.save()

@@ -70,8 +70,8 @@ class Attempt:
 
 
 class FailedExpectation(msgspec.Struct, frozen=True):
-    """An expectation that was not met: its kind, a sentence, and both values if they are
-    helpful."""
+    """An expectation that was not met: its kind, a sentence, and both values if they are helpful.
+    """
 
     kind: str
     text: str
@@ -259,7 +259,8 @@ def check_called(one: Called, calls: Sequence[CalledTool], said: str) -> str:
 
 def includes(whole: Any, part: Any) -> bool:
     """Return True if a JSON value contains another: members of objects, and items at their
-    positions."""
+    positions.
+    """
     if isinstance(part, Mapping):
         return isinstance(whole, Mapping) and all(
             key in whole and includes(whole[key], value) for key, value in part.items()

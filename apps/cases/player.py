@@ -39,7 +39,8 @@ from apps.errors import (
 
 Mode = Literal["replay", "models", "live"]
 """Selects the parts that come from the recording: models and tools (`replay`), only tools
-(`models`), or none (`live`)."""
+(`models`), or none (`live`).
+"""
 
 NOT_RECORDED = (
     "this call is not in the recording of this case, and no tool is called during a replay."
@@ -160,8 +161,8 @@ class Player:
         return ToolError(NOT_RECORDED if self.mode == "replay" else MAY_WRITE)
 
     async def approved(self, tool: Tool, invocation: Invocation) -> ToolResult:
-        """Make the call if it needs no approval or the operator has approved it. Return its
-        result."""
+        """Make the call if it needs no approval or the operator has approved it. Return its result.
+        """
         result = await tool.call(invocation)
         if not isinstance(result, Pending):
             return result

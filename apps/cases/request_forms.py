@@ -1,5 +1,6 @@
 """Converts requests to the form in which recordings are searched, without secrets and volatile
-values."""
+values.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from apps.manifest.secrets import reads_as_credential
 HIDDEN_TEXT = "(hidden)"
 SHORTEST_SECRET = 6
 """Only secrets of at least this many characters are masked. Masking shorter ones would hide parts
-of words."""
+of words.
+"""
 SHOWN = 160
 """Each side of a difference shows up to this many characters."""
 

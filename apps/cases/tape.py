@@ -58,7 +58,8 @@ class OfferedTool(msgspec.Struct):
 
 class Tape(msgspec.Struct):
     """A recording. `parts` maps digests to messages, tools and parameters; `offers` maps
-    capabilities to the tools that their servers provided."""
+    capabilities to the tools that their servers provided.
+    """
 
     format: int = FORMAT
     parts: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -73,7 +74,8 @@ class Tape(msgspec.Struct):
         failure: dict[str, Any] | None = None,
     ) -> None:
         """Add an answer. It replaces the failure of the same request just before it, because that
-        was a retry."""
+        was a retry.
+        """
         entry = ModelEntry(request_digest(form), self.taken_apart(form), reply, failure)
         if self.models and self.models[-1].key == entry.key and self.models[-1].failure is not None:
             self.models[-1] = entry
@@ -90,7 +92,8 @@ class Tape(msgspec.Struct):
 
     def taken_apart(self, form: Form) -> dict[str, Any]:
         """Return the digests of the parts of a form. The common beginning of growing conversations
-        is stored once."""
+        is stored once.
+        """
 
         def kept(value: Any) -> str:
             digest = request_digest(value)
@@ -129,7 +132,8 @@ def read_tape(written: Mapping[str, Any]) -> Tape:
 
 class TapeReader:
     """Finds recorded calls. A repeated call gets its next recording, or the last one if there is no
-    next."""
+    next.
+    """
 
     def __init__(self, entries: Sequence[Any]) -> None:
         self.by_key: dict[str, list[Any]] = {}

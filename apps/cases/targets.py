@@ -1,5 +1,6 @@
 """Finds the state of an application on which test cases are run: the live one, the draft, or a
-version."""
+version.
+"""
 
 from __future__ import annotations
 

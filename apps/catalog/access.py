@@ -76,7 +76,8 @@ async def may_use(application: ResolvedApplication, caller: Caller) -> bool:
 
 def usable(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]:
     """Return the enabled applications in which the caller has at least the role `least`, by title.
-    Each row has a `role`."""
+    Each row has a `role`.
+    """
     return accessible(caller, least).filter(is_enabled=True)
 
 
@@ -114,7 +115,8 @@ def reachable_rows(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
     """Return the same rows as `accessible_rows` without their roles. Building that query takes
-    twice as long."""
+    twice as long.
+    """
     rows = rows.filter(Exists(open_account(user_id)))
     if least == NOBODY:
         return rows

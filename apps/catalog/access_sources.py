@@ -15,7 +15,8 @@ ACCESS_ALL = "access_all_applications"
 @dataclass(frozen=True, slots=True)
 class AccessSource:
     """A role and its source. `why` completes "has the role …", such as "by a grant to the group
-    guides"."""
+    guides".
+    """
 
     role: Role
     why: str

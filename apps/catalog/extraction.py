@@ -111,7 +111,8 @@ def is_of(secret: Secret, credential: PlainCredential) -> bool:
 
 def make_secret(credential: PlainCredential, user: Any) -> Secret:
     """Create a secret. Raises `ValidationError`, and `IntegrityError` if all free names were taken
-    in the meantime."""
+    in the meantime.
+    """
     for _ in range(MOST_ATTEMPTS):
         taken = Secret.objects.filter(name__startswith=credential.stem)
         secret = Secret(

@@ -19,7 +19,8 @@ class PlacedError(ValidationError):
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
     """An error. `field` is "" for the whole row. `path` is a location in the field, or "" for the
-    whole field."""
+    whole field.
+    """
 
     field: str
     path: str

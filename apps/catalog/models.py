@@ -139,8 +139,8 @@ class Role(models.IntegerChoices):
 
 
 class Grant(models.Model):
-    """A role in an application that is granted to one user, or to all members of a group or
-    team."""
+    """A role in an application that is granted to one user, or to all members of a group or team.
+    """
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="grants")
     user = models.ForeignKey(
@@ -172,7 +172,8 @@ class Grant(models.Model):
 
 class Upload(models.Model):
     """A link between an application and a file that was uploaded for it or for the application that
-    it was copied from."""
+    it was copied from.
+    """
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="uploads")
     file = models.ForeignKey(

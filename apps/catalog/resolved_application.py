@@ -1,5 +1,6 @@
 """Applications that are ready to run, with parsed manifests, resolved references and prepared
-capabilities."""
+capabilities.
+"""
 
 import hashlib
 import logging

@@ -20,7 +20,8 @@ from apps.manifest.validation.validation import with_deployment
 @dataclass(frozen=True, slots=True)
 class ItemUser:
     """An application (with its `pk`) or a predefined item. `place` is the path of the use in its
-    document."""
+    document.
+    """
 
     kind: str
     name: str

@@ -1,5 +1,5 @@
-"""Uploads, lists, shows and deletes a visitor's files. Other users' files are reported as
-missing."""
+"""Uploads, lists, shows and deletes a visitor's files. Other users' files are reported as missing.
+"""
 
 import re
 from collections.abc import Callable
@@ -44,7 +44,8 @@ LOCKED = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline';
 """The policy for a file that is opened by its URL: no scripts, no requests, an opaque origin."""
 LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
 """The policy for PDFs. Browsers show no PDF in a sandbox, and their PDF viewers are sandboxed
-anyway."""
+anyway.
+"""
 
 View = Callable[..., HttpResponseBase]
 

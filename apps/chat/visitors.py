@@ -128,7 +128,8 @@ def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Co
 
 def conversation_of(caller: Caller, slug: str, conversation: UUID) -> Conversation:
     """Return a conversation of the application with this slug, which may be deleted. Raises Http404
-    or `ConversationMoved`."""
+    or `ConversationMoved`.
+    """
     found = own(caller).filter(pk=conversation).select_related("application").first()
     if found is not None and found.application_slug == slug:
         return found

@@ -19,22 +19,24 @@ from apps.live.journal import journal
 
 FIRST_TURNS = 8
 """This many turns are sent when a conversation is opened. They fill more than a screen, and each
-takes time to draw."""
+takes time to draw.
+"""
 MOST_TURNS = 20
 """Up to this many turns are fetched at a time while the user scrolls up."""
 MOST_BYTES = 256 * 1024
 """The turns of one window can have up to this many bytes of JSON. A longer turn is sent alone."""
 LONGEST_STEP = 8_000
 """The text of one step is truncated to this many characters. The rest is loaded when a user opens
-the step."""
+the step.
+"""
 TURNS_AFTER = 5
 """A search result is sent with this many turns after the one that contains the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnWindow:
-    """Turns in order. `before` is the cursor of the turns before them, or None if there are
-    none."""
+    """Turns in order. `before` is the cursor of the turns before them, or None if there are none.
+    """
 
     turns: list[dict[str, Any]]
     before: str | None

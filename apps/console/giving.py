@@ -13,7 +13,8 @@ from apps.console.operator_rights import edits_all
 
 def permissions_of(user: Any) -> QuerySet[Permission]:
     """Return the permissions that a user has or had. Those of a closed account count, because it
-    may be opened again."""
+    may be opened again.
+    """
     held = Q(user=user.pk) | Q(group__user=user.pk)
     return Permission.objects.filter(held).order_by().distinct()
 
@@ -32,7 +33,8 @@ def givable_permissions(giver: Any) -> QuerySet[Permission]:
 
 def givable_groups(giver: Any) -> QuerySet[Group]:
     """Return the groups without permissions that the giver doesn't have, and without roles in other
-    users' applications."""
+    users' applications.
+    """
     too_much = Group.objects.filter(permissions__in=beyond(giver)).order_by()
     groups = Group.objects.exclude(pk__in=too_much.values("pk"))
     if edits_all(giver):

@@ -18,7 +18,8 @@ HOME = "admin:index"
 @dataclass(frozen=True, slots=True)
 class Section:
     """An entry of the menu, with the pages that the user may see. All pages except the first are
-    tabs."""
+    tabs.
+    """
 
     pages: Sequence[AdminPage]
 
@@ -58,7 +59,8 @@ def entry(section: Section, current: AdminPage | None) -> dict[str, Any]:
 
 def sections(request: HttpRequest) -> list[Section]:
     """Return the entries of the menu in order. A user may see a tab without access to the first
-    page."""
+    page.
+    """
     pages = declared_pages()
     tops = [page for page in pages if not page.below]
     families = ([top, *(page for page in pages if page.below == top.title)] for top in tops)

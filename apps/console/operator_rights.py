@@ -41,7 +41,8 @@ def edits_all(user: Any) -> bool:
 
 def may(request: HttpRequest, permission: str) -> bool:
     """Check a permission like `has_perm`. Users who edit any application may also open the pages of
-    applications."""
+    applications.
+    """
     if request.user.has_perm(permission):
         return True
     return permission in (VIEW, CHANGE) and is_editor(request)

@@ -174,7 +174,8 @@ def of_reference(words: str) -> Q:
 
 def of_caller(words: str) -> Q:
     """Return a filter by bucket, or by a user's username, name or email address in all of their
-    teams."""
+    teams.
+    """
     found = Q(bucket=words)
     for person in people_named(words):
         found |= of_person(person)

@@ -89,8 +89,8 @@ def own(caller: Caller) -> QuerySet[Conversation]:
 
 
 def own_lasting(caller: Caller) -> QuerySet[Conversation]:
-    """Return the caller's conversations for lists and searches, except deleted and temporary
-    ones."""
+    """Return the caller's conversations for lists and searches, except deleted and temporary ones.
+    """
     return Conversation.objects.lasting().filter(owner=caller.bucket)
 
 
@@ -105,7 +105,8 @@ def mark_read(conversation: UUID) -> None:
 
 def under(slug: str) -> Q:
     """Return a filter for the conversations of the application with this slug. It may be a deleted
-    application."""
+    application.
+    """
     return Q(application__slug=slug) | Q(application=None, former_slug=slug)
 
 
@@ -122,7 +123,8 @@ def find_conversation(caller: Caller, conversation: UUID, application: str) -> C
 
 def lock(conversation: Conversation) -> Conversation:
     """Lock the conversation and return its current row. Concurrent changes to its path wait for the
-    transaction."""
+    transaction.
+    """
     rows = Conversation.objects.select_for_update(of=("self",))
     found = rows.filter(pk=conversation.pk).first()
     if found is None:
@@ -166,7 +168,8 @@ def continuable(caller: Caller, conversations: Iterable[Conversation]) -> set[in
 
 def why_ended(caller: Caller, conversation: Conversation) -> str:
     """Return the reason why the conversation is read-only, or "" if its application can continue
-    it."""
+    it.
+    """
     application = conversation.application
     if application is None:
         reason = gettext(

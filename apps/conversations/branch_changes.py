@@ -1,5 +1,6 @@
 """Changes to a conversation's branches other than new questions: showing another branch, and
-deleting a turn."""
+deleting a turn.
+"""
 
 from functools import partial
 from uuid import UUID
@@ -31,7 +32,8 @@ from apps.live.journal import journal
 @transaction.atomic
 def switch_branch(caller: Caller, slug: str, conversation: UUID, message: UUID) -> None:
     """Show the newest path through the message. Raises `Refused`, including while an answer is
-    being written."""
+    being written.
+    """
     changed, found, through = begin_change(caller, slug, conversation, message)
     show(changed, found.below(through.pk)[-1].pk)
 
@@ -72,8 +74,8 @@ def show(conversation: Conversation, leaf: int | None) -> None:
 
 
 def delete(conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow) -> None:
-    """Delete a question and its answers. Attach the questions after them to the previous
-    message."""
+    """Delete a question and its answers. Attach the questions after them to the previous message.
+    """
     turn = turn_of(conversation, found, question)
     gone = {row.pk for row in turn}
     before = found.parents[question.pk]

@@ -37,7 +37,8 @@ class OutlineRow(NamedTuple):
 
 class Digits(Cast):
     """Casts an ID to its hexadecimal digits. SQLite stores only the digits; PostgreSQL adds
-    hyphens."""
+    hyphens.
+    """
 
     def __init__(self, field: str) -> None:
         super().__init__(field, CharField())
@@ -67,7 +68,8 @@ class Tree(Generic[Row]):
     parents: dict[int, int | None]
     followers: dict[int | None, list[Row]]
     """Maps the key of each message to the messages that follow it. None maps to the messages
-    without a previous one."""
+    without a previous one.
+    """
 
     @classmethod
     def of(cls, messages: Iterable[Row]) -> "Tree[Row]":
@@ -93,8 +95,8 @@ class Tree(Generic[Row]):
         return self.answered(leaf)
 
     def answered(self, leaf: int | None) -> int | None:
-        """Return the answer to the question `leaf`, if the answer was stored after `leaf` was
-        read."""
+        """Return the answer to the question `leaf`, if the answer was stored after `leaf` was read.
+        """
         asked = next((row for row in self.messages if row.pk == leaf and row.role == USER), None)
         if asked is None or asked.run_id is None:
             return leaf
@@ -182,8 +184,8 @@ class ShownEvents:
 
 
 def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
-    """Yield the run of each answer. For an unanswered question, yield the run that will answer
-    it."""
+    """Yield the run of each answer. For an unanswered question, yield the run that will answer it.
+    """
     for row, after in zip_longest(messages, messages[1:]):
         is_answered = after is not None and after.role == ASSISTANT
         if row.run_id is not None and (row.role == ASSISTANT or not is_answered):

@@ -49,7 +49,8 @@ class RequestDocument(msgspec.Struct, frozen=True):
 
 class ClientRequest(models.Model):
     """The request of a client. Its run reads the conversation in the request instead of the stored
-    messages."""
+    messages.
+    """
 
     run = models.OneToOneField(
         Run, on_delete=models.CASCADE, primary_key=True, related_name="client_request"

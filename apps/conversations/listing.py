@@ -21,7 +21,8 @@ async def keep_looking(
     hub: Hub, stream: UUID, look: Callable[[asyncio.Event], Awaitable[None]]
 ) -> None:
     """Call `look` on news, and periodically without news. `look` may set the event to be called
-    again."""
+    again.
+    """
     with hub.streams.watch(stream) as news:
         async with listening(hub.streams, stream):
             while not hub.is_closed:

@@ -30,7 +30,8 @@ FOLDER = Path("_platform", "ai-conversations")
 
 class MirroredMessage(msgspec.Struct):
     """A row of `Message`. `parent` is the UUID of the previous message, or the message's own UUID
-    for another first question."""
+    for another first question.
+    """
 
     id: UUID
     role: Literal["user", "assistant", "summary"]
@@ -47,7 +48,8 @@ class MirroredMessage(msgspec.Struct):
 
 class MirroredConversation(msgspec.Struct):
     """A row of `Conversation` with its messages in order. `leaf` is the end of the path that is
-    shown."""
+    shown.
+    """
 
     id: UUID
     scope: Annotated[str, msgspec.Meta(max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
@@ -87,7 +89,8 @@ def mirror(conversation: UUID) -> None:
 
 async def mirror_aside(conversation: UUID) -> None:
     """Run `mirror` in a separate thread, because a long write would delay all journals in the
-    committer's thread."""
+    committer's thread.
+    """
     if settings.CONVERSATION_MIRROR:
         await database_sync_to_async(mirror)(conversation)
 
@@ -156,7 +159,8 @@ def write(document: MirroredConversation) -> None:
 
 def remove(conversation: UUID, but: str = "") -> None:
     """Remove the files of a conversation, except those in the folder `but`. A conversation's folder
-    changes when its visitor signs in."""
+    changes when its visitor signs in.
+    """
     for path in root().glob(f"*/{conversation}.json"):
         if path.parent.name != but:
             path.unlink(missing_ok=True)

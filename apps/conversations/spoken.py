@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 LEFT_OUT = "left_out"
 """The names of images and files that an import omitted are stored under this key of a message's
-state."""
+state.
+"""
 FOR_MODELS = "(This message had attachments that are not available: {names}.)"
 
 
 class SpokenRow(NamedTuple):
-    """The columns of a message that runs read. A model instance takes four times as long to
-    create."""
+    """The columns of a message that runs read. A model instance takes four times as long to create.
+    """
 
     role: str
     text: str
@@ -46,8 +47,8 @@ def left_out_of(state: Mapping[str, Any]) -> list[str]:
 
 
 def text_for_models(text: str, state: Mapping[str, Any]) -> str:
-    """Return the text, or a placeholder for an empty one, because services reject empty
-    messages."""
+    """Return the text, or a placeholder for an empty one, because services reject empty messages.
+    """
     if text or not (names := left_out_of(state)):
         return text
     return FOR_MODELS.format(names=", ".join(names))

@@ -18,7 +18,8 @@ STAY = timedelta(hours=24)
 """A temporary conversation is deleted this long after its last message."""
 GRACE = timedelta(minutes=10)
 """A temporary conversation is deleted this long after its user leaves it. The time is enough for a
-reload or the browser's Back button."""
+reload or the browser's Back button.
+"""
 ABNORMAL = 1006
 """The close code of a socket whose connection was lost."""
 
@@ -44,8 +45,8 @@ def note_seen(conversation: UUID) -> None:
 
 
 def note_left(conversation: UUID) -> None:
-    """Record that a tab has left the conversation. Any other tab that shows it reports this
-    soon."""
+    """Record that a tab has left the conversation. Any other tab that shows it reports this soon.
+    """
     soon = timezone.now() + GRACE
     rows = Conversation.objects.filter(pk=conversation, temporary_until__gt=soon)
     rows.update(temporary_until=soon)

@@ -13,12 +13,14 @@ from apps.documents.paged_text import PagePart, UnreadableDocument
 
 SOFT = 0.8
 """After this share of the time limit, the process returns the text so far and marks it as
-truncated."""
+truncated.
+"""
 MOST_OPEN_FILES = 64
 
 Parts = Callable[[BytesIO, dict[str, Any]], Iterator[PagePart]]
 """Yields the text of a document in pieces. Raises `UnreadableDocument` if it cannot read the
-document."""
+document.
+"""
 
 
 @dataclass
@@ -54,7 +56,8 @@ def main() -> None:
 
 def limit(memory: int, seconds: float) -> None:
     """Limit the memory and the time of this process. On systems without such limits, only the
-    parent's timer applies."""
+    parent's timer applies.
+    """
     try:
         import resource
     except ImportError:  # This is the case on Windows.
@@ -72,7 +75,8 @@ def limit(memory: int, seconds: float) -> None:
 
 def read(content: BytesIO, order: dict[str, Any], deadline: float, result: Result) -> None:
     """Read as much of the text as the limits for time and size allow. Raises `UnreadableDocument`
-    if the document cannot be read."""
+    if the document cannot be read.
+    """
     parts: Parts = import_module(f"apps.documents.{order['kind']}").parts
     room: int = order["characters"]
     for part in parts(content, order):

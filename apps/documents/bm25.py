@@ -10,7 +10,8 @@ K1, B = 1.2, 0.75
 """BM25's usual weights for repeated words (k1) and penalty for long texts (b)."""
 STEM = 5
 """Words that share a prefix of at least this many characters count as forms of the same word, at a
-lower weight."""
+lower weight.
+"""
 STEM_WEIGHT = 0.4
 QUERY_TERMS = 64
 

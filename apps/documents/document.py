@@ -13,14 +13,17 @@ from apps.documents.reader import read_file_text
 
 FIRST_PAGES = 16
 """The first process reads this many pages, which takes about as long as another process takes to
-start."""
+start.
+"""
 MOST_PAGES_AT_ONCE = 128
 """One process reads at most this many pages. Each process reads twice as many as the previous one,
-so that a long document needs few processes."""
+so that a long document needs few processes.
+"""
 ALL = 10**9
 LEAST_SECONDS = 1.0
 """A process is started only if at least this many seconds remain, because a shorter time is not
-enough for the first page."""
+enough for the first page.
+"""
 
 Extracting = Callable[[bytes, Order, Bounds], Awaitable[Extract]]
 
@@ -90,7 +93,8 @@ class Document:
 
     async def grow(self, seconds: float) -> int:
         """Read further pages. Return their number. Raises `UnreadableDocument` if no page was read
-        before."""
+        before.
+        """
         first = self.pages + 1
         order = Order("pdf", TITLES["pdf"], pages=(first, first + self.at_once))
         room = self.bounds.characters - self.characters
@@ -110,7 +114,8 @@ class Document:
 
     def without_pages(self, seconds: float) -> Extract:
         """Return an empty extract, or a note that a page is unreadable if that page used up all the
-        time."""
+        time.
+        """
         is_hopeless = self.at_once == 1 and seconds == self.bounds.seconds
         number = self.pages + 1
         note = PagePart("", f"[page {number}: could not be read]", number)

@@ -82,7 +82,8 @@ def best_encoding(content: bytes) -> str:
 
 def wide_encoding(sample: bytes) -> str | None:
     """Return UTF-16 for text without a byte order mark if one byte of each pair has few values,
-    including zero."""
+    including zero.
+    """
     sample = sample[: len(sample) // 2 * 2]
     for encoding, high in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
         blocks = Counter(high)
@@ -99,8 +100,8 @@ def is_written(character: str) -> bool:
 
 
 def telling(content: bytes) -> bytes:
-    """Return the first non-ASCII lines. In no encoding does a character continue on the next
-    line."""
+    """Return the first non-ASCII lines. In no encoding does a character continue on the next line.
+    """
     found = bytearray()
     start = 0
     while len(found) < SCORED_BYTES and (high := _runs.search(content, start)):
@@ -137,7 +138,8 @@ def is_in_runs(sample: bytes) -> bool:
 
 def leading(scores: dict[str, tuple[float, str]], least: float, lead: float) -> str | None:
     """Return the best encoding if it scores far enough above the next one that decodes the text
-    differently."""
+    differently.
+    """
     if not scores:
         return None
     best = max(scores, key=lambda encoding: scores[encoding][0])

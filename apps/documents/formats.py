@@ -22,7 +22,8 @@ ZIP = b"PK\x03\x04"
 RTF = b"{\\rtf"
 LOCKED = "EncryptedPackage".encode("utf-16-le")
 """An OLE file that contains an entry of this name is a password-protected Word, Excel or PowerPoint
-file in a new format."""
+file in a new format.
+"""
 ARCHIVED: tuple[Archived, ...] = ("docx", "xlsx", "pptx", "epub")
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -33,10 +34,12 @@ MARKS = {
 }
 OTHER = "windows-1252"
 """Nearly all bytes are characters in this encoding. It is used to count bytes that do not occur in
-text."""
+text.
+"""
 CONTROL_SHARE = 50
 """A file that is not UTF-8 is binary if more than one in this many characters is a control
-character."""
+character.
+"""
 TITLES = {
     "pdf": "PDF",
     "docx": "Word",

@@ -32,7 +32,8 @@ class PagePart(NamedTuple):
 
 class UnreadableDocument(Exception):
     """Raised if a document cannot be read. The message completes a sentence that begins with the
-    document's name: "it is …"."""
+    document's name: "it is …".
+    """
 
 
 def wanted_pages(order: dict[str, Any], count: int, noun: str) -> range:

@@ -25,12 +25,14 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULE = "apps.documents"
 BYTES_OF_A_CHARACTER = 12
 """A character takes at most this many bytes in the process's response: two escaped surrogates in
-JSON."""
+JSON.
+"""
 ROOM = 4_096
 """A response can have this many bytes in addition to the text."""
 GRACE_SECONDS = 2.0
 """After the time limit, the process has this many seconds to report that the limit is exceeded.
-Then it is killed."""
+Then it is killed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ CUTS = {
 @dataclass(frozen=True, slots=True)
 class Extract:
     """The extracted text. `total` is the number of pages, slides, sheets or chapters. `cut` is the
-    reason why there may be more text."""
+    reason why there may be more text.
+    """
 
     parts: tuple[PagePart, ...]
     total: int = 0
@@ -78,8 +81,8 @@ class Extract:
 
 
 async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
-    """Read a document. Raises `UnreadableDocument`. A cancellation kills the process
-    immediately."""
+    """Read a document. Raises `UnreadableDocument`. A cancellation kills the process immediately.
+    """
     job = ReadingJob(content, order, bounds)
     future = pool().submit(bounds.owner, job.run)
     try:

@@ -36,6 +36,7 @@ async def read_file_text(
 
 async def html_to_markdown(text: str, base_url: str = "", *, bounds: Bounds | None = None) -> str:
     """Return the readable text of a web page as Markdown, with absolute links. Raises
-    `UnreadableDocument` if the document cannot be read."""
+    `UnreadableDocument` if the document cannot be read.
+    """
     order = Order("html", TITLES["html"], base_url=base_url)
     return (await extract(text.encode("utf-8", "replace"), order, bounds or Bounds())).text

@@ -22,7 +22,8 @@ HEAD_CHARACTERS = 10_000
 @dataclass(frozen=True, slots=True)
 class Page:
     """A page. `number` is from 1, or 0 in a document without pages; `title` is the name of a sheet,
-    a slide or a chapter, or ""."""
+    a slide or a chapter, or "".
+    """
 
     text: str
     number: int = 0

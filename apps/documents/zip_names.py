@@ -17,7 +17,8 @@ READ_AS = "cp437"
 """The encoding with which `zipfile` decodes a name without the UTF-8 flag."""
 UNICODE_PATH = 0x7075
 """The ID of the extra field that contains the name in UTF-8, after a version and the other name's
-checksum."""
+checksum.
+"""
 CHECKED_BYTES = 5
 
 
@@ -60,7 +61,8 @@ def raw_name(entry: ZipInfo) -> bytes:
 
 def unicode_path(entry: ZipInfo, raw: bytes) -> bytes:
     """Return the name in the extra field, or b"" if there is none or it belongs to a different
-    name."""
+    name.
+    """
     extra = entry.extra
     while len(extra) >= 4:
         kind, size = int.from_bytes(extra[:2], "little"), int.from_bytes(extra[2:4], "little")

@@ -68,7 +68,8 @@ class Admission:
 
     async def kept_application(self, name: str) -> ResolvedApplication:
         """Return an application that Core stores. Raises `NotAuthenticated` for a key of a
-        different application, and `ApplicationBroken` for an invalid manifest."""
+        different application, and `ApplicationBroken` for an invalid manifest.
+        """
         if not encoded_name(self.named):
             raise hidden_error(self.named or name, self.caller)
         if made_for(self.caller) != self.named:

@@ -19,7 +19,8 @@ from apps.workspace.port import Workspace
 
 MOST_RETRY_SECONDS = 31 * 86_400
 """`Retry-After` contains at most this many seconds. Budgets reset every month, and quotas of
-services sooner."""
+services sooner.
+"""
 IGNORED_HEADER = b"x-ignored-parameters"
 LONGEST_NAME = 64
 MOST_NAMES = 200
@@ -76,7 +77,8 @@ async def unsupported_parameters(
 
 def ignored_header(names: Collection[str]) -> tuple[Header, ...]:
     """Return the header that lists ignored parameters, truncated if there are very many, or () if
-    there are none."""
+    there are none.
+    """
     if not names:
         return ()
     first = heapq.nsmallest(MOST_NAMES, names)

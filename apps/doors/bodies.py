@@ -24,7 +24,8 @@ minutes at 1 Mbit/s.
 LINGERING_SECONDS = 5.0
 LARGEST_FRAME_BYTES = 1024 * 1024
 """One message can have at most this many bytes, as a frame of the page or as the body of an API
-request."""
+request.
+"""
 T = TypeVar("T")
 LONGEST_QUOTE = 100
 """An error message repeats up to this many characters of a client's text."""

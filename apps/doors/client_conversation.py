@@ -30,7 +30,8 @@ ARGUMENTS_SHOWN = 2000
 
 class ParsedConversation(msgspec.Struct, frozen=True):
     """A parsed conversation. `instructions` is the text of the system messages. `textual_results`
-    are the names of the tools whose results became user text."""
+    are the names of the tools whose results became user text.
+    """
 
     messages: tuple[ModelMessage, ...]
     instructions: str

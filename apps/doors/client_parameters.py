@@ -1,5 +1,6 @@
 """Selects the client's parameters that are sent to the application's model, named as in chat
-completions."""
+completions.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +32,8 @@ def sort_parameters(
     sent: Mapping[str, Any], application: ResolvedApplication, *, has_functions: bool
 ) -> SortedParameters:
     """Sort the parameters by the manifest. Parameters that the manifest sets or does not allow are
-    ignored."""
+    ignored.
+    """
     if not sent:
         return SortedParameters(sent)
     fixed = application.parameters.keys()

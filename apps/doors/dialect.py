@@ -47,7 +47,8 @@ class Encoder(Protocol):
 
     def error(self, body: Any) -> bytes:
         """Return the frames of an answer that ends with an error. The dialect encoded the error's
-        body."""
+        body.
+        """
 
     def end(self) -> bytes:
         """Return the bytes after the last event or the error."""

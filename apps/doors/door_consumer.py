@@ -1,5 +1,6 @@
 """The base of all doors' consumers: sends an answer, or an error in the format of the door's
-clients."""
+clients.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -24,7 +25,8 @@ JSON: tuple[Header, ...] = (
 READING = frozenset({"GET", "HEAD"})
 ONCE_IN_SECONDS = 60.0
 """The audit log gets at most one event per this many seconds for each address, door and
-application, so that a client that retries does not flood it."""
+application, so that a client that retries does not flood it.
+"""
 DENIALS = NotAuthenticated, ApplicationNotFound
 _noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
 
@@ -37,7 +39,8 @@ class DoorConsumer(HttpConsumer):
     """True if requests belong to answers in progress, which finish while the site is read-only."""
     spent_budget_status: ClassVar[int | None] = None
     """The status code of responses when a budget is used up, for clients that would retry in vain
-    after a 429."""
+    after a 429.
+    """
     headers: tuple[Header, ...] = ()
     """These headers are sent with responses and errors."""
 

@@ -16,7 +16,8 @@ KEY = "QUICKAPPS_KEY"
 @dataclass(frozen=True, slots=True)
 class Snippet:
     """A snippet. `language` selects the highlighting and indicates how to run it: sh, python,
-    javascript, toml or json."""
+    javascript, toml or json.
+    """
 
     title: str
     language: str
@@ -40,7 +41,8 @@ class Trial:
 @dataclass(frozen=True, slots=True)
 class DoorGuide:
     """The guide to a door. `docs` is its docs page. `trial` is None for a door that a single
-    request cannot demonstrate."""
+    request cannot demonstrate.
+    """
 
     id: str
     title: str

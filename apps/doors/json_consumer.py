@@ -1,5 +1,6 @@
 """The base of requests from scripts and API clients: identifies the caller, and sends errors as
-JSON."""
+JSON.
+"""
 
 from dataclasses import replace
 

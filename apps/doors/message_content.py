@@ -1,5 +1,6 @@
 """The content of a client's message in the format of chat completions: parts for the model, and
-attached files."""
+attached files.
+"""
 
 from apps.doors.chat_messages import Object
 

@@ -56,7 +56,8 @@ def is_allowed(origin: str, headers: Mapping[bytes, str]) -> bool:
 
 def is_trusted(origin: str) -> bool:
     """Return True if the origin is in `CSRF_TRUSTED_ORIGINS`. `https://*.example.com` matches every
-    subdomain."""
+    subdomain.
+    """
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
     try:

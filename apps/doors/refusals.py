@@ -14,7 +14,8 @@ JSON = b"application/json"
 
 def is_of_console_api(path: str) -> bool:
     """Return True if Django REST framework handles the path. The assistant API has its own error
-    format."""
+    format.
+    """
     return path.startswith("/api/") and not path.startswith("/api/IAIAssistantApi/")
 
 

@@ -1,5 +1,6 @@
 """The consumer of every door that answers: parses a request, finds its application, runs it and
-encodes the answer."""
+encodes the answer.
+"""
 
 import asyncio
 import logging
@@ -37,7 +38,8 @@ logger = logging.getLogger(__name__)
 
 FAREWELL_SECONDS = 4.0
 """Interrupted runs have this many seconds to release their tools and send the error to their
-clients."""
+clients.
+"""
 
 
 class RunConsumer(DoorConsumer):
@@ -134,7 +136,8 @@ class RunConsumer(DoorConsumer):
 
     async def send_stream(self, events: Events, encoder: Encoder) -> None:
         """Send the frames of the run. The head is sent with the first frame, so that earlier errors
-        have an HTTP status."""
+        have an HTTP status.
+        """
         self.encoder = encoder
         self.keep_alive(settings.HEARTBEAT_SECONDS)
         rest = b""
@@ -211,7 +214,8 @@ class OpenAnswers:
 
     async def end(self, seconds: float) -> None:
         """Wait for the answers, interrupt the ones that take longer, and return when all have
-        ended."""
+        ended.
+        """
         await self.wait_for_end(seconds)
         if self.deadlines:
             logger.warning("The server stops and interrupts %d answers", len(self.deadlines))

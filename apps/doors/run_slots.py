@@ -27,14 +27,15 @@ from apps.runs.run import run_application
 from apps.workspace.port import Workspace
 
 Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
-"""A context manager around a run that stores the run's row and yields the progress that counts
-it."""
+"""A context manager around a run that stores the run's row and yields the progress that counts it.
+"""
 
 
 @asynccontextmanager
 async def held_place(places: RunSlots, caller: Caller, name: str) -> AsyncIterator[None]:
     """Hold a slot for an answer of the application or deployment. Raises `TooManyRuns` if no slot
-    is free."""
+    is free.
+    """
     with places.taken(caller.bucket, name):
         async with places.among_processes(caller.bucket, name):
             yield
@@ -76,7 +77,8 @@ async def run_slot(
 
 async def answer_request(run: AdmittedRun, emit: Emit, progress: Progress) -> Ledger:
     """Run the request. Its message may answer the question in the last answer. Raises
-    `QuickAppError` if the run fails."""
+    `QuickAppError` if the run fails.
+    """
     application, caller = run.application, run.caller
     asked, ledger = await take_answer(run.request, application, caller, claim_answer)
     await run_application(application, asked, run.workspace, caller, emit, ledger, progress)

@@ -44,7 +44,8 @@ def stranger(locale: str) -> Caller:
 
 def session_caller(user: Any, session: SessionBase, locale: str) -> Caller:
     """Return the caller. Raises `Refused` for a browser without a session, which has not loaded a
-    page yet."""
+    page yet.
+    """
     if user is not None and user.is_authenticated:
         return caller_in(user.pk, team_of(user, session), locale=locale)
     if not session.session_key:
@@ -109,7 +110,8 @@ async def while_open(
     work: Awaitable[None],
 ) -> None:
     """Work until the work is finished, or until the check finds that the caller no longer has
-    access."""
+    access.
+    """
     try:
         async with asyncio.TaskGroup() as tasks:
             guard = tasks.create_task(keep_looking(hub, person_stream(caller.bucket), check))

@@ -1,5 +1,6 @@
 """The base of the gateway's consumers, and error bodies in the formats of DIAL and of chat
-completions."""
+completions.
+"""
 
 from typing import Any
 
@@ -28,7 +29,8 @@ def error_body(found: RunFailure) -> dict[str, Any]:
 
 def openai_error_body(found: RunFailure) -> dict[str, Any]:
     """Return OpenAI's error object. Its clients show only the message, so it contains the text for
-    the user."""
+    the user.
+    """
     error = openai_error(found, internal=INTERNAL, code=error_code(found))
     return {"error": {**error, "display_message": found.text}}
 

@@ -1,5 +1,6 @@
 """The gateway's short responses: application lists, conversation starters, health, and errors for
-unknown URLs."""
+unknown URLs.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -123,7 +124,8 @@ def list_application(application: Application, types: Sequence[str] | None) -> d
 
 def listed_embedder(deployment: Deployment) -> dict[str, Any]:
     """Return the entry like `list_application`, with a model's capabilities and limits in DIAL's
-    format."""
+    format.
+    """
     window = deployment.context_window
     return {
         **entry(deployment, deployment.deployment_id, deployment.display_name),

@@ -36,7 +36,8 @@ from apps.runs.asking_ledger import CARDS
 
 Delta = dict[str, Any]
 """A delta is a part of the message. Texts are appended, and list entries with the same `index` are
-merged."""
+merged.
+"""
 SEPARATOR = "\n\n"
 
 
@@ -52,7 +53,8 @@ class DialDeltas:
 
     def write(self, event: Event) -> Delta | None:  # noqa: C901 - one case for each event
         """Return the delta, or None for an event that is not shown and for the state, which is not
-        a delta."""
+        a delta.
+        """
         match event:
             case TextDelta(text):
                 return {"content": text}
@@ -219,7 +221,8 @@ def join_texts(value: Any) -> Any:
 
 def button(number: int, title: str, text: str, *, submit: bool) -> dict[str, Any]:
     """Return a button that fills in `text` for the user. It also sends the text if `submit` is
-    True."""
+    True.
+    """
     options = {"populateText": text, "submit": submit, "confirmationMessage": None}
     return {"const": number, "title": title, "dial:widgetOptions": options}
 

@@ -146,7 +146,8 @@ def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> li
 
 def order(messages: Sequence[ChatMessage], start: int) -> Iterator[str]:
     """Yield violations of the rule that user and assistant take turns. After a violation, the
-    message there decides the next turn."""
+    message there decides the next turn.
+    """
     expected = "user"
     for index, message in enumerate(messages[start:], start):
         if message.role == "tool":

@@ -34,7 +34,8 @@ from apps.workspace.local.workspace import LocalWorkspace
 MOST_TEXTS = 2_048
 MOST_CHARACTERS = 1_000_000
 """All texts of a request can have at most this many characters in total, the length of a long book.
-The built-in model takes minutes for it."""
+The built-in model takes minutes for it.
+"""
 USED = frozenset({"input", "model", "encoding_format", "dimensions"})
 
 
@@ -143,7 +144,8 @@ def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
 
 async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Embedder:
     """Return the embedder. Raises `EmbedderNotFound` if the caller may not use it,
-    `NotAuthenticated` for visitors, and `BadRequest` for unsupported `dimensions`."""
+    `NotAuthenticated` for visitors, and `BadRequest` for unsupported `dimensions`.
+    """
     if caller.kind == "visitor":
         raise hidden_error(name, caller)
     if not await offered_deployments(caller).filter(deployment_id=name).aexists():

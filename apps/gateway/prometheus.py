@@ -1,5 +1,5 @@
-"""This process's instruments in a registry of the Prometheus client, and metrics about the
-process."""
+"""This process's instruments in a registry of the Prometheus client, and metrics about the process.
+"""
 
 from __future__ import annotations
 
@@ -68,5 +68,6 @@ class PrometheusSink:
 
     def text(self) -> bytes:
         """Return all metrics in the text format. This may query the database and take a tenth of a
-        second."""
+        second.
+        """
         return generate_latest(self.registry)

@@ -74,7 +74,8 @@ urlpatterns: list[URLPattern] = [
 
 def health_only(advice: str) -> list[URLPattern]:
     """Return the routes of a process that does not serve the site. `advice` explains this in its
-    404."""
+    404.
+    """
     return [*health_urlpatterns, re_path(r"", NotFoundConsumer.as_asgi(advice=advice))]
 
 
@@ -85,7 +86,8 @@ def otherwise(application: Any) -> list[URLPattern]:
 
 def misplaced_url(application: Any) -> Any:
     """Route a request to a wrong URL. A `POST` comes from a client with a wrong base_url; a `GET`
-    requests the page of an application."""
+    requests the page of an application.
+    """
     not_found = NotFoundConsumer.as_asgi(advice=NO_BASE_URL)
 
     async def route(scope: Any, receive: Any, send: Any) -> None:

@@ -88,7 +88,8 @@ def count_model_call(row: Row) -> None:
 
 def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]:
     """Return the labels of a model, or `OTHER` for one that never answered, because it may not
-    exist."""
+    exist.
+    """
     labels = provider, model
     if labels in _models:
         return labels

@@ -77,8 +77,8 @@ def name_columns(columns: Sequence[str]) -> Callable[[Sequence[Any]], Mapping[st
 def model_rows(
     entry: CallEntry, report: ModelCallReport, services: Mapping[str, PricedService], ops: Ops
 ) -> Iterable[tuple[Any, ...]]:
-    """Return one row, or several if several models were reported. Only the first one has the
-    times."""
+    """Return one row, or several if several models were reported. Only the first one has the times.
+    """
     service = services[text(report.deployment)]
     entries: Sequence[ModelUsage | None] = report.usage or (None,)
     for place, usage in enumerate(entries):
@@ -146,7 +146,8 @@ def at(seconds: float) -> datetime:
 @lru_cache(maxsize=4096)
 def text(value: str, longest: int = LONGEST_NAME) -> str:
     """Return the text in a form that fits a column: without characters that PostgreSQL rejects, and
-    truncated."""
+    truncated.
+    """
     cleaned = value.replace("\0", "\N{REPLACEMENT CHARACTER}")[:longest]
     return cleaned.encode(errors="replace").decode()
 

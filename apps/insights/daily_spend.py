@@ -51,7 +51,8 @@ def read_daily_spend(
     ends: Mapping[str, datetime] | None = None,
 ) -> DailySpend:
     """Return the spend of all or some applications, with two queries, and one for the `ends` of the
-    sums."""
+    sums.
+    """
     summed_until = (ends_of_sums() if ends is None else ends).get(UsageSum.Span.HOUR)
     today, yesterday = (Stretch.to(until, summed_until) for until in (now, now - DAY))
     total = Q(dimension=TOTAL) if among is None else Q(dimension="application", name__in=among)

@@ -283,7 +283,8 @@ def total_of(sums: Iterable[Sums]) -> Figures:
 
 def in_order(lines: Lines, order: Order, *, ascending: bool = False) -> list[str]:
     """Return the names, the largest first unless `ascending`. Names without a value always come
-    last."""
+    last.
+    """
     names = sorted(lines)
     if order == "name":
         return names if ascending else names[::-1]

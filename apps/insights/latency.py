@@ -1,5 +1,6 @@
 """Latencies in the last hour, of models and of tools on this server and at clients, read from the
-rows of calls."""
+rows of calls.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -23,7 +24,8 @@ Seconds = dict[str, float | None]
 @dataclass(frozen=True, slots=True)
 class ModelLatency:
     """Latencies of a model. `cache_hit_rate` is the mean ratio of cached to input tokens over the
-    calls that report it."""
+    calls that report it.
+    """
 
     provider: str
     model: str
@@ -75,7 +77,8 @@ def latency_report(
     now: datetime, bucket: str | None = None, among: Collection[str] | None = None
 ) -> LatencyReport:
     """Return the report of the hour before `now`, for one caller (None: all) and the given
-    applications."""
+    applications.
+    """
     recent = Q(started_at__gte=now - PERIOD) & of_applications(among)
     if bucket is not None:
         recent &= Q(bucket=bucket)
@@ -124,8 +127,8 @@ def add_call(
 
 
 def tool_lines(uses: QuerySet[ToolUse], *, by_tool: bool) -> Iterator[ToolLatency]:
-    """Yield latencies by tool and location, or by location alone; those with the most calls
-    first."""
+    """Yield latencies by tool and location, or by location alone; those with the most calls first.
+    """
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
     rows = uses.values_list("tool", "location", "seconds", "has_failed").iterator()
     for tool, location, seconds, has_failed in rows:

@@ -1,5 +1,6 @@
 """The meter of a run. It passes on call reports unchanged. They become rows later, without delaying
-the answer."""
+the answer.
+"""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -34,7 +35,8 @@ class Budgets(Protocol):
         self, meter: "RunMeter", deployment: str, request: ModelRequest
     ) -> Reservation | None:
         """Reserve the estimated cost. Return None if no budget applies. Raises `BudgetSpent` if a
-        budget is used up."""
+        budget is used up.
+        """
         ...
 
     def settle(self, entry: CallEntry) -> None:

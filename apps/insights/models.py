@@ -24,7 +24,8 @@ LONGEST_VERSION = 11
 """A version adds up to this many characters to its application's name: "@" and ten digits."""
 COST_DIGITS, COST_PLACES = 20, 10
 """The number of digits of a cost, in total and after the decimal point. This represents a tenth of
-a token's cost at a price of 0.001 per million."""
+a token's cost at a price of 0.001 per million.
+"""
 
 
 class CallRecord(models.Model):

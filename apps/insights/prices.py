@@ -164,7 +164,8 @@ class PriceList:
 
     def refresh(self) -> None:
         """Read the list again if it is older than `MAX_AGE_SECONDS`. Synchronous; runs three
-        queries."""
+        queries.
+        """
         now = time.monotonic()
         if self.read_at is not None and now - self.read_at < aged_cache.MAX_AGE_SECONDS:
             return

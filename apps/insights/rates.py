@@ -19,13 +19,15 @@ MILLION = Decimal(1_000_000)
 
 Tiers = tuple[tuple[int, Decimal], ...]
 """Prices per million tokens. Each applies from a size of the whole input on; the smallest size
-comes first."""
+comes first.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
     """Prices of a model. Cached and created tokens without their own prices cost as much as other
-    input tokens."""
+    input tokens.
+    """
 
     input: Tiers
     output: Tiers = ()

@@ -19,7 +19,8 @@ COMMON = ("started_at", "application", "bucket", "run")
 @dataclass(frozen=True, slots=True)
 class FailedCall:
     """A failed call. `kind` is the type of a model's error, such as "status 429"; `name` is a
-    deployment's or a tool's."""
+    deployment's or a tool's.
+    """
 
     started_at: datetime
     application: str

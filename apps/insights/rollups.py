@@ -1,5 +1,5 @@
-"""Sums up usage spans, and deletes old rows. It is synchronous, and several processes may run
-it."""
+"""Sums up usage spans, and deletes old rows. It is synchronous, and several processes may run it.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -187,12 +187,14 @@ def delete_sums(span: UsageSum.Span) -> None:
 
 LONGEST_WINDOW_DAYS = 62
 """Budget windows are stored for at least this many days: a month, and another for a run that waits
-for a user."""
+for a user.
+"""
 
 
 def delete_old_windows() -> int:
     """Delete budget windows that ended more than `USAGE_DAYS` ago, with their overrides. Return
-    their number."""
+    their number.
+    """
     if not settings.USAGE_DAYS:
         return 0
     return old_rows.delete_older(

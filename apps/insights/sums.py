@@ -31,8 +31,8 @@ FAILED = ~Q(error__in=NO_ERROR)
 REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
 
 TOTAL, TOTAL_OF_TOOLS = "total", "tools"
-"""These dimensions have "" as their only name. The others are in `dimensions_of_call`, plus
-"tool"."""
+"""These dimensions have "" as their only name. The others are in `dimensions_of_call`, plus "tool".
+"""
 SUMMED = "summed"
 """A row with this dimension marks five minutes as summed up. A `SummedSpan` marks longer spans, but
 the previous version, which may use the same database, rejects one of five minutes.
@@ -81,8 +81,8 @@ class UseRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """The runs of a caller with an application that began in an hour, and how many of them
-    failed."""
+    """The runs of a caller with an application that began in an hour, and how many of them failed.
+    """
 
     hour: datetime
     application: str
@@ -293,7 +293,8 @@ def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
 
 def costs_of_runs(runs: Collection[UUID]) -> dict[UUID, Sums]:
     """Return the costs of runs that called a model, such as the runs behind the messages of a
-    conversation."""
+    conversation.
+    """
     found: dict[UUID, Sums] = by_value(
         model_counts(ModelCall.objects.filter(run__in=runs), "run"), "run"
     )

@@ -1,5 +1,6 @@
 """The doors through which runs are requested. Each has a name, which is stored with its runs, and a
-label."""
+label.
+"""
 
 PAGE = "page"
 GATEWAY = "gateway"

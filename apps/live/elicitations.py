@@ -92,13 +92,15 @@ def read_answer(row: Interaction) -> Mapping[str, Any] | None:
 
 def close(row: Interaction, outcome: Mapping[str, Any]) -> None:
     """Close a question. Only the server receives the user's answer. A closed question cannot
-    expire."""
+    expire.
+    """
     Interaction.objects.filter(pk=row.pk).update(answer=outcome, due_at=None)
 
 
 def end_lost_questions(run: Run) -> list[InteractionResolved]:
     """Close the questions of a process that has ended, because its calls can no longer receive the
-    answers."""
+    answers.
+    """
     rows = Interaction.objects.filter(run=run, kind="elicitation", due_at__isnull=False)
     keys = list(rows.values_list("key", flat=True))
     rows.update(answer=LOST, due_at=None)

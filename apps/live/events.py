@@ -40,7 +40,8 @@ class Continued:
 @dataclass(frozen=True, slots=True)
 class InteractionResolved:
     """Reports that a user answered, at a time in seconds since 1970. `by` is the user's name, or ""
-    if the question timed out."""
+    if the question timed out.
+    """
 
     key: str
     kind: str
@@ -116,13 +117,15 @@ NAMES: Mapping[str, type[Any]] = {
     "answer": AnswerStored,
 }
 """Maps the names of events in the journal to their classes. Do not change names that stored rows
-use."""
+use.
+"""
 _names = {kind: name for name, kind in NAMES.items()}
 
 
 def is_kept(event: StreamEvent) -> bool:
     """Return True if the journal stores such events. A state is stored in the steps and in the
-    answer instead."""
+    answer instead.
+    """
     return type(event) in _names
 
 

@@ -54,15 +54,16 @@ class Hub:
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     is_closing: bool = False
     """True if the process is about to end. It then accepts no questions and does not resume runs of
-    other processes."""
+    other processes.
+    """
     is_closed: bool = False
-    """True if no more events will follow. Viewers disconnect after they have received all
-    events."""
+    """True if no more events will follow. Viewers disconnect after they have received all events.
+    """
     awaited: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a run waits for a process to resume it."""
     has_queue: bool = False
-    """True if runs were queued at the last check. The end of a run then frees a slot for
-    another."""
+    """True if runs were queued at the last check. The end of a run then frees a slot for another.
+    """
     places: RunSlots = field(init=False)
     committer: Committer = field(init=False)
     budgets: ProcessBudgets = field(init=False)
@@ -99,5 +100,6 @@ class Hub:
 
 HUB = Hub(OwnThread("committer"), OwnThread("budgets"), OwnThread("summaries"))
 """The hub of this process. It has one thread per kind of statement, so that a slow statement does
-not delay the others."""
+not delay the others.
+"""
 on_reset(HUB.forget)

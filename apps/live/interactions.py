@@ -145,7 +145,8 @@ def open_calls(run: Run) -> QuerySet[Interaction]:
 
 def delete_unfinished_accounts() -> int:
     """Delete tool accounts that were never signed in and that no run waits for. Return their
-    number."""
+    number.
+    """
     open_now = Interaction.objects.filter(
         kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN
     )

@@ -18,7 +18,8 @@ from apps.live.models import FORMAT, Run
 MOST_ATTEMPTS = 6
 """A run that was taken over this often without a new step is not taken over again, because it may
 crash its processes. Three takeovers were too few: of 300 runs on processes that were killed every
-nine seconds, two that had crashed no process were given up."""
+nine seconds, two that had crashed no process were given up.
+"""
 
 
 def claim(run: Run) -> None:
@@ -44,7 +45,8 @@ def request_stop(stream: UUID) -> bool:
 
 def request_end(run: UUID) -> bool:
     """Request that an open run stop, by its process or otherwise by a sweeper. Return False if it
-    has ended."""
+    has ended.
+    """
     waiting = Run.objects.filter(pk=run, status=Run.Status.WAITING)
     queued, now = Run.Status.QUEUED, timezone.now()
     if waiting.update(status=queued, holder="", beat_at=now, is_stop_requested=True):
@@ -60,7 +62,8 @@ def oldest_beat() -> datetime:
 QUEUED = Q(status=Run.Status.QUEUED, holder="")
 LOST = Q(attempts__gte=MOST_ATTEMPTS) | Q(is_stop_requested=True)
 """Matches free runs that no process resumes, because they crash processes or because a stop was
-requested."""
+requested.
+"""
 
 
 def free() -> QuerySet[Run]:
@@ -104,7 +107,8 @@ def close(runs: QuerySet[Run], status: str) -> bool:
 
 async def stop_run(hub: Hub, run: Run) -> bool:
     """Stop a run of any user, in any process. Return False if it has ended. A sweeper ends a run
-    without a process immediately."""
+    without a process immediately.
+    """
     is_open: bool = await database_sync_to_async(request_end)(run.pk)
     if is_open:
         hub.awaited.set()

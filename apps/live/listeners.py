@@ -1,5 +1,6 @@
 """Listeners for runs that end, are stopped or wait for a user. They are called in the transaction
-that stores the change."""
+that stores the change.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ NEWS = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED, Run.St
 @dataclass(frozen=True, slots=True)
 class RunNews:
     """A change to a run. `status` is one of `NEWS`. `application` is a slug, or the path in DIAL
-    Core."""
+    Core.
+    """
 
     run: UUID
     door: str
@@ -26,7 +28,8 @@ class RunNews:
 run_listeners = Listeners[[Sequence[RunNews]], None]("the end of runs")
 """Called on a database thread for all runs of a transaction at once. The listeners do not query the
 database if there are no subscribers. Their writes are in a savepoint, so that a failure does not
-undo the ending."""
+undo the ending.
+"""
 
 
 def notify_listeners(news: Iterable[RunNews]) -> None:

@@ -160,7 +160,8 @@ class Run(models.Model):
     @property
     def request_id(self) -> str:
         """Return the ID of the request that began the run. A process that resumes the run logs it
-        too."""
+        too.
+        """
         return str(self.caller.get("request_id") or self.request)
 
     @property

@@ -40,7 +40,8 @@ async def follow_events(
 
 async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
     """Return the events after a number, from memory if they are available there, otherwise from the
-    journal."""
+    journal.
+    """
     while True:
         log = hub.streams.logs.get(stream)
         if log is not None and after >= log.first - 1:

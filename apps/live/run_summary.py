@@ -10,7 +10,8 @@ from apps.request_ids import LONGEST_ID
 
 LONGEST_NAME = 255
 """Longer application names are truncated to this many characters, because DIAL Core's names are
-paths of any length."""
+paths of any length.
+"""
 LONGEST_BUCKET = 100
 
 

@@ -32,7 +32,8 @@ class SentPart(models.Model):
 
 class SentRequestRow(models.Model):
     """A request. `members` contains the keys of its body in order, each with its value, or with the
-    digests of its parts. `prompt` and `private` are as in `SentRequest`."""
+    digests of its parts. `prompt` and `private` are as in `SentRequest`.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     stream = models.UUIDField()

@@ -14,13 +14,15 @@ from apps.live.journal.log import RunLog
 
 LOST_LOG_SECONDS = 60.0
 """The log of a run that could not be stored remains available to this process's viewers for this
-many seconds."""
+many seconds.
+"""
 
 
 @dataclass(slots=True)
 class LiveStreams:
     """Logs and viewers by stream: `logs` of this process's runs, events `heard` from other
-    processes for viewers here, and `viewers`. `left` is set when a viewer disconnects."""
+    processes for viewers here, and `viewers`. `left` is set when a viewer disconnects.
+    """
 
     logs: dict[UUID, RunLog] = field(default_factory=dict)
     heard: dict[UUID, RunLog] = field(default_factory=dict)
@@ -42,7 +44,8 @@ class LiveStreams:
 
     def hear(self, log: RunLog) -> None:
         """Add the events that another process announced. They continue its last log, or begin a new
-        one."""
+        one.
+        """
         before = self.heard.get(log.stream)
         if before is None or before.run != log.run or log.first > before.last + 1:
             self.heard[log.stream] = log

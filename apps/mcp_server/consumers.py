@@ -84,7 +84,8 @@ class McpConsumer(DoorConsumer):
 
     async def serve(self, scope: Mapping[str, Any]) -> None:
         """Pass the request to the SDK. If the client disconnects, cancel the SDK's work and the
-        run."""
+        run.
+        """
         # Each request has a separate manager, so that its tasks end with the request, in both
         # revisions.
         manager = StreamableHTTPSessionManager(

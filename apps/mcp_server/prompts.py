@@ -40,7 +40,8 @@ class OfferedPrompt(msgspec.Struct, frozen=True):
 
 def prompts_of(application: ResolvedApplication, *, is_only: bool) -> Iterator[OfferedPrompt]:
     """Yield an application's prompts. Their names begin with the application's name unless
-    `is_only`."""
+    `is_only`.
+    """
     prefix = "" if is_only else f"{tool_name(application.slug)}."
     taken: set[str] = set()
     starters = application.manifest.offered_starters

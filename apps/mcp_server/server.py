@@ -33,7 +33,8 @@ _sealed = re.compile(r"[A-Za-z0-9_-]+={0,2}")
 
 class SealedStates:
     """Encrypts `requestState` with the keys of this installation, so that every process can decrypt
-    it."""
+    it.
+    """
 
     def seal(self, payload: bytes) -> str:
         return packed(payload)

@@ -1,5 +1,5 @@
-"""Encodes a run as Anthropic's message: its blocks, streamed as events or collected in one
-object."""
+"""Encodes a run as Anthropic's message: its blocks, streamed as events or collected in one object.
+"""
 
 import random
 from collections.abc import Iterable, Mapping
@@ -57,7 +57,8 @@ def frame(event: str, **fields: Any) -> bytes:
 
 def write_usage(usage: Usage) -> dict[str, Any]:
     """Return the token counts. The input count excludes tokens that were read from or written to
-    the cache."""
+    the cache.
+    """
     cached, created = usage.cached or 0, usage.created or 0
     return {
         "input_tokens": max(usage.input - cached - created, 0),

@@ -42,7 +42,8 @@ def check_note(note: Note) -> list[NoteProblem]:
 
 def front_matter_problems(text: str) -> Iterator[NoteProblem]:
     """Yield a problem for a text that begins with front matter, because a note's file already has
-    one."""
+    one.
+    """
     if not re.match(r"-{3,}[ \t]*\n\s*[A-Za-z][\w-]*:", text):
         return
     try:

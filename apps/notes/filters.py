@@ -1,6 +1,7 @@
 """The search language: words, `tag:x`, `title:x`, `field:x=y`, `modified>2026-11-01`, and `-`
 before any of them to negate it. A note must match all of them. The equivalent TiddlyWiki filters
-are supported: `[tag[x]]`, `[title[x]]`, `[search[x]]`, `[[x]]`, and `!` to negate."""
+are supported: `[tag[x]]`, `[title[x]]`, `[search[x]]`, `[[x]]`, and `!` to negate.
+"""
 
 import re
 from collections.abc import Iterator
@@ -58,7 +59,8 @@ class Term:
 
 def condition(filter: str) -> Q:
     """Return the condition as a query. "" matches all notes. Raises `NoteRefused` if the filter is
-    invalid."""
+    invalid.
+    """
     terms = parse(filter)
     return reduce(and_, map(condition_of, terms), Q())
 
@@ -147,7 +149,8 @@ def field_condition(name: str, value: str | None) -> Q:
 
 def moment_condition(sign: str, written: str) -> Q:
     """Return the condition. A date means the whole day in UTC: `>` means after its end, `<` before
-    its beginning."""
+    its beginning.
+    """
     begin, end = moments(written)
     match sign:
         case ">":

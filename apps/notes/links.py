@@ -40,7 +40,8 @@ def linked_keys(text: str) -> list[str]:
 
 def with_links_to(text: str, old: str, new: str) -> str:
     """Return the text with each link to `old` changed to the title `new`. Everything else is
-    unchanged."""
+    unchanged.
+    """
     wanted = title_key(old)
 
     def renamed(found: re.Match[str]) -> str:

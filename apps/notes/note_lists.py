@@ -76,7 +76,8 @@ class ContentsLine:
 
 def contents(owner: str, root: str, depth: int) -> list[ContentsLine]:
     """Return the tree below a title: the notes tagged with the title, the notes tagged with their
-    titles, and so on."""
+    titles, and so on.
+    """
     levels = min(max(depth, 1), DEEPEST)
     children = tagged_below(owner, title_key(root), levels)
     found: list[ContentsLine] = []

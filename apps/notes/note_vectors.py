@@ -146,7 +146,8 @@ def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int,
 
 def by_letters(owner: str, query: str, model: str, *, is_all: bool) -> Iterator[tuple[int, float]]:
     """Yield the IDs of notes whose embeddings are useless, because the model does not know their
-    words."""
+    words.
+    """
     rows = rows_of(owner, model)
     rows = rows if is_all else rows.filter(unknown_share__gt=UNKNOWN)
     for row in rows.select_related("note").defer("vector").iterator(chunk_size=COMPARED):

@@ -21,8 +21,8 @@ OWN = "notes"
 
 @dataclass(frozen=True, slots=True)
 class NoteSpace:
-    """A workspace of notes. `owner` is the owner in its rows; `name` is shown to users and
-    models."""
+    """A workspace of notes. `owner` is the owner in its rows; `name` is shown to users and models.
+    """
 
     owner: str
     name: str = OWN
@@ -62,7 +62,8 @@ def owner_of_team(team: int) -> str:
 
 class SpaceSize(NamedTuple):
     """The size of a workspace. `notes` includes deleted ones, and `size` is the total number of
-    bytes in the texts of all versions."""
+    bytes in the texts of all versions.
+    """
 
     owner: str
     notes: int

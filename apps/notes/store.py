@@ -151,7 +151,8 @@ def change_newest(
     owner: str, title: str, edit: Callable[[NoteContent], NoteContent], author: Author
 ) -> Note:
     """Apply an edit to the newest version. If another writer changed it first, apply the edit
-    again."""
+    again.
+    """
     for _ in range(ATTEMPTS - 1):
         note = find_note(owner, title)
         try:
@@ -174,8 +175,8 @@ def rename(note: Note, title: str, author: Author) -> tuple[Note, int]:
 
 
 def follow(note: Note, old: str, author: Author) -> int:
-    """Update links to the old title of a note. Return the number of other notes with updated
-    links."""
+    """Update links to the old title of a note. Return the number of other notes with updated links.
+    """
     others = notes_of(note.owner).filter(link_rows__key=title_key(old)).exclude(pk=note.pk)
     changed = 0
     for other in others.select_for_update(of=("self",)):

@@ -9,7 +9,8 @@ INDEX = WordIndex("notes_note_words", "notes_note", ("title", "text"))
 
 def containing(word: str) -> Q:
     """Return notes that contain the word in their title or text, using the index if it can find the
-    word."""
+    word.
+    """
     if is_indexed(word):
         return Q(pk__in=INDEX.rows_with(word))
     return Q(title__icontains=word) | Q(text__icontains=word)

@@ -50,7 +50,8 @@ class CountDialect(ResponsesDialect):
 
 class CompactConsumer(ResponseConsumer):
     """Serves `POST /v1/responses/compact`: replaces the conversation with a summary from the
-    application's model."""
+    application's model.
+    """
 
     route = "/v1/responses/compact"
     dialect: Dialect = CompactDialect()

@@ -1,5 +1,6 @@
 """Serves `POST /v1/responses`: a response that is streamed, returned as a whole, or generated in
-the background."""
+the background.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -121,7 +122,8 @@ class ResponseConsumer(RunConsumer):
 
     def check_stateless(self, asked: ParsedResponse) -> None:
         """Raise `BadRequest` if the request needs stored data, and nothing can be stored for its
-        caller."""
+        caller.
+        """
         request = asked.request
         for name in ("previous_response_id", "conversation"):
             if getattr(request, name) is not None:
@@ -193,7 +195,8 @@ class ResponseConsumer(RunConsumer):
         self, stored: RequestToStore, question: ClientQuestion
     ) -> StartedAnswer:
         """Start the answer. Raises `BudgetSpent` if a budget is used up, `ResponseBusy` if no
-        answer can start now, and `ServerStopping` if the process is stopping."""
+        answer can start now, and `ServerStopping` if the process is stopping.
+        """
         if self.hub.is_closing:
             raise ServerStopping
         begin = partial(

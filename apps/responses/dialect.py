@@ -31,7 +31,8 @@ from apps.runs.requests import RunRequest
 
 class ParsedResponse(ParsedRequest, frozen=True, kw_only=True):
     """A parsed request. `messages` come from the `request`, after the stored messages of its
-    conversation."""
+    conversation.
+    """
 
     request: ResponseRequest
     unknown: frozenset[str]

@@ -60,7 +60,8 @@ def load_stored(caller: Caller, request: ResponseRequest) -> tuple[ResponseReque
 
 def load_context(caller: Caller, request: ResponseRequest) -> Context:
     """Return the stored part of the conversation. Raises `BadRequest` for an invalid request,
-    `ResponseNotFound` for an unknown response, and `ResponseBusy` for a response in progress."""
+    `ResponseNotFound` for an unknown response, and `ResponseBusy` for a response in progress.
+    """
     if request.previous_response_id is not None and request.conversation is not None:
         raise invalid("conversation", "Send either 'previous_response_id' or 'conversation'.")
     if request.previous_response_id is not None:

@@ -13,7 +13,8 @@ TEXT, REFUSAL, SUMMARY = "output_text", "refusal", "summary_text"
 
 class PartKind(NamedTuple):
     """The properties of a type of part: the key of its text, its position in an item, and the names
-    of its events."""
+    of its events.
+    """
 
     field: str
     item: str

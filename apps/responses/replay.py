@@ -72,7 +72,8 @@ class RunReplay:
 
     def error_frame(self, body: Mapping[str, Any]) -> bytes:
         """Return the frame for an error of the stream itself. A client resumes after the last event
-        that it received."""
+        that it received.
+        """
         items = self.encoder.items
         number = max(items.number - 1, items.after, 0)
         written = msgspec.json.encode({"type": "error", "sequence_number": number, **body})

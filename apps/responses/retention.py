@@ -15,7 +15,8 @@ from apps.live.models import Run
 
 def erase_old() -> int:
     """Delete conversations after `RESPONSE_DAYS` of inactivity, unless they are pinned or contain a
-    run of another door. Return their number."""
+    run of another door. Return their number.
+    """
     if not settings.RESPONSE_DAYS:
         return 0
     runs = Run.objects.filter(stream=OuterRef("pk"))

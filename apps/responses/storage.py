@@ -46,8 +46,8 @@ class ResponseBusy(BadRequest):
 
 
 def find_response(caller: Caller, written: str) -> StoredResponse:
-    """Return the response. Raises `ResponseNotFound` if it is unknown or belongs to another
-    caller."""
+    """Return the response. Raises `ResponseNotFound` if it is unknown or belongs to another caller.
+    """
     pk = read_id(RESPONSE_ID, written)
     found = None if pk is None else own_responses(caller, [pk]).get(pk)
     if found is None:
@@ -77,7 +77,8 @@ def begin_response(
     question: ClientQuestion, entries: Sequence[Any], items: list[Object], echo: Echo, holder: str
 ) -> StartedAnswer:
     """Store the question and start its answer. Raises `BudgetSpent` if a budget is used up, and
-    `Refused` if the request cannot be answered."""
+    `Refused` if the request cannot be answered.
+    """
     begun = begin_client_answer(question, holder)
     StoredResponse.objects.create(
         run=begun.run,
@@ -146,7 +147,8 @@ def add_outcome(replay: RunReplay, run: UUID) -> None:
 
 def delete_response(caller: Caller, written: str) -> str:
     """Delete the response with its turn. Raises `ResponseNotFound` for an unknown response, and
-    `ResponseBusy` for a response in progress."""
+    `ResponseBusy` for a response in progress.
+    """
     stored = find_response(caller, written)
     run = stored.run
     question = Message.objects.filter(run=run, role=Message.Role.USER).first()

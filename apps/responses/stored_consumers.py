@@ -111,7 +111,8 @@ class ResponseCancelConsumer(StoredConsumer):
 
 class InputItemsConsumer(StoredConsumer):
     """Serves `GET /v1/responses/{id}/input_items?after=&limit=&order=`: lists the input, newest
-    first."""
+    first.
+    """
 
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
@@ -154,7 +155,8 @@ def read_flag(query: dict[str, str], name: str) -> bool:
 
 def read_position(query: dict[str, str]) -> int:
     """Return the sequence number after which to resume, or -1 for the beginning. Raises
-    `BadRequest`."""
+    `BadRequest`.
+    """
     written = query.get("starting_after")
     if written is None:
         return -1

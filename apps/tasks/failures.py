@@ -22,7 +22,8 @@ FAILURE_DAYS = 30
 LONGEST_ERROR = 4_000
 MOST_LOST = 5
 """A job that was lost with this many killed processes is not run again, because it may crash more
-of them."""
+of them.
+"""
 
 
 def give_up(task: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

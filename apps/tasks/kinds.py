@@ -44,13 +44,14 @@ def is_paused(kind: str) -> bool:
 
 
 def pause(kind: str) -> bool:
-    """Start no more jobs of this kind. Running ones continue. Return False if it is already
-    paused."""
+    """Start no more jobs of this kind. Running ones continue. Return False if it is already paused.
+    """
     _, is_new = PausedKind.objects.get_or_create(kind=kind)
     return is_new
 
 
 def delete_pause(kind: str) -> bool:
     """Delete the pause. Return False if the kind is not paused. The queue's `resume` also moves the
-    waiting jobs."""
+    waiting jobs.
+    """
     return bool(PausedKind.objects.filter(kind=kind).delete()[0])

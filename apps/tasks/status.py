@@ -28,18 +28,20 @@ class Queue(Protocol):
 
     def enqueue_once(self, task: Task[Any, Any], lock: str, *args: Any) -> None:
         """Enqueue a job unless one with its lock is already waiting. Jobs with the same lock run
-        one at a time."""
+        one at a time.
+        """
 
     def retry(self, job: str) -> bool:
         """Run a failed job again. Return False if it does not exist or has not failed."""
 
     def jobs(self, state: str, kind: str, most: int) -> Sequence[Job]:
         """Return jobs of a state and a kind in the order in which they will run; failed jobs newest
-        first."""
+        first.
+        """
 
     def cancel(self, job: str) -> Job | None:
-        """Delete a waiting or failed job, or end a running one. Return None if it does not
-        exist."""
+        """Delete a waiting or failed job, or end a running one. Return None if it does not exist.
+        """
 
     def resume(self, kind: str) -> bool:
         """End the pause of a kind. Return False if it was not paused."""
@@ -75,7 +77,8 @@ def chore_seconds() -> Iterator[Reading]:
 
 def reading(read: Callable[[], Iterator[Reading]]) -> Callable[[], Iterator[Reading]]:
     """Decorate a metrics function: it reads nothing while the database is down, and releases the
-    thread's connection."""
+    thread's connection.
+    """
 
     def readings() -> Iterator[Reading]:
         try:

@@ -38,7 +38,8 @@ class Task(base.Task[P, T]):
 
     def pause_after(self, attempt: int) -> timedelta | None:
         """Return the time until the next attempt, or None if this attempt, counted from 1, was the
-        last one."""
+        last one.
+        """
         if attempt > self.retries:
             return None
         return min(timedelta(seconds=self.wait * 2 ** (attempt - 1)), LONGEST_WAIT)

@@ -87,7 +87,8 @@ FILES_OF_SCRIPTS = (
 
 Processed = tuple[str, str | None, bool | Exception, bool]
 """The name, the hashed name, whether the file was written or the error, and whether its content
-changed."""
+changed.
+"""
 
 
 def is_in_comment(match: re.Match[str]) -> bool:
@@ -119,7 +120,8 @@ def digest_beside_bundles(paths: dict[str, Any]) -> str:
 
 def current_bundles() -> dict[str, str]:
     """Return the bundle that replaces each file. A bundle is not used while one of its sources
-    differs from the recorded one."""
+    differs from the recorded one.
+    """
     try:
         root = bundles.root_of_sources()
         made = bundles.read(root)
@@ -163,7 +165,8 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         self, paths: dict[str, Any], adjustable_paths: list[str], hashed_files: dict[str, str]
     ) -> Iterator[Processed]:
         """Process a file only once if it refers to no other files, because processing large files
-        in each pass is slow."""
+        in each pass is slow.
+        """
         is_first_pass = not hashed_files
         if is_first_pass:
             self.files_naming_none: set[str] = set()

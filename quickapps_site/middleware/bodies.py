@@ -23,14 +23,16 @@ LimitOf = Callable[[str], int]
 
 def body_limits(limits: Iterable[tuple[str, int]]) -> LimitOf:
     """Return a function that looks up limits. `limits` contains path patterns; the first match
-    applies, and one must match."""
+    applies, and one must match.
+    """
     compiled = [(re.compile(pattern), most) for pattern, most in limits]
     return lambda path: next(most for pattern, most in compiled if pattern.match(path))
 
 
 def with_bounded_bodies(application: Any, limit_of: LimitOf, seconds: float) -> Any:
     """Return an HTTP application that limits the size of bodies, and the time to send them to
-    `seconds`."""
+    `seconds`.
+    """
 
     async def bounded(scope: Message, receive: Receive, send: Send) -> None:
         has_begun = False

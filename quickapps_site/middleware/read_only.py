@@ -31,7 +31,8 @@ SERVED = frozenset(
     }
 )
 """Requests to these URLs always work, so that users can sign in and out, and end the read-only
-mode."""
+mode.
+"""
 
 
 @sync_and_async_middleware

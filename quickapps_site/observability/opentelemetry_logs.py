@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 VARIABLE = "OTEL_LOGS_EXPORTER"
 NOT_EXPORTED = ("apps.payloads", "opentelemetry", "requests", "urllib3")
 """Loggers that are not exported: those of contents, and those of the export itself, which must not
-cause further exports."""
+cause further exports.
+"""
 
 
 def set_up_opentelemetry_logs() -> None:

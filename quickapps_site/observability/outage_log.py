@@ -11,7 +11,8 @@ POOL = "psycopg.pool"
 """This logger reports failed connections as warnings, with errors that are not Django's."""
 EXPORTERS = ("opentelemetry.exporter.", "opentelemetry.sdk.")
 """These loggers report each attempt to reach an endpoint, every few seconds for logs, traces and
-metrics."""
+metrics.
+"""
 EXPORT = Outage("export_unavailable", "OpenTelemetry's data cannot be sent.")
 REDIS = Outage(
     "redis_unavailable", "Each process counts alone, and processes do not notify each other."

@@ -1,5 +1,6 @@
 """Serves the metrics of this process on a separate port, as configured by OpenTelemetry's
-variables."""
+variables.
+"""
 
 import logging
 import threading

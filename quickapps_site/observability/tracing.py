@@ -43,7 +43,8 @@ def set_up_tracing() -> None:
 
 def exporters_of(variable: str, addresses: Iterable[str] = ()) -> frozenset[str]:
     """Return the exporters that the variable names, or `otlp` if it is not set and there is an
-    endpoint."""
+    endpoint.
+    """
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return frozenset()
     named = os.environ.get(variable)

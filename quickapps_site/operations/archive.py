@@ -47,7 +47,8 @@ class Header(BaseModel):
 
 class Contents(BaseModel):
     """The content of `contents.json`. `sha256` covers the name, size and bytes of each other
-    member."""
+    member.
+    """
 
     members: int
     sha256: str

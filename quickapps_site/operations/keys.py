@@ -1,5 +1,6 @@
 """The keys that encrypt stored secrets: their fingerprint in a backup, and the secrets that they
-cannot decrypt."""
+cannot decrypt.
+"""
 
 import hashlib
 import hmac

@@ -29,7 +29,8 @@ PROMPT_SECONDS = 0.3
 """
 CHECK_SECONDS = 0.5
 """An idle connection must respond within this many seconds. A slow one is replaced, which costs a
-new connection."""
+new connection.
+"""
 
 TRUSTED_SECONDS = 30.0
 """A connection that responded within this many seconds is not checked again, unless its server has
@@ -89,7 +90,8 @@ def working_connection(
     pool: ConnectionPool[Any], reachability: Reachability
 ) -> psycopg.Connection[Any]:
     """Return a working connection. Raises `psycopg.OperationalError` if the database is down, and
-    `PoolTimeout` if the pool is full."""
+    `PoolTimeout` if the pool is full.
+    """
     deadline = time.monotonic() + pool.timeout
     while True:
         reachability.raise_if_known_away()
@@ -123,7 +125,8 @@ def works(connection: psycopg.Connection[Any]) -> bool:
 
 def is_alive(connection: psycopg.Connection[Any]) -> bool:
     """Return True if the server responds to an empty query in time. A dead peer may never report
-    that it has closed."""
+    that it has closed.
+    """
     link = connection.pgconn
     deadline = time.monotonic() + CHECK_SECONDS
     try:

@@ -14,7 +14,8 @@ from psycopg.pq import TransactionStatus
 
 READS = frozenset({"GET", "HEAD"})
 """Requests with these methods change nothing. Other requests are completed even if their client has
-disconnected."""
+disconnected.
+"""
 CANCEL_SECONDS = 2.0
 
 
@@ -27,8 +28,8 @@ class DatabaseClient:
         self.is_gone = False
 
     def leave(self) -> None:
-        """Cancel the running statement and all further ones. Blocks while it notifies the
-        database."""
+        """Cancel the running statement and all further ones. Blocks while it notifies the database.
+        """
         # The lock prevents a connection from serving another request before its statement is
         # cancelled.
         with self.lock:
@@ -40,7 +41,8 @@ class DatabaseClient:
     @contextmanager
     def wait(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
         """Register the connection for a transaction. Raises `CancelledError` if the client
-        disconnects, or has already disconnected."""
+        disconnects, or has already disconnected.
+        """
         with self.lock:
             if self.is_gone and connection.pgconn.transaction_status == TransactionStatus.IDLE:
                 raise asyncio.CancelledError
@@ -63,7 +65,8 @@ current: ContextVar[DatabaseClient] = ContextVar("client", default=NOBODY)
 
 def with_ended_statements(application: Callable[..., Awaitable[None]]) -> Any:
     """Return the ASGI application. When a client disconnects, the statements of its read-only
-    requests are cancelled."""
+    requests are cancelled.
+    """
 
     async def ending(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http" or scope["method"] not in READS:

@@ -20,15 +20,16 @@ from quickapps_site.postgresql.reachability import Reachability
 
 SUSPICIOUS_SECONDS = 0.4
 """The database is checked if a statement takes more than this many seconds. Few do, so checks are
-rare."""
+rare.
+"""
 LOOK_SECONDS = 0.2
 
 _waiting: dict[psycopg.Connection[Any], float] = {}
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """Reports to the watchdog how long it has waited for its server, and records the last
-    response."""
+    """Reports to the watchdog how long it has waited for its server, and records the last response.
+    """
 
     answered_at = float("-inf")
 

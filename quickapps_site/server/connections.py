@@ -15,7 +15,8 @@ logger = logging.getLogger(__name__)
 
 HEAD_BYTES = 64 * 1024
 """The headers of a request can have at most this many bytes, as in h11. Browsers and proxies limit
-them to 8 to 32 KiB."""
+them to 8 to 32 KiB.
+"""
 HEAD_SECONDS = 20.0
 """The head of a request must arrive within this many seconds."""
 CONNECTIONS = 10_000
@@ -24,7 +25,8 @@ Further ones get a 503.
 """
 STALLED_SECONDS = 30.0
 """A client is disconnected if it reads nothing for this many seconds, which is enough for two
-heartbeats, and for a phone to change networks."""
+heartbeats, and for a phone to change networks.
+"""
 
 
 class StallGuard(asyncio.Protocol):
@@ -138,7 +140,8 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
 
     def refuse(self, status: HTTPStatus) -> None:
         """Respond without a body and disconnect. In the middle of another response, just
-        disconnect."""
+        disconnect.
+        """
         retry = "retry-after: 1\r\n" if status is HTTPStatus.SERVICE_UNAVAILABLE else ""
         if not self.is_answering():
             self.transport.write(

@@ -46,7 +46,8 @@ BACKLOG = 1024
 """At most this many connections wait to be accepted."""
 KEEP_ALIVE_SECONDS = 75
 """An idle connection stays open for this many seconds, which is longer than proxies keep one open
-(nginx: 60), because the client side should close it."""
+(nginx: 60), because the client side should close it.
+"""
 MESSAGE_BYTES = 1024 * 1024
 """A WebSocket message from a client can have at most this many bytes."""
 PING_SECONDS, PONG_SECONDS = 20.0, 30.0
@@ -108,7 +109,8 @@ class GracefulServer(uvicorn.Server):
 
     async def main_loop(self) -> None:
         """Tick once a second, for the `Date` header. uvicorn ticks ten times a second, which costs
-        an idle process more than everything else."""
+        an idle process more than everything else.
+        """
         stopped, loop = asyncio.Event(), asyncio.get_running_loop()
         self.wake = partial(loop.call_soon_threadsafe, stopped.set)
         while not await self.on_tick(0):

@@ -1,5 +1,5 @@
-"""Startup and shutdown of the process, on servers that support ASGI's `lifespan` (Daphne does
-not)."""
+"""Startup and shutdown of the process, on servers that support ASGI's `lifespan` (Daphne does not).
+"""
 
 import asyncio
 import logging
@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 CLEAN_UP_SECONDS = 4.0
 RELEASE_SECONDS = 1.0
 """The process has this many seconds to release the attached files that it works on; otherwise other
-processes wait for a minute."""
+processes wait for a minute.
+"""
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:

@@ -17,7 +17,8 @@ from django.db.backends.sqlite3 import base
 
 MOST = 8
 """A process keeps at most this many idle connections to a file. Further ones are closed when they
-are returned."""
+are returned.
+"""
 
 Identity = tuple[int, int]
 """The device and the inode of a file."""
@@ -71,7 +72,8 @@ class KeptConnections:
 
     def close(self) -> None:
         """Close the idle connections. When the last one closes, SQLite merges its log into the
-        file."""
+        file.
+        """
         for idle in self.idle.values():
             while idle:
                 idle.pop().close()
@@ -89,8 +91,8 @@ _kept = KeptConnections()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Returns a clean connection to the pool, for any thread. `close()` closes other
-    connections."""
+    """Returns a clean connection to the pool, for any thread. `close()` closes other connections.
+    """
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         if (kept := _kept.take(conn_params["database"])) is not None:

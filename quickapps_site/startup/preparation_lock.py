@@ -14,7 +14,8 @@ logger = logging.getLogger(__name__)
 
 KEY = 0x7175696B61707073
 """The key of the advisory lock: `quikapps` as a number, so that no other program uses it by
-accident."""
+accident.
+"""
 LOOK_SECONDS = 0.5
 
 

@@ -91,7 +91,8 @@ def find_holder_of(prefix: str) -> KeyHolder | None:
 
 def holder_of(row: ApiKey) -> KeyHolder | None:
     """Return the holder of a key, or None if the user's account is closed or has left the key's
-    team."""
+    team.
+    """
     if row.user is not None and not may_work_in(row.user, row.team_id):
         return None
     applications = frozenset(row.applications.values_list("pk", flat=True))

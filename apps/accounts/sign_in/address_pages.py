@@ -15,7 +15,8 @@ View = Callable[..., HttpResponse]
 
 def with_mail(view: View) -> View:
     """Return the view, or if the server sends no email, a page that explains this and names a
-    contact."""
+    contact.
+    """
 
     @wraps(view)
     def page(request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:

@@ -29,7 +29,8 @@ ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 
 def nonce_of(code_verifier: str) -> str:
     """Return a nonce that is bound to the browser's session like the verifier, without revealing
-    it."""
+    it.
+    """
     digest = hashlib.sha256(f"nonce:{code_verifier}".encode()).digest()
     return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
@@ -66,7 +67,8 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
     ) -> SocialLogin:
         """Complete the sign-in. Raises OAuth2Error for a response that is not about this sign-in
-        and one user."""
+        and one user.
+        """
         try:
             claims = self._decode_id_token(app, str(kwargs["response"].get("id_token")))
             told = self._fetch_user_info(token.token) if self.profile_url else {}

@@ -36,7 +36,8 @@ class SignInForm(LoginForm):  # type: ignore[misc]
 
     def user_credentials(self) -> dict[str, str]:
         """Return the username and the password, so that failed attempts count per account,
-        whichever identifier is entered."""
+        whichever identifier is entered.
+        """
         typed = self.cleaned_data["login"]
         return {
             "username": username_at(typed) or typed,

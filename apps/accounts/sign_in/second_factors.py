@@ -49,7 +49,8 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
 class SecondFactorMiddleware(MiddlewareMixin):
     """Redirects staff without a second factor to the page where they can add one, if the
-    installation requires it."""
+    installation requires it.
+    """
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if request.path.startswith(OPEN_PATHS):

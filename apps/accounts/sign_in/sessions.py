@@ -29,7 +29,8 @@ BROWSERS = (
     ("Safari/", "Safari"),
 )
 """Maps parts of the user agent to browser names. The first match wins, because each browser also
-sends the parts of the browsers below it."""
+sends the parts of the browsers below it.
+"""
 SYSTEMS = (
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),
@@ -102,8 +103,8 @@ def delete_expired() -> None:
 
 
 def browser_of(user_agent: str) -> str:
-    """Return a name such as `Firefox on Linux`, or the beginning of any other client's user
-    agent."""
+    """Return a name such as `Firefox on Linux`, or the beginning of any other client's user agent.
+    """
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")
     if not browser:

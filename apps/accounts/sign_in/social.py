@@ -56,7 +56,8 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest, login: SocialLogin) -> bool:
         """Return True for users who may get an account. Raises ImmediateHttpResponse with a page
-        for others."""
+        for others.
+        """
         allowed: bool | None = login.provider.app.settings["allow_sign_up"]
         if allowed or (allowed is None and super().is_open_for_signup(request, login)):
             return True

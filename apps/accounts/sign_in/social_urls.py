@@ -20,7 +20,8 @@ View = Callable[..., HttpResponse]
 
 def by_a_page(view: View) -> View:
     """Redirect with a page instead of a redirect status code. Browsers apply our form policy to
-    redirects after a form, and it allows only our own URLs."""
+    redirects after a form, and it allows only our own URLs.
+    """
 
     @wraps(view)
     def leave(request: HttpRequest, **kwargs: Any) -> HttpResponse:

@@ -39,7 +39,8 @@ def is_right(token: str) -> bool:
 @transaction.atomic
 def make_administrator(token: str, name: str, email: str, password: str) -> User:
     """Create the first administrator. Raises `SetupRefused`, and `IntegrityError` if the name is
-    taken."""
+    taken.
+    """
     # Locked, so that the second of two concurrent requests finds the administrator of the first.
     list(SetupToken.objects.select_for_update())
     if not is_right(token) or not is_needed():

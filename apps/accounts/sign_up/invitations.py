@@ -28,7 +28,8 @@ def find(token: str | None) -> Invitation | None:
 
 def use(invitation: Invitation, user: User) -> None:
     """Assign the roles and teams of the invitation to the account. Raises `UsedUp`. Call it in a
-    transaction."""
+    transaction.
+    """
     if not usable().filter(pk=invitation.pk).update(used_at=timezone.now(), used_by=user):
         raise UsedUp
     user.groups.add(*invitation.groups.all())

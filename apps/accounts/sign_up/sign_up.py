@@ -1,5 +1,6 @@
 """Sign-up by visitors, if the setting SIGN_UP allows it, with the required confirmation and
-approval."""
+approval.
+"""
 
 from datetime import timedelta
 

@@ -24,7 +24,8 @@ logger = logging.getLogger(__name__)
 
 WAITS_FOR_APPROVAL = "sign_up_needs_approval"
 """The session stores under this key whether a new account needs approval. The next page shows the
-message."""
+message.
+"""
 
 
 class SignUpForm(SignupForm):  # type: ignore[misc]
@@ -40,7 +41,8 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
 
     def validate_unique_email(self, value: str) -> str:
         """Record whether the address is taken. The page does not reveal it; only an email to that
-        address does."""
+        address does.
+        """
         users = filter_users_by_email(value) if settings.SENDS_MAIL else []
         # Visitors can enter any address, so an unconfirmed address proves nothing.
         unconfirmed = {"sign_up__needs_confirmation": True, "is_active": False}
@@ -92,7 +94,8 @@ class SignUpView(SignupView):  # type: ignore[misc]
 
     def sign_up(self, form: SignUpForm) -> User | None:
         """Create the account and send its emails. Return None if the address already has an
-        account."""
+        account.
+        """
         if form.account_already_exists:
             make_password(
                 form.cleaned_data["password1"]

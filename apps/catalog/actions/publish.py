@@ -18,7 +18,8 @@ from apps.listeners import Listeners
 
 keepers = Listeners[[Application, int], None]("a new version")
 """These listeners receive an application, and the version number that its existing conversations
-continue to use."""
+continue to use.
+"""
 
 
 class DraftOutdated(ValidationError):

@@ -16,7 +16,8 @@ from apps.catalog.versions.rebase import is_outdated, merge_with_live
 
 class ConflictsOpen(Exception):
     """Raised if the draft and version `live` changed the same places. `clashes` are the unresolved
-    ones."""
+    ones.
+    """
 
     def __init__(self, live: int, clashes: Sequence[Clash]) -> None:
         super().__init__(

@@ -21,7 +21,8 @@ from apps.workspace.local.files.paths import clean_name, file_name_problem
 FOLDER = "application"
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The timestamp of every file in an archive, so that identical applications produce identical
-archives."""
+archives.
+"""
 MOST_ENTRIES = 5_000
 
 

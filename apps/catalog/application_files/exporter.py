@@ -25,7 +25,8 @@ from apps.manifest.credentials import credential_places
 
 class ExportRefused(Exception):
     """Raised if an application cannot be exported. Each problem is a line: `application/travel:
-    place: why`."""
+    place: why`.
+    """
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)

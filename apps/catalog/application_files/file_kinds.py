@@ -50,7 +50,8 @@ class ApplicationFile(FileShape):
 @dataclass(frozen=True, slots=True)
 class FileKind:
     """A kind of file. `key` is the field and column that identifies a row. `columns` maps fields to
-    columns with different names."""
+    columns with different names.
+    """
 
     name: str
     shape: type[FileShape]

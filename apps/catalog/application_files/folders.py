@@ -12,8 +12,8 @@ DEEPEST_FOLDER = 8
 
 
 class FilesRefused(ValueError):
-    """Raised if files are rejected. `file` is the path of the rejected file, or "" for all of
-    them."""
+    """Raised if files are rejected. `file` is the path of the rejected file, or "" for all of them.
+    """
 
     def __init__(self, file: str, message: str) -> None:
         super().__init__(f"{file}: {message}" if file else message)

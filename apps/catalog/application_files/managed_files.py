@@ -41,7 +41,8 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class LoadedDirectories:
     """The state of the directories as this process last read them. `at` is a time of the monotonic
-    clock."""
+    clock.
+    """
 
     directories: tuple[Path, ...]
     marks: Mapping[str, Mark]
@@ -72,7 +73,8 @@ def refresh() -> None:
 
 def load_at_start() -> None:
     """Load all directories, and release the applications of directories that were removed from the
-    settings."""
+    settings.
+    """
     with _loading:
         look(managed_directories())
 
@@ -130,8 +132,8 @@ def marks_of(directories: Sequence[Path]) -> dict[str, Mark]:
 
 
 def load(directories: Sequence[Path]) -> Iterator[str]:
-    """Load each application separately. Yield the problems of applications that remain
-    unchanged."""
+    """Load each application separately. Yield the problems of applications that remain unchanged.
+    """
     known = {
         slug: (directory, digest)
         for slug, directory, digest in ApplicationSource.objects.exclude(directory="").values_list(
@@ -205,7 +207,8 @@ def digest_of(files: Mapping[str, bytes]) -> str:
 
 def is_loaded(slug: str, directory: str, digest: str) -> bool:
     """Return True if another process loaded it first. The row stays locked until the transaction
-    ends."""
+    ends.
+    """
     row = Application.objects.select_for_update(of=("self",)).filter(slug=slug).first()
     sources = ApplicationSource.objects.filter(application=row, directory=directory, digest=digest)
     return row is not None and sources.exists()

@@ -9,8 +9,8 @@ from django.db import models
 
 
 class ApplicationSource(models.Model):
-    """The `application.yaml` that an application was imported from. Exports preserve its
-    comments."""
+    """The `application.yaml` that an application was imported from. Exports preserve its comments.
+    """
 
     application = models.OneToOneField(
         "catalog.Application", on_delete=models.CASCADE, related_name="source", primary_key=True
@@ -52,8 +52,8 @@ class ApplicationSkill(models.Model):
 
 
 def managed_directory_of(number: int | None) -> str:
-    """Return the managed directory of the application with this ID, or "" if operators can edit
-    it."""
+    """Return the managed directory of the application with this ID, or "" if operators can edit it.
+    """
     if number is None or not settings.CONTENT_PATHS:
         return ""
     rows = ApplicationSource.objects.filter(

@@ -19,10 +19,12 @@ from apps.manifest.markdown.skill_files import SKILL_FILE
 
 case_documents = Listeners[[Application, bool], Iterable[Mapping[str, Any]]]("an export")
 """These listeners return an application's test cases. If the flag is True, they include those made
-from real runs."""
+from real runs.
+"""
 case_savers = Listeners[[Application, Mapping[str, Any], bool], None]("an import")
 """These listeners save one test case. If the flag is True, it replaces a test case of the same
-name. They raise ValueError if the document is invalid."""
+name. They raise ValueError if the document is invalid.
+"""
 
 
 def source_of(application: Application) -> ApplicationSource | None:

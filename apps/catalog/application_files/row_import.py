@@ -44,14 +44,16 @@ from apps.workspace.model_capabilities import FLAGS
 
 Action = Literal["created", "updated", "unchanged", "kept", "refused"]
 """The result of an import. `kept` means that an operator has changed the row; `refused` means that
-the application requires two-person publishing."""
+the application requires two-person publishing.
+"""
 UNTOUCHED = ("kept", "refused")
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
     """The result for one file. `differences` are between the file and the old row; a new row has
-    none."""
+    none.
+    """
 
     item: ContentFile
     row: models.Model
@@ -112,7 +114,8 @@ def import_items(
 
 def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
     """Return the items in order, but with each deployment after its fallbacks, which must exist
-    when it is saved."""
+    when it is saved.
+    """
     by_name = {(item.kind.name, item.key): item for item in items}
     placed: dict[tuple[str, str], ContentFile] = {}
 
@@ -169,7 +172,8 @@ def is_for_two(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
 
 def checked(item: ContentFile, row: Any) -> Any:
     """Return a valid row with the values of the file, or a new row if `row` is None. Raises
-    `ValidationError`."""
+    `ValidationError`.
+    """
     offered = item.kind.model(**{item.kind.key: item.key}, **item.fields)
     if row is not None:
         offered.pk, offered._state.adding = row.pk, False
@@ -278,7 +282,8 @@ HALF = 32
 
 def digest(fields: Mapping[str, Any]) -> str:
     """Return a hash of the columns that have a value. It does not change when the model gets a new
-    column."""
+    column.
+    """
     used = {
         column: value
         for column, value in fields.items()

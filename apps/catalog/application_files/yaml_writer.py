@@ -30,7 +30,8 @@ def write_yaml(document: Any) -> str:
 
 def written_into(text: str, document: Any) -> str:
     """Return the text updated to match the document. If that fails, return the document as new
-    YAML."""
+    YAML.
+    """
     if reads_as(text, document):
         return text
     try:

@@ -39,7 +39,8 @@ def directories() -> tuple[Path, ...]:
 
 def installed_content() -> Content:
     """Return the current content. It is the same object until something changes. Queries the
-    database."""
+    database.
+    """
     global _last
     before = None
     with _refreshing:
@@ -94,8 +95,8 @@ def installed_anew() -> Content:
 
 
 def forget_content() -> None:
-    """Force the next call to read all rows again. Files are read again only if they have
-    changed."""
+    """Force the next call to read all rows again. Files are read again only if they have changed.
+    """
     global _last
     if _last is not None and _last.content.rows.known:
         _last = None

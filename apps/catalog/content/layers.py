@@ -31,7 +31,8 @@ MOST_LISTED = 12
 
 RowStamp = tuple[int, int, int]
 """The number of rows, the sum of their versions and the newest ID. Each change to a row changes one
-of them."""
+of them.
+"""
 
 NO_ROWS: RowStamp = (0, 0, 0)
 
@@ -75,7 +76,8 @@ class Content:
 
     def near(self, kind: ItemKind, name: str) -> str:
         """Return the end of an error message about an unknown name: similar names, or the first
-        ones."""
+        ones.
+        """
         names = self.items[kind]
         if close := get_close_matches(name[:100], names, n=3, cutoff=0.5):
             return f"; did you mean {' or '.join(map(repr, close))}?"

@@ -94,7 +94,8 @@ def files_problem(kind: str, files: Any) -> str:
 
 def row_stamp() -> RowStamp:
     """Return a value that changes with every change to a row: versions only increase, and IDs are
-    not reused. Runs one query."""
+    not reused. Runs one query.
+    """
     found = ContentItem.objects.aggregate(
         count=Count("pk"), versions=Sum("version", default=0), newest=Max("pk", default=0)
     )
@@ -102,8 +103,8 @@ def row_stamp() -> RowStamp:
 
 
 def read_rows(before: ContentRows | None = None) -> ContentRows:
-    """Return the rows, or `before` itself if nothing has changed. Only changed rows are read
-    again."""
+    """Return the rows, or `before` itself if nothing has changed. Only changed rows are read again.
+    """
     stamp = row_stamp()  # Taken first, so that the next call finds later changes.
     if before is not None and before.stamp == stamp:
         return before

@@ -30,7 +30,8 @@ from apps.manifest.validation.validation import without_preview
 @dataclass(frozen=True, slots=True)
 class ReferenceProblem:
     """A problem with a reference at `path` in the manifest. `is_fatal` is True for the prompt,
-    without which no run can start."""
+    without which no run can start.
+    """
 
     path: str
     message: str
@@ -126,7 +127,8 @@ class ReferenceResolver:
 
     def tool(self, tool: AnyTool, slot: type[Slot[Any]], path: str, origin: str) -> AnyTool:
         """Return the resolved tool. If the tool comes from a predefined toolset, `origin` starts
-        the message of a problem."""
+        the message of a problem.
+        """
         if not isinstance(tool, PredefinedTool) or not tool.enabled:
             return tool
         try:

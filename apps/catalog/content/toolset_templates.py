@@ -40,7 +40,8 @@ TOOL_SLOTS: Mapping[type[WrittenToolSet], type[Slot[Any]]] = {
 """Maps each toolset model to the wrapper model of its tools."""
 MEMBERS = {RestToolSet: "rest_api_method_info", DeploymentToolSet: "deployment"}
 """Maps each toolset model to the field that identifies the type of a tool without one. A tool with
-neither field is an internal tool."""
+neither field is an internal tool.
+"""
 
 
 def slot_of_tool(document: Mapping[str, Any]) -> type[Slot[Any]]:
@@ -88,7 +89,8 @@ class UnresolvedTemplate(Exception):
 @dataclass(frozen=True, slots=True)
 class Templates:
     """Provides the templates in `content`. Foreign manifests cannot change where credentials are
-    sent."""
+    sent.
+    """
 
     content: Content
     is_foreign: bool = False
@@ -108,13 +110,14 @@ class Templates:
 
     def tool_alone(self, name: str) -> Any:
         """Return a validated predefined tool that belongs to no toolset. Raises
-        `UnresolvedTemplate`."""
+        `UnresolvedTemplate`.
+        """
         reference = PredefinedTool(template_name=name)
         return self.expand("tool", reference, slot_of_tool(self.document("tool", reference, ())))
 
     def expand(self, kind: ItemKind, reference: TemplateReference, slot: type[Slot[Any]]) -> Any:
-        """Return the validated template of a reference with its patch. Raises
-        `UnresolvedTemplate`."""
+        """Return the validated template of a reference with its patch. Raises `UnresolvedTemplate`.
+        """
         name = reference.template_name
         written = {"items": [self.document(kind, reference, ())]}
         try:

@@ -117,7 +117,8 @@ async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder
 
 def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
     """Postpone the embedding. In the meantime, only keyword search finds the document. Raises
-    `LeaseLost`."""
+    `LeaseLost`.
+    """
     logger.warning("An attached file is searched only by words: %s", reason)
     document.attempts += 1
     problem = f"the semantic search is unavailable: {reason}"

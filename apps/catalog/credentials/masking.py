@@ -19,7 +19,8 @@ from apps.workspace.local.secrets.stored_secrets import find_all
 SALT = "apps.catalog.masking"
 SHOWN = 8
 """This many hexadecimal digits are shown: enough to distinguish two credentials, too few to guess
-one."""
+one.
+"""
 
 UNKNOWN = "is a hidden credential that is not stored; enter it again, or name a secret"
 ELSEWHERE = (
@@ -29,8 +30,8 @@ ELSEWHERE = (
 
 @dataclass(frozen=True, slots=True)
 class UnmaskedDocument:
-    """A document with restored credentials. `document` is complete only if there are no
-    problems."""
+    """A document with restored credentials. `document` is complete only if there are no problems.
+    """
 
     document: Any
     problems: tuple[Problem, ...]
@@ -81,8 +82,8 @@ def with_names(document: Any, current: Any) -> Any:
 
 
 def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
-    """Restore the hidden credentials of all sources. A credential that no source has is
-    reported."""
+    """Restore the hidden credentials of all sources. A credential that no source has is reported.
+    """
     found = unmask_document(document, None)
     for source in sources:
         if found.problems:
@@ -99,7 +100,8 @@ def masked_text(text: str) -> str:
 
 def unmasked_text(text: str, sources: Iterable[str]) -> tuple[str, tuple[Problem, ...]]:
     """Restore the hidden credentials of the `sources` in a typed JSON text. Also return its
-    problems."""
+    problems.
+    """
     if (document := parse_or_none(text)) is None:
         return text, ()  # The form reports the invalid JSON.
     known = {written: found for written in sources if (found := parse_or_none(written)) is not None}

@@ -59,7 +59,8 @@ def plain_credential(document: Any, place: CredentialPlace, called: str) -> Plai
 
 def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
     """Return the servers that receive the credential, as a secret stores them. Raises ValueError if
-    it cannot be a secret."""
+    it cannot be a secret.
+    """
     if ("orchestrator" in document and keys[0] != "tool_sets") or PARAMETERS in pairwise(keys):
         raise ValueError("it is not a credential of a toolset")
     written = sorted(servers_of(document, keys))

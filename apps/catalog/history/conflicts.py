@@ -112,7 +112,8 @@ def last_sentence(kind: RowKind, number: Any) -> str:
 
 def conflict_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
     """Return the `changes`, oldest first, and the `differences` of all of them together, or None if
-    they were not recorded."""
+    they were not recorded.
+    """
     changes = [
         {
             "by": change.who,

@@ -14,7 +14,8 @@ from apps.manifest.secrets import is_hidden
 
 MOST_LINES = 5_000
 """Each side of a difference can have up to this many lines. Comparing more would take minutes, and
-no user would read them."""
+no user would read them.
+"""
 
 LineKind = Literal["same", "added", "removed", "place"]
 KINDS: Mapping[str, LineKind] = {"+": "added", "-": "removed", " ": "same", "@": "place"}

@@ -28,7 +28,8 @@ SIDES = ("mine", "theirs")
 @dataclass(frozen=True, slots=True)
 class MergeResult:
     """The result of a merge. `value` is MISSING if nothing is left. `undecided` are the clashes
-    without a choice; `value` has my side of these."""
+    without a choice; `value` has my side of these.
+    """
 
     value: Any
     clashes: Sequence[Clash]
@@ -39,7 +40,8 @@ def merge_documents(
     base: Any, mine: Any, theirs: Any, choices: Mapping[str, str] = {}
 ) -> MergeResult:
     """Merge two edits. `choices` maps the paths of clashes to one of SIDES. If `base` is MISSING,
-    all differences clash."""
+    all differences clash.
+    """
     merging = DocumentMerge(choices)
     value = merging.merged(base, mine, theirs)
     undecided = [clash for clash in merging.clashes if choices.get(clash.path) not in SIDES]
@@ -106,7 +108,8 @@ def merged_order(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> list[str]:
     """Return all names: in my order if I moved any, otherwise in theirs. New names follow their
-    neighbours."""
+    neighbours.
+    """
     i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]
     first, second = (mine, theirs) if i_moved else (theirs, mine)
     after: dict[str | None, list[str]] = defaultdict(list)

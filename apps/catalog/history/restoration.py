@@ -1,5 +1,5 @@
-"""Converts an earlier state of a row into values for the row's form, which checks and saves
-them."""
+"""Converts an earlier state of a row into values for the row's form, which checks and saves them.
+"""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,8 @@ from apps.manifest.secrets import is_hidden
 @dataclass(frozen=True, slots=True)
 class EarlierState:
     """The values to restore, by column, without encrypted ones. Each value that cannot be restored
-    has a note."""
+    has a note.
+    """
 
     values: Mapping[str, Any]
     notes: tuple[str, ...]

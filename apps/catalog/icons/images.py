@@ -42,7 +42,8 @@ def image_of(icon: str) -> bytes | None:
 
 def ending_of(content: bytes) -> str:
     """Return the file extension that the content implies, whatever the file's name; "" if it is not
-    a supported image."""
+    a supported image.
+    """
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":

@@ -54,7 +54,8 @@ def validate_icon(icon: str) -> None:
 @dataclass(frozen=True, slots=True)
 class Tile:
     """The tile of an application. It shows `url` or `emoji` if one is set, otherwise the letters on
-    their colour."""
+    their colour.
+    """
 
     letters: str
     colour: int

@@ -32,7 +32,8 @@ def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Prob
 
 def calls_in(manifest: Any) -> Iterator[tuple[str, str]]:
     """Yield the path and name of each call, including in predefined content. Disabled parts are
-    skipped."""
+    skipped.
+    """
     with suppress(ManifestInvalid):
         manifest = with_content(manifest).manifest.model_dump(mode="json")
     return deployment_names(without_disabled(manifest))

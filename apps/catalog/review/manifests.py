@@ -156,7 +156,8 @@ def long_starters(manifest: Any) -> Iterator[Problem]:
 
 def long_prompt(manifest: Any) -> Iterator[Problem]:
     """Yield a warning for a prompt that leaves no room for a question in the model's context
-    window."""
+    window.
+    """
     told = manifest.get("orchestrator") if isinstance(manifest, dict) else None
     parts = [told.get(key) if isinstance(told, dict) else None for key in ("deployment", PROMPT)]
     deployment, prompt = (one if isinstance(one, dict) else {} for one in parts)

@@ -119,8 +119,8 @@ _bare_host = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]+)?(/.*)?", re.D
 
 
 def doubtful_addresses(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each address that is blocked without a request, or contains a
-    credential."""
+    """Yield a warning for each address that is blocked without a request, or contains a credential.
+    """
     for path, item in objects_in(manifest):
         for name, url in item.items():
             is_below = name == BELOW_BASE  # Only a path and a query, without a host.
@@ -150,7 +150,8 @@ def doubts(url: str) -> Iterator[str]:
 
 def refusal(host: str) -> str:
     """Return the reason why requests to a host would be blocked, or "". Host names are not
-    resolved."""
+    resolved.
+    """
     address = "127.0.0.1" if host == "localhost" else host
     try:
         check_not_metadata(host)

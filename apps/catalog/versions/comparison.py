@@ -18,7 +18,8 @@ from apps.catalog.versions.version_recorder import content_for
 @dataclass(frozen=True, slots=True)
 class ComparisonSide:
     """One state in a comparison. `columns` have masked credentials. `content` is the predefined
-    content with the application's own skills."""
+    content with the application's own skills.
+    """
 
     columns: Mapping[str, Any]
     content: Content

@@ -109,8 +109,8 @@ def live_content(row: Application) -> tuple[Content, Content]:
 
 
 def pending_content(applications: Iterable[int] | None = None) -> list[PendingContent]:
-    """Return the live applications, by title, that publishing again would change. Runs few
-    queries."""
+    """Return the live applications, by title, that publishing again would change. Runs few queries.
+    """
     installed = installed_anew()
     rows = ApplicationVersion.objects.filter(
         number=F("application__live_number"), application__archived_at=None

@@ -1,5 +1,6 @@
 """The draft of an application. There is at most one. It is created by the first change and deleted
-on publishing."""
+on publishing.
+"""
 
 from collections.abc import Mapping
 from copy import copy

@@ -57,7 +57,8 @@ def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
 @require_POST
 def import_conversations(request: HttpRequest) -> HttpResponse:
     """Import the conversations from the form field `file` into the application whose slug is in the
-    form field `application`."""
+    form field `application`.
+    """
     caller = visitor(request)
     slug = request.POST.get("application", "")
     chosen: dict[str, Any] = {"chosen": slug}

@@ -32,7 +32,8 @@ UNREADABLE = gettext_lazy("The stored key can no longer be read and isn’t used
 
 def key_entries(user: AbstractBaseUser | AnonymousUser) -> Sequence[Mapping[str, Any]]:
     """Return the services that accept users' keys, and the stored keys that no service accepts any
-    more."""
+    more.
+    """
     if not user.is_authenticated:
         return []
     stored = {(row.provider, row.origin): row for row in PersonalKey.objects.filter(user=user.pk)}

@@ -11,7 +11,8 @@ from apps.insights.budgets.budget_usage import own_sentences
 
 def own_budgets(request: HttpRequest) -> dict[str, Any]:
     """Return a lazy context for templates, so that only those that show the budgets query the
-    database."""
+    database.
+    """
     user = getattr(request, "user", None)
     if user is None:
         return {}

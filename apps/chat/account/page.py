@@ -33,7 +33,8 @@ from apps.errors import Refused
 
 NEW_KEY = "new_key"
 """The session stores the prefix of an API key that was just created under this key. The page shows
-the API key once."""
+the API key once.
+"""
 
 
 @login_required
@@ -146,7 +147,8 @@ def picture(request: HttpRequest, user: int) -> HttpResponse:
 @require_POST
 def end(request: HttpRequest) -> HttpResponse:
     """End the session in the form field `session`. Without the field, end all sessions except this
-    one."""
+    one.
+    """
     user = account_user(request)
     chosen = request.POST.get("session")
     rows = [

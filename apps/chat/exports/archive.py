@@ -58,7 +58,8 @@ def archive_name(now: datetime) -> str:
 
 async def whole_export(user: int) -> AsyncIterator[bytes]:
     """Yield the ZIP of all of a user's data in pieces. Only one conversation at a time is in
-    memory."""
+    memory.
+    """
     pieces = zip_pieces(user)
     following = database_sync_to_async(next)
     while (piece := await following(pieces, None)) is not None:

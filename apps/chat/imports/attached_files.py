@@ -67,7 +67,8 @@ class ImportedFiles:
 
 def name_of(file: SourceFile, content: bytes) -> str:
     """Return the file's name, or one with an extension that fits its bytes, because many images in
-    the ZIP end in `.dat`."""
+    the ZIP end in `.dat`.
+    """
     ending = filetype.guess_extension(content)
     return file.name or (f"picture.{ending}" if ending else "picture")
 

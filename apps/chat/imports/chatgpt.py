@@ -36,7 +36,8 @@ HIDDEN = frozenset(
     }
 )
 """These content types are not imported: the model's thoughts, browsing results and background
-instructions."""
+instructions.
+"""
 SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant", "tool": "assistant"}
 PICTURES = ("image_asset_pointer", "image_url")
 

@@ -1,5 +1,6 @@
 """Export files from other programs: detects their format, and reads their conversations
-sequentially."""
+sequentially.
+"""
 
 import json
 import zipfile
@@ -18,11 +19,12 @@ from apps.documents.zip_names import READ_AS, named_entries
 
 LARGEST_FILE = 64 * 1024 * 1024
 """A file can have up to this many bytes. In a ZIP, the limit applies to the total size of its
-conversation files."""
+conversation files.
+"""
 MOST_CONVERSATIONS = 20_000
 MOST_MEMBERS = 50_000
-"""A ZIP can contain up to this many files, because an export can include the images of many
-years."""
+"""A ZIP can contain up to this many files, because an export can include the images of many years.
+"""
 READ_BYTES = 1024 * 1024
 ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig"))
 NO_CONVERSATIONS = gettext_lazy(
@@ -162,7 +164,8 @@ def read_at_most(file: IO[bytes], most: int) -> bytes:
 
 def decode_text(content: bytes) -> str:
     """Decode a text by its byte order mark, or as UTF-8 without one. Raises
-    `UnreadableConversation`."""
+    `UnreadableConversation`.
+    """
     encoding = next(name for mark, name in ENCODINGS if content.startswith(mark))
     try:
         return content.decode(encoding)

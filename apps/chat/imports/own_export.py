@@ -63,7 +63,8 @@ def node_of(key: str, message: dict[str, Any]) -> SourceNode:
 
 def sender_of(written: dict[str, Any]) -> dict[str, Any] | None:
     """Return the label of a message that was not sent by a user. Such text is never trusted as the
-    user's own, whatever the file says."""
+    user's own, whatever the file says.
+    """
     kind = string(written.get("kind"))
     if kind == CONTINUATION["kind"]:
         return dict(CONTINUATION)

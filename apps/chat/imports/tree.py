@@ -1,5 +1,6 @@
 """Imported conversations in the form in which they are stored here: alternating questions and
-answers."""
+answers.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +36,8 @@ Source = Literal["chatgpt", "open-webui", "librechat", "quickapps"]
 
 class UnreadableConversation(Exception):
     """Raised if a conversation or a file cannot be imported. The text explains the reason to the
-    user."""
+    user.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,8 @@ class SourceNode:
 
 @dataclass(frozen=True, slots=True)
 class SourceConversation:
-    """A conversation from a file. `leaf` is the last displayed message, or None for the newest
-    one."""
+    """A conversation from a file. `leaf` is the last displayed message, or None for the newest one.
+    """
 
     source: Source
     id: str
@@ -161,7 +163,8 @@ class TreeBuilder:
 
     def add(self, message: ImportedMessage) -> int:
         """Append the message and return its index. Raises `UnreadableConversation` if the limit is
-        exceeded."""
+        exceeded.
+        """
         self.characters += len(message.text)
         if self.characters > MOST_CHARACTERS:
             raise UnreadableConversation(
@@ -237,8 +240,8 @@ def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
 
 
 def moment(written: Any) -> datetime | None:
-    """Parse seconds or milliseconds since 1970, or ISO 8601. Return None for an implausible
-    time."""
+    """Parse seconds or milliseconds since 1970, or ISO 8601. Return None for an implausible time.
+    """
     found = None
     try:
         if isinstance(written, str):

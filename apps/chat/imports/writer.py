@@ -196,8 +196,8 @@ def name_of(tree: MessageTree) -> str:
 
 
 def times_of(messages: Sequence[ImportedMessage], first: datetime) -> Iterator[datetime]:
-    """Yield the time of each message. A message without a time gets that of the previous
-    message."""
+    """Yield the time of each message. A message without a time gets that of the previous message.
+    """
     known: list[datetime] = []
     for message in messages:
         before = first if message.parent is None else known[message.parent]

@@ -26,7 +26,8 @@ LISTED_MERGES = 50
 @dataclass(frozen=True, slots=True)
 class ListedMemory:
     """A memory on the page. `stored_at` is None if its number is not a time, because imported
-    memories can have any number."""
+    memories can have any number.
+    """
 
     row: StoredMemory
     stored_at: datetime | None
@@ -35,7 +36,8 @@ class ListedMemory:
 @dataclass(frozen=True, slots=True)
 class MemorySection:
     """The memories of one application, or those that all applications share. `count` includes other
-    pages."""
+    pages.
+    """
 
     collection: MemoryCollection
     title: str

@@ -124,8 +124,8 @@ def undo(request: HttpRequest, collection: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
-    """Ask for confirmation. With POST, delete all memories of a collection, or of all
-    collections."""
+    """Ask for confirmation. With POST, delete all memories of a collection, or of all collections.
+    """
     from apps.chat.memory import changes
 
     caller = visitor(request)
@@ -157,7 +157,8 @@ def export(request: HttpRequest, collection: int) -> HttpResponse:
 @require_POST
 def import_file(request: HttpRequest) -> HttpResponse:
     """Import the form field `file` into the memory of an `application` (a slug, or "" for the
-    shared memory)."""
+    shared memory).
+    """
     from apps.chat.memory import changes
 
     caller = visitor(request)

@@ -118,7 +118,8 @@ _no_marks = str.maketrans(dict.fromkeys("[]|\n\r", " "))
 
 def store_file(owner: str, sent: UploadedFile[Any]) -> str:
     """Store an uploaded file and return its path. If its name is taken, choose another. Raises
-    `FileRefused`."""
+    `FileRefused`.
+    """
     stem, dot, ending = (sent.name or "file").rpartition(".")
     for number in range(1, MOST_NAMES):
         name = f"{stem} {number}{dot}{ending}" if number > 1 else f"{stem}{dot}{ending}"

@@ -158,7 +158,8 @@ def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoic
 @require_POST
 def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Change the reasoning effort of a conversation to the form field `effort`. "" means the
-    default."""
+    default.
+    """
     found = find_conversation(request, slug, conversation)
     caller = visitor(request)
     effort = request.POST.get("effort", "")
@@ -172,7 +173,8 @@ def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpRe
 @require_POST
 def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Change the model of the conversation from the next question on. The form field `deployment`
-    names it; "" means the default."""
+    names it; "" means the default.
+    """
     found = find_conversation(request, slug, conversation)
     application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")
     if application is None:

@@ -1,5 +1,6 @@
 """The pages for applications, new conversations and earlier ones; renaming, downloading and
-deleting."""
+deleting.
+"""
 
 from collections.abc import Iterable
 from urllib.parse import quote, urlencode
@@ -44,7 +45,8 @@ This is one more than the page accepts, so that the page reports longer question
 """
 LOCKED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 """The policy for icons: an SVG runs no scripts and loads nothing, even when it is opened by its
-URL."""
+URL.
+"""
 
 
 @require_safe
@@ -148,7 +150,8 @@ def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Hide a conversation, and stop an answer that is being written. The conversation is erased
-    later."""
+    later.
+    """
     found = find_conversation(request, slug, conversation)
     caller = visitor(request)
     arrangement.delete(HUB, caller, found, slug)

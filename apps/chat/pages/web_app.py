@@ -1,5 +1,6 @@
 """The manifest, the service worker and the offline page that a browser needs to install the page as
-an app."""
+an app.
+"""
 
 import hashlib
 import json

@@ -30,7 +30,8 @@ MOST_CHANGED = 200
 """One update contains up to this many rows. After more changes, the page reloads its list."""
 SLACK = timedelta(seconds=60)
 """Changes are read with this overlap, because clocks differ between processes, and rows are stored
-slightly after their timestamp."""
+slightly after their timestamp.
+"""
 
 Part = Literal["main", "pinned", "archived"]
 
@@ -166,7 +167,8 @@ class RailNews:
     told: dict[UUID, dict[str, Any] | None] = field(default_factory=dict)
     lively: frozenset[UUID] = frozenset()
     """The conversations that were being answered or unread. The end of these states changes no
-    timestamp."""
+    timestamp.
+    """
 
     def read(self, caller: Caller) -> dict[str, Any] | None:
         """Return the changed rows and the IDs of deleted conversations, or None without changes.

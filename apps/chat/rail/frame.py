@@ -15,7 +15,8 @@ from apps.chat.visitors import visitor
 
 def rail(request: HttpRequest) -> dict[str, Any]:
     """Return a lazy context for templates, so that only those that show the sidebar query the
-    database."""
+    database.
+    """
     if getattr(request, "user", None) is None:
         return {}
     return {

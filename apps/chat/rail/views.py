@@ -59,7 +59,8 @@ def conversations(request: HttpRequest) -> HttpResponseBase:
 @with_json_errors
 def search(request: HttpRequest) -> HttpResponseBase:
     """Return the conversations, including archived ones, that contain the words of `?q=` in their
-    titles or messages."""
+    titles or messages.
+    """
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
     hits = search_in(own_lasting(caller), query, MOST_HITS)
     found = own(caller).select_related("application").in_bulk([hit.id for hit in hits])
@@ -88,8 +89,8 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 @never_cache
 @with_json_errors
 def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Return the applications that can continue the conversation. A POST chooses the
-    `application`."""
+    """Return the applications that can continue the conversation. A POST chooses the `application`.
+    """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if request.method == "GET":
         return JsonResponse({"applications": handovers.successors(caller, found)})
@@ -140,8 +141,8 @@ def delete_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
-    """Return the folder's settings for its conversations. A POST changes its `instructions`
-    first."""
+    """Return the folder's settings for its conversations. A POST changes its `instructions` first.
+    """
     found = arrangement.find_folder(visitor(request), str(folder))
     if request.method == "POST":
         instruct(found, request.POST.get("instructions", ""))

@@ -39,7 +39,8 @@ AT_ONCE = 500
 @dataclass(slots=True)
 class CopiedFiles:
     """Maps the URLs of files under a share's link to their copies in the folder of the new
-    conversation."""
+    conversation.
+    """
 
     bucket: str
     conversation: UUID
@@ -66,8 +67,8 @@ class CopiedFiles:
         return text
 
     def attached(self, written: Sequence[Mapping[str, Any]], prefix: str) -> list[dict[str, Any]]:
-        """Return the attachments with the URLs of the copies, without files that were not
-        copied."""
+        """Return the attachments with the URLs of the copies, without files that were not copied.
+        """
         kept = []
         for one in written:
             url = str(one.get("url") or "")

@@ -29,7 +29,8 @@ MOST_LINKS = 100
 """One user can have up to this many active links, across all conversations of the current team."""
 MOST_BYTES = 4 * 1024 * 1024
 """The turns of one link can have up to this many bytes of JSON: about 500 long answers, or 50 with
-many steps."""
+many steps.
+"""
 DAYS = {"1": 1, "7": 7, "30": 30, "never": None}
 AT_ONCE = 100
 
@@ -163,8 +164,8 @@ def find(token: str, reader: User | AnonymousUser) -> Share | None:
 
 
 def is_given(row: Share) -> bool:
-    """Return True if the owner could still share: their account is active and they are in the
-    team."""
+    """Return True if the owner could still share: their account is active and they are in the team.
+    """
     place = owner_ids(row.owner)
     return place is not None and may_work_in(row.user, place[1])
 

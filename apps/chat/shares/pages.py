@@ -41,7 +41,8 @@ View = Callable[..., HttpResponseBase]
 
 def unlisted_view(view: View) -> View:
     """Return a view whose responses are not cached, not indexed by search engines, and send no
-    referrer."""
+    referrer.
+    """
 
     @wraps(view)
     def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -58,7 +59,8 @@ def unlisted_view(view: View) -> View:
 @with_json_errors
 def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
     """List the links to a conversation. With POST, create one. Raises Http404 for a conversation of
-    another user."""
+    another user.
+    """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if not request.user.is_authenticated:
         raise Forbidden("sign_in", gettext("Sign in to share a conversation."))

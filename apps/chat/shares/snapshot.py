@@ -56,7 +56,8 @@ class SnapshotFiles:
 
     def address_of(self, path: str) -> str:
         """Return the URL under the link. For a file that may not be shown, return only its name,
-        which links to nothing."""
+        which links to nothing.
+        """
         if path not in self.addresses:
             self.addresses[path] = self.add(path) or unquote(path.rsplit("/", 1)[-1])
         return self.addresses[path]

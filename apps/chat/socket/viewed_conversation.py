@@ -31,7 +31,8 @@ logger = logging.getLogger(__name__)
 
 CUT_OFF, RESTARTING = 3011, 3012
 """These codes replace 1011 and 1012, which Daphne cannot send. The page reconnects after either of
-them."""
+them.
+"""
 FRAME_SECONDS = 0.04
 """The server pauses for this many seconds after each batch of frames; events that arrive in the
 meantime are merged.
@@ -86,7 +87,8 @@ class ViewedConversation:
 
     async def hide(self, hidden: bool) -> bool:
         """Record whether the tab is hidden. Return True if answers that arrived while it was hidden
-        are now seen."""
+        are now seen.
+        """
         self.is_hidden = hidden
         if hidden or self.id is None:
             return False
@@ -139,15 +141,16 @@ class ViewedConversation:
 
     async def tend(self, conversation: UUID) -> None:
         """Run checks while no events arrive: resume an answer whose process has died, and extend
-        the life of a temporary conversation."""
+        the life of a temporary conversation.
+        """
         await self.sweeper.sweep(conversation)
         if self.temporary == conversation:
             await database_sync_to_async(note_seen)(conversation)
 
 
 class FrameWriter:
-    """Writes the frames of one socket, without values that are unchanged since the previous
-    frame."""
+    """Writes the frames of one socket, without values that are unchanged since the previous frame.
+    """
 
     def __init__(self) -> None:
         self.run = ""

@@ -117,7 +117,8 @@ def record_reading(caller: Caller, found: Conversation, file: str = "") -> None:
 
 def shown_file(found: Conversation, attachment: Mapping[str, Any]) -> dict[str, str]:
     """Return the title of an attachment and its URL for the reader, or "" if it is not a file of
-    the conversation."""
+    the conversation.
+    """
     folder = f"files/{found.owner}/{folder_of(found.pk)}"
     url = str(attachment.get("url") or "")
     title = str(attachment.get("title") or "") or gettext("File")

@@ -20,7 +20,8 @@ from apps.live.journal.notifications import announce_growth
 @require_POST
 def switch(request: HttpRequest) -> HttpResponse:
     """Switch to the `team` in the form, or to the user's own workspace for "". Raises Http404 for a
-    team that the user does not belong to."""
+    team that the user does not belong to.
+    """
     before = visitor(request)
     written = request.POST.get("team", "")
     if written:
@@ -35,7 +36,8 @@ def switch(request: HttpRequest) -> HttpResponse:
 
 def own_teams(request: HttpRequest) -> dict[str, Any]:
     """Return a lazy context for templates, so that only those that show the teams query the
-    database."""
+    database.
+    """
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return {}

@@ -14,7 +14,8 @@ from apps.integers import read_integer
 
 def caller_names(buckets: Iterable[str]) -> dict[str, str]:
     """Return the names of users, API keys and teams by bucket. For other callers, the name is the
-    bucket."""
+    bucket.
+    """
     wanted = set(buckets)
     places = {one: place for one in wanted if (place := owner_ids(one)) is not None}
     in_teams = {one: f"{place[1]}" for one, place in places.items() if place[1] is not None}

@@ -69,7 +69,8 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table of the page and its download. The first cell of a row is its heading; `slug` is the
-    name in URLs."""
+    name in URLs.
+    """
 
     slug: str
     title: str
@@ -105,5 +106,6 @@ def money(costs: Mapping[str, Decimal]) -> str:
 
 def harmless(text: str) -> str:
     """Return the text so that no spreadsheet evaluates it, because clients choose the names of
-    their tools."""
+    their tools.
+    """
     return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,5 +1,6 @@
 """The look of the admin, and the base of our own admin pages. No other module imports the theme's
-package."""
+package.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
@@ -92,7 +93,8 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # of querysets onl
 class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         """Raise IncorrectLookupParameters for invalid filters, including dates outside the
-        database's range."""
+        database's range.
+        """
         try:
             super().__init__(request, *args, **kwargs)
         except OverflowError as error:
@@ -154,7 +156,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Allow deleting dependent rows that only the site writes and that users may not delete
-        directly."""
+        directly.
+        """
         to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
         registered = filter(self.admin_site.is_registered, apps.get_models())
         unasked = {

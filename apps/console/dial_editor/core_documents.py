@@ -64,7 +64,8 @@ class CoreDocument:
 
     def spelled(self, name: str) -> str:
         """Return the spelling of a key in this document, because Core accepts `icon_url` and
-        `iconUrl`."""
+        `iconUrl`.
+        """
         first, *rest = name.split("_")
         camel = first + "".join(part.title() for part in rest)
         return camel if camel in self.fields else name

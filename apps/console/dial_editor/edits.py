@@ -35,7 +35,8 @@ class EditSaved:
 
 class EditRefused(Exception):
     """Raised if nothing was saved. The message contains the reason. `version` is the version that
-    was saved in the meantime, or ""."""
+    was saved in the meantime, or "".
+    """
 
     def __init__(self, message: str, version: str = "") -> None:
         super().__init__(message)

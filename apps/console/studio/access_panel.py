@@ -92,7 +92,8 @@ def granting_in(request: HttpRequest, row: Application, body: Mapping[str, Any])
 @for_editors
 def save_grant(request: HttpRequest, row: Application) -> JsonResponse:
     """Give a role to the `user` or `group` with this `name`, or remove it if `role` is "". Raises
-    `UnreadableDraft`."""
+    `UnreadableDraft`.
+    """
     body = body_of(request)
     kind, name, written = (read_text_field(body, field) for field in ("kind", "name", "role"))
     if kind not in ("user", "group") or written not in (*ROLES, ""):

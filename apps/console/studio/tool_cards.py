@@ -54,7 +54,8 @@ def kinds_on_cards() -> dict[str, Any]:
 
 def kind_on_cards(schema: Schema) -> dict[str, Any]:
     """Return the data of a kind. `is_addable` is True if the card has every field that the kind
-    requires; *Add tools* then offers it."""
+    requires; *Add tools* then offers it.
+    """
     required = {name for name, field in schema.model_fields.items() if field.is_required()}
     editable = {"name", *(one.path for one in schema.kind.card if one.editor != "server")}
     is_named = issubclass(schema, Named)

@@ -101,7 +101,8 @@ def upload_icon(request: HttpRequest, row: Application) -> JsonResponse:
 @for_editors
 def save_typed(request: HttpRequest, row: Application) -> JsonResponse:
     """Save the typed draft. `is_automatic` is True while the user types: such a save turns no
-    credentials into secrets, because they may be incomplete."""
+    credentials into secrets, because they may be incomplete.
+    """
     body = body_of(request)
     typed, base, picked = typed_in(body), typed_in(body.get("base")), body.get("choices")
     picked = {str(k): str(v) for k, v in picked.items()} if isinstance(picked, dict) else {}

@@ -29,7 +29,8 @@ from apps.workspace.local.models import Secret
 
 MOST_ATTEMPTS = 3
 """One save is attempted up to this many times. Each attempt fails only if another user saves in the
-meantime."""
+meantime.
+"""
 
 
 class DraftRefused(Exception):
@@ -56,7 +57,8 @@ def draft_sources(row: Application) -> list[Any]:
 @dataclass(frozen=True, slots=True)
 class SavedDraft:
     """The result of a save. `said` is a sentence about it. `refused` are fields that kept their
-    stored values; `findings` contain the reasons."""
+    stored values; `findings` contain the reasons.
+    """
 
     said: str
     refused: list[str]
@@ -141,7 +143,8 @@ def merge_drafts(
     overtaken: str,
 ) -> ApplicationDefinition:
     """Merge two drafts. Raises `DraftClashing` for places that both changed and that have no
-    choice."""
+    choice.
+    """
     found = merge_documents(base.as_json(), mine.as_json(), theirs.as_json(), choices)
     if found.undecided:
         shown = map(rendered_clash, found.undecided)

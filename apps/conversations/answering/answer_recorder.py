@@ -19,7 +19,8 @@ class AnswerRecorder:
 
     def count(self, report: ModelCallReport) -> None:
         """Emit the updated cost of the answer after a model call. The journal relays it to other
-        processes."""
+        processes.
+        """
         self.emit(CallCounted(with_call(self.transcript.figures, report)))
 
     def emit(self, event: StreamEvent) -> None:

@@ -1,5 +1,6 @@
 """Answers: each run writes its answer whether or not a user is viewing it, and stores it at the
-end."""
+end.
+"""
 
 import asyncio
 import logging
@@ -108,7 +109,8 @@ async def take_place(
 
 async def tell_of_queued(hub: Hub, run: Run) -> None:
     """Show a queued run to its viewers, and notify all processes, one of which may have a free
-    slot."""
+    slot.
+    """
     hub.has_queue = True
     hub.awaited.set()
     await wake_viewers(hub.streams, run.stream)

@@ -79,7 +79,8 @@ def earlier_conversations(
     caller: Caller, application: ResolvedApplication, current: UUID
 ) -> SearchConversations | None:
     """Return a search of conversations other than `current`, or None for a caller without an
-    account."""
+    account.
+    """
     if caller.kind != "user":
         return None
     find: SearchConversations = database_sync_to_async(

@@ -43,7 +43,8 @@ READ_CHARACTERS = 2_000
 """Up to this many characters of the question are read. Its beginning shows the subject."""
 MOST_WORDS = 12
 """A title can have up to this many words. A model that writes more has answered the question
-instead."""
+instead.
+"""
 WRITTEN_CHARACTERS = 8_000
 """The response can have up to this many characters, including its reasoning."""
 TITLE_SECONDS = 30.0
@@ -136,7 +137,8 @@ async def ask_for_title(
     task: TitleTask, workspace: Workspace, meter: RunMeter
 ) -> tuple[str, tuple[ModelUsage, ...]]:
     """Return the title and its cost, or "" if the model writes no title. Never raises, because a
-    missing title is not an error."""
+    missing title is not an error.
+    """
     try:
         async with asyncio.timeout(TITLE_SECONDS):
             info = await workspace.facts(task.deployment_id)

@@ -23,7 +23,8 @@ LIMITED: frozenset[InteractionKind] = frozenset({"approval", "question", "sign_i
 @dataclass(frozen=True, slots=True)
 class Unattended:
     """The options of a run that no user started. `seconds` is the time to answer a question, or
-    None for no limit."""
+    None for no limit.
+    """
 
     seconds: float | None = None
     tokens: int | None = None

@@ -81,7 +81,8 @@ async def answering(
     application: ResolvedApplication, choice: ModelChoice, workspace: Workspace, emit: Emit
 ) -> ResolvedApplication:
     """Return the application with the answering model. If the chosen model is no longer available,
-    notify the user."""
+    notify the user.
+    """
     gone, wanted = choice.withdrawn, choice.deployment_id
     if wanted:
         try:
@@ -104,7 +105,8 @@ async def titled_models(
     application: ResolvedApplication | None, workspace: Workspace
 ) -> Sequence[dict[str, str]]:
     """Return the models that users can choose, by `id` and `title`, the application's own first, or
-    [] without a choice."""
+    [] without a choice.
+    """
     found = []
     for one in () if application is None else offered_models(application):
         try:
@@ -117,7 +119,8 @@ async def titled_models(
 
 def offered_models(application: ResolvedApplication) -> tuple[str, ...]:
     """Return the IDs of the deployments that users can choose, the application's own first, or ()
-    without a choice."""
+    without a choice.
+    """
     own, others = application.deployment_id, application.manifest.orchestrator.choices
     found = tuple(dict.fromkeys((own, *others)))
     return found if len(found) > 1 else ()

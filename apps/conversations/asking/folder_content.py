@@ -48,7 +48,8 @@ NOTHING = FolderContent()
 
 def content_for(conversation: Conversation, types: Sequence[str] = ()) -> FolderContent:
     """Return the current content of the conversation's folder. `types` limits the file types; ()
-    allows any."""
+    allows any.
+    """
     mine = Folder.objects.filter(owner=conversation.owner)
     folder = mine.filter(pk=conversation.folder_id).first() if conversation.folder_id else None
     if folder is None:

@@ -36,7 +36,8 @@ def successors(caller: Caller, conversation: Conversation) -> list[dict[str, str
 
 def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
     """Continue a conversation with another application. Raises `Refused`, including while an answer
-    is being written."""
+    is being written.
+    """
     application = usable(caller).filter(slug=slug).first()
     if application is None:
         raise Refused("bad_request", gettext("You can’t use this app."))
@@ -93,7 +94,8 @@ def begins_with(
     conversation: Conversation, stands: AskedPlace, application: ResolvedApplication
 ) -> dict[str, str] | None:
     """Return the application to show at the question if a different one answered before, otherwise
-    None."""
+    None.
+    """
     if conversation.handed_over_at is None:
         return None
     before = stands.again.pk if stands.again is not None else stands.parent

@@ -59,7 +59,8 @@ def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
 
 def branching(conversation: Conversation) -> Tree[OutlineRow]:
     """Return the tree. Store the parents of its messages first, because another branch will be
-    created."""
+    created.
+    """
     found = outline(conversation)
     write_parents(found)
     return found

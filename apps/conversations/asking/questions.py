@@ -283,7 +283,8 @@ def shown_sender(sender: Sender | None) -> dict[str, Any] | None:
 
 def question_added(question: Message, application: dict[str, str] | None = None) -> QuestionAdded:
     """Return the event for a new question. `application` is set if a different application answered
-    before."""
+    before.
+    """
     return QuestionAdded(
         {
             "id": str(question.uuid),

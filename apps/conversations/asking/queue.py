@@ -1,5 +1,6 @@
 """Queued messages, which wait until the answers before them are complete. Each conversation has a
-separate queue."""
+separate queue.
+"""
 
 from typing import Any
 from uuid import UUID
@@ -94,7 +95,8 @@ def add_to(
 
 def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUID:
     """Change the text and the hold, unless they are None. Return the conversation. Raises
-    `Refused`."""
+    `Refused`.
+    """
     row = find(caller, pk)
     changed: dict[str, Any] = {"problem": ""}
     if text is not None:
@@ -161,7 +163,8 @@ def due_conversations() -> list[UUID]:
 
 def caller_of(row: QueuedMessage) -> Caller:
     """Return the caller of a queued message. Raises `Refused` if the account is closed or the key
-    is invalid."""
+    is invalid.
+    """
     conversation = row.conversation
     return caller_of_run(Run(stream=conversation.pk, bucket=conversation.owner, caller=row.caller))
 

@@ -1,5 +1,6 @@
 """Detects the content type of an uploaded file from its bytes, or from its name if the bytes are
-not conclusive."""
+not conclusive.
+"""
 
 import codecs
 import mimetypes
@@ -109,7 +110,8 @@ def is_zipped(content_type: str) -> bool:
 
 def is_text(content: File[Any]) -> bool:
     """Return True if the content is only text: bytes without control characters, or UTF-16 with a
-    byte order mark."""
+    byte order mark.
+    """
     content.seek(0)
     mark = content.read(2)
     if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):

@@ -37,7 +37,8 @@ class GivenAnswer(BaseModel):
 
 class ApprovalGiven(GivenAnswer):
     """An approval. `arguments` contains the user's changes. `always` is the scope in which the user
-    is not asked again."""
+    is not asked again.
+    """
 
     outcome: Literal["approved", "denied"]
     arguments: dict[str, Any] = Field(default_factory=dict)
@@ -114,8 +115,8 @@ class ElicitationGiven(GivenAnswer):
 
 
 class SignInGiven(GivenAnswer):
-    """An answer without content. The redirect from the sign-in service is the proof, not the
-    page."""
+    """An answer without content. The redirect from the sign-in service is the proof, not the page.
+    """
 
     outcome: Literal["skipped"]
 

@@ -53,7 +53,8 @@ def change(conversation: Conversation, **columns: Any) -> None:
 
 def rename_if(conversation: Conversation, known: str, title: str) -> bool:
     """Rename a conversation if its title is still `known`. Return False if another process changed
-    it first."""
+    it first.
+    """
     rows = Conversation.objects.kept().filter(pk=conversation.pk, title=known)
     if not rows.update(title=title, arranged_at=timezone.now()):
         return False
@@ -63,7 +64,8 @@ def rename_if(conversation: Conversation, known: str, title: str) -> bool:
 
 def delete(hub: Hub, caller: Caller, conversation: Conversation, slug: str) -> None:
     """Hide a conversation, and stop an answer that is being written in it. The conversation is
-    erased later."""
+    erased later.
+    """
     change(conversation, deleted_at=timezone.now())
     hide_folder(conversation.owner, conversation.pk, is_hidden=True)
     async_to_sync(interruptions.stop)(hub, conversation.pk)
@@ -83,7 +85,8 @@ def restore(conversation: Conversation) -> None:
 
 def keep(conversation: Conversation) -> None:
     """Convert a temporary conversation into a normal one. Its memory stays off until the user turns
-    it on."""
+    it on.
+    """
     change(conversation, temporary_until=None)
     mirror(conversation.pk)
 

@@ -29,7 +29,8 @@ A search for a frequent word would read all of these messages, or all messages o
 """
 MOST_CONVERSATIONS = 1_000
 """Frequent words and words without an index are searched in up to this many of a user's newest
-conversations."""
+conversations.
+"""
 EXCERPT_CHARACTERS = 300
 BEFORE_CHARACTERS = 30
 """An excerpt shows up to this many characters before the match, so that narrow lists show the
@@ -99,7 +100,8 @@ class Match:
 
 def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, Match]:
     """Return the conversations that contain any of the words. Each word takes at most two queries
-    of messages and one of titles."""
+    of messages and one of titles.
+    """
     found: defaultdict[UUID, Match] = defaultdict(Match)
     for word in words:
         messages = messages_of(mine, word)

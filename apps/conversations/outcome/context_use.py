@@ -20,7 +20,8 @@ WARNING = 0.8
 DANGER = 0.95
 RECENT = 20
 """At most this many of the newest messages are read to find a stored value. If none has it, all are
-read."""
+read.
+"""
 CONTEXT = "context"
 """The context use is stored under this key of an answer's usage."""
 
@@ -55,7 +56,8 @@ def newest_correction(messages: Sequence[Message]) -> float:
 
 def context_usage(conversation: Conversation) -> dict[str, Any]:
     """Return the tokens by purpose, their total and limit, the newest summary, and the total usage
-    of all answers."""
+    of all answers.
+    """
     shown = shown_path(conversation)
     said = conversation.messages.filter(pk__in=[row.pk for row in shown[-RECENT:]])
     known = newest_context(list(said))
@@ -82,7 +84,8 @@ def context_usage(conversation: Conversation) -> dict[str, Any]:
 
 def estimate_use(conversation: Conversation, shown: Sequence[OutlineRow]) -> dict[str, int]:
     """Estimate the context use of a conversation without stored values, excluding the prompt and
-    the tools."""
+    the tools.
+    """
     rows = only(shown, conversation.messages.said(), *SpokenRow._fields)
     said = expand(spoken_text(SpokenRow(*row)) for row in rows)
     return asdict(use_of(said, Estimator()))
@@ -110,7 +113,8 @@ def state_of(ratio: float | None) -> str:
 
 def summary_to_dict(summary: Message) -> dict[str, Any]:
     """Return the summary for the page. `after` is the run of the message that it follows, because
-    the page identifies answers by their runs."""
+    the page identifies answers by their runs.
+    """
     last = summary.parent
     run = None if last is None or last.run_id is None else str(last.run_id)
     return {"text": summary.text, "after": run, "created_at": summary.created_at.isoformat()}

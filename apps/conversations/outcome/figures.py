@@ -65,7 +65,8 @@ def usage_to_dict(usage: Usage) -> dict[str, Any]:
 
 def figures_to_dict(figures: AnswerFigures) -> dict[str, Any]:
     """Return the metrics. If the cost of a call is unknown, omit all costs, because their sum would
-    be too low."""
+    be too low.
+    """
     found: dict[str, Any] = {}
     if figures.version:
         found["version"] = figures.version

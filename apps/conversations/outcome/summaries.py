@@ -20,7 +20,8 @@ logger = logging.getLogger(__name__)
 
 _being_written: dict[UUID, tuple[object, asyncio.Event]] = {}
 """Maps conversations whose next summary this process is writing to the writing task and an event
-that is set at its end."""
+that is set at its end.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,8 @@ class ConversationSummaries:
     conversation: UUID
     messages: Sequence[Message]
     """The path up to the question. A summary applies to a path that contains the last message it
-    replaces."""
+    replaces.
+    """
 
     async def find(self) -> ConversationSummary | None:
         """Return the summary that replaces the most turns. Wait for one that is being written."""

@@ -26,8 +26,8 @@ from apps.manifest.features.features import Figure
 
 @dataclass(slots=True)
 class Transcript:
-    """The content of an answer. It outlives its run, so that a stopped answer retains its
-    content."""
+    """The content of an answer. It outlives its run, so that a stopped answer retains its content.
+    """
 
     texts: list[str] = field(default_factory=list)
     attached: list[Attachment] = field(default_factory=list)
@@ -39,7 +39,8 @@ class Transcript:
     figures: AnswerFigures = field(default_factory=AnswerFigures)
     first_text_at: float | None = None
     """The time of the first token, in seconds since 1970. It is 0 if another process started the
-    run and the time is unknown."""
+    run and the time is unknown.
+    """
     status: str = ""
     """The last reported status of the run."""
     has_begun: bool = False
@@ -79,7 +80,8 @@ class Transcript:
 
     def note_application(self, version: int, told: tuple[Figure, ...] | None) -> None:
         """Record the application's version and its visible metrics. A resumed run retains the
-        original values."""
+        original values.
+        """
         if not self.figures.version:
             self.figures = replace(self.figures, version=version, told=told)
 

@@ -29,7 +29,8 @@ PARTS = {"tokens": 1, "money": 10**9}
 """The number of smallest parts in one unit."""
 MOST = {"tokens": Decimal(10**12), "money": Decimal(10**9)}
 """The largest amount of a limit. A thousand times as much still fits into a column of smallest
-parts."""
+parts.
+"""
 AMOUNT: dict[str, Any] = {
     "max_digits": 19,
     "decimal_places": 6,
@@ -169,7 +170,8 @@ class Budget(Versioned):
     @property
     def subject(self) -> str:
         """Return the user's or team's name, the key's prefix or the application's slug, or "" if
-        the budget applies to each one."""
+        the budget applies to each one.
+        """
         if self.user is not None:
             return str(self.user.get_username())
         if self.team is not None:
@@ -293,7 +295,8 @@ class BudgetNotice(models.Model):
 
 class BudgetOverride(models.Model):
     """Records that an operator raised the amount of one window. `by` is the operator's name at that
-    time."""
+    time.
+    """
 
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="overrides")
     amount = models.DecimalField(max_digits=19, decimal_places=6)

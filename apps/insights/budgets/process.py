@@ -1,5 +1,6 @@
 """Applies budgets in one process: reads them, reserves amounts before calls, and settles
-afterwards."""
+afterwards.
+"""
 
 import asyncio
 import logging
@@ -39,8 +40,8 @@ RULES_SECONDS = 1.0
 """A process applies other processes' changes after this many seconds, and its own immediately."""
 RENEWALS_IN_LEASE = 3
 PAUSE_SECONDS = 5.0
-"""While the database is down, a process waits this many seconds before it retries to settle
-usage."""
+"""While the database is down, a process waits this many seconds before it retries to settle usage.
+"""
 CLOSING_SECONDS = 1.0
 
 Execute = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -187,7 +188,8 @@ class ProcessBudgets:
 
     async def flush(self) -> None:
         """Settle ended calls. Raises `OperationalError` or `InterfaceError` if the database is
-        down; the calls then remain queued."""
+        down; the calls then remain queued.
+        """
         if not self.unsettled:
             # Another flush settles them. The next reservation waits for it on the same thread.
             return

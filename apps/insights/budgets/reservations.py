@@ -175,7 +175,8 @@ def release_all_lapsed() -> None:
 
 def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
     """Return True if the conversation was not notified yet. Requests without a conversation are
-    notified each time."""
+    notified each time.
+    """
     if wanted.conversation is None:
         return True
     notice = BudgetNotice(window_id=hold.window, conversation=wanted.conversation)

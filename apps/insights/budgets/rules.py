@@ -33,7 +33,8 @@ _told = AgedCache[tuple[str, str], bool]()
 """Deployments whose missing price in a currency was already logged."""
 CHARACTERS_PER_TOKEN = 4
 """The estimated number of characters per token, the vendors' rule of thumb for English. The actual
-usage is counted after the call."""
+usage is counted after the call.
+"""
 FIRST_OUTPUT = 256
 """The estimated output tokens of a deployment that has not answered yet."""
 LAST_CALLS = 20
@@ -42,7 +43,8 @@ LAST_CALLS = 20
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A budget. `subject` is the name that `Holder` uses, or "" for each one. `limit` and `soft`
-    are in smallest parts of the unit, as in `Budget`."""
+    are in smallest parts of the unit, as in `Budget`.
+    """
 
     id: int
     subject_kind: str
@@ -75,7 +77,8 @@ class Rule:
 
     def holder_name(self, holder: "Holder") -> str:
         """Return the holder's name in windows. A budget for one holder needs none, so that it
-        remains valid if its subject is renamed."""
+        remains valid if its subject is renamed.
+        """
         is_alone = self.subject and self.subject_kind != Budget.SubjectKind.RUN
         return "" if is_alone else holder.name[:LONGEST_HOLDER]
 
@@ -104,14 +107,15 @@ class BudgetClaim:
 
     @property
     def place(self) -> tuple[int, str]:
-        """Return the sort key for locking windows, which prevents deadlocks between
-        transactions."""
+        """Return the sort key for locking windows, which prevents deadlocks between transactions.
+        """
         return self.rule.id, self.holder
 
 
 class BudgetRules:
     """All budgets, by kind and name of their subject. The name is "" for budgets that apply to each
-    one."""
+    one.
+    """
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         found: dict[tuple[str, str], list[Rule]] = defaultdict(list)
@@ -186,8 +190,8 @@ on_reset(_told.clear)
 def usage_amount(
     rule: Rule, deployment: str, usages: Iterable[ModelUsage], ended_at: float, *, error: str = ""
 ) -> int | None:
-    """Return the usage in smallest parts, or None if a price in the budget's currency is
-    missing."""
+    """Return the usage in smallest parts, or None if a price in the budget's currency is missing.
+    """
     entries = tuple(usages)
     if rule.unit == "tokens":
         return limit_parts(sum(max(one.input, 0) + max(one.output, 0) for one in entries))
@@ -226,7 +230,8 @@ def is_billed(report: ModelCallReport) -> bool:
 
 def input_tokens(request: ModelRequest) -> int:
     """Return the estimated number of tokens in the conversation's texts and the tools. Images are
-    not included."""
+    not included.
+    """
     characters = 0
     for message in request.messages:
         characters += len(message.text)

@@ -30,7 +30,8 @@ TERMS = {
 
 RESERVED_SECONDS = 5.0
 """A client should retry after this many seconds. By then, the calls that reserve the rest of the
-budget may have ended."""
+budget may have ended.
+"""
 
 
 def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = "") -> str:
@@ -85,7 +86,8 @@ def amount_text(parts: int, limit: int, rule: Rule) -> str:
 
 def format_amount(amount: Decimal, unit: str) -> str:
     """Return the amount. Small sums of money have more decimal places, so that they are not shown
-    as zero."""
+    as zero.
+    """
     places = 0 if unit == "tokens" else 4 if 0 < amount < 1 else 2
     return number_format(amount, places, force_grouping=True)
 

@@ -25,7 +25,8 @@ class WindowSpan(NamedTuple):
 
 def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
     """Return the window of that kind that contains a moment. The kind "" is a window without an
-    end."""
+    end.
+    """
     if not kind:
         return WindowSpan(ALWAYS, None)
     local = now.astimezone(zone)

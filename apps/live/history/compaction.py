@@ -22,7 +22,8 @@ from apps.old_rows import AT_ONCE
 COMPACTED_AFTER = timedelta(days=30)
 LARGEST_SPAN = 100_000
 """One row joins events with at most this many event numbers, which is roughly the number of
-characters."""
+characters.
+"""
 
 
 def compact_old() -> int:

@@ -30,7 +30,8 @@ Span = tuple[str, str, int]
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A part of a request. `tokens` is an estimate for the whole text. `is_cut`: only the beginning
-    is stored."""
+    is stored.
+    """
 
     layer: str
     source: str
@@ -117,7 +118,8 @@ def prompt_pieces(
     first: Iterable[WrittenMessage], spans: Iterable[Sequence[Any]]
 ) -> Iterator[Piece]:
     """Yield the layers of the system prompt, or one piece if the prompt was changed after it was
-    composed."""
+    composed.
+    """
     text = SEPARATOR.join(message_text(one) for one in first)
     layers: list[Span] = [(layer, source, length) for layer, source, length in spans]
     whole = sum(length for *_, length in layers) + len(SEPARATOR) * (len(layers) - 1)

@@ -91,7 +91,8 @@ class RowQueue(Generic[Row]):
 
     async def flush(self, execute: Execute) -> None:
         """Write the rows. Raises `OperationalError` or `InterfaceError` if the database is down;
-        the rows then stay in the queue."""
+        the rows then stay in the queue.
+        """
         while some := self.rows[: self.at_once]:
             async for done in self.writer.write(some, execute):
                 self.bytes -= sum(map(self.size_of, self.rows[:done]))

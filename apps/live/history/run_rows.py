@@ -37,7 +37,8 @@ from apps.old_rows import delete_older
 
 SILENT_SECONDS = 300.0
 """A process that has not sent a heartbeat for this many seconds is considered dead. Processes send
-one every minute."""
+one every minute.
+"""
 MOST = models.BigIntegerField.MAX_BIGINT
 CHANGED = (
     "status",
@@ -196,7 +197,8 @@ def end_abandoned() -> int:
 
 def delete_old() -> int:
     """Delete rows that are older than `RUN_ROWS_DAYS`, except those under a legal hold. Return
-    their number."""
+    their number.
+    """
     in_held = Run.objects.filter(holds(conversation="stream"), pk=OuterRef("pk"))
     held = holds("bucket") | Q(Exists(in_held))
     return delete_older(RunSummary, "started_at", settings.RUN_ROWS_DAYS, but=held)

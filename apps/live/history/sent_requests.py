@@ -49,7 +49,8 @@ LARGEST_PART = 256 * 1024
 """A message or tool is truncated to this many bytes before it is stored. Images are larger."""
 LISTS = frozenset({"messages", "input", "system", "tools"})
 """The items of these body members are parts, in chat completions, the Responses API and Anthropic's
-API."""
+API.
+"""
 INSTRUCTIONS = frozenset({"instructions", "system"})
 """These members contain the system prompt as text."""
 KNOWN_SECONDS = 3600.0
@@ -167,7 +168,8 @@ def digests_in(members: Iterable[Sequence[Any]]) -> Iterator[str]:
 
 def delete_old() -> int:
     """Delete the requests of runs that are older than `RUN_ROWS_DAYS`, except those under a legal
-    hold. Return their number."""
+    hold. Return their number.
+    """
     if not settings.RUN_ROWS_DAYS:
         return 0
     before = timezone.now() - timedelta(days=settings.RUN_ROWS_DAYS)
@@ -189,7 +191,8 @@ def delete_unused(streams: Collection[UUID]) -> None:
 
 def masked_tool(raw: bytes) -> bytes:
     """Return an encoded tool with its credentials masked. The schemas of built-in functions contain
-    none."""
+    none.
+    """
     tool = msgspec.json.decode(raw)
     if not isinstance(tool, dict) or "input_schema" in tool or tool.get("type") == "function":
         return raw

@@ -38,7 +38,8 @@ PAUSE_SECONDS = 5.0
 """While the database is down, the writer retries at intervals of this many seconds."""
 MOST_WAITING = 10_000
 """At most this many rows of ended runs, and as many of calls, wait to be written, about 10 MB each.
-Further rows are dropped."""
+Further rows are dropped.
+"""
 AT_ONCE = 500
 """One statement writes at most this many rows, so that other writers do not wait for long."""
 REQUESTS_AT_ONCE = 50
@@ -183,7 +184,8 @@ class RunSummaryWriter:
 
     async def flush(self) -> None:
         """Write the rows of the runs that have ended or begun. Raises `OperationalError` or
-        `InterfaceError` if the database is down; the rows then stay in the queue."""
+        `InterfaceError` if the database is down; the rows then stay in the queue.
+        """
         self.log_dropped()
         for queue in self.queues:
             await queue.flush(self.execute)
@@ -223,7 +225,8 @@ def in_portions(items: list[Any]) -> Iterator[list[Any]]:
 
 def audit_events_of(entry: CallEntry) -> Iterator[AuditEvent]:
     """Yield the audit event of a tool call in a conversation. Calls by API clients are recorded in
-    the rows of tool calls."""
+    the rows of tool calls.
+    """
     of, report = entry.of, entry.report
     if of.conversation is not None and isinstance(report, ToolCallReport):
         yield AuditEvent(

@@ -29,7 +29,8 @@ LOOK_SECONDS = 1.0
 """A process checks for requests to stop a run at intervals of this many seconds."""
 ANNOUNCE_SECONDS = 1.0
 """The committer waits up to this many seconds for an announcement. Other processes find unannounced
-events in the journal."""
+events in the journal.
+"""
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
 

@@ -17,7 +17,8 @@ from apps.live.models import JournalEntry, Run, SentPart, SentRequestRow
 
 READ_ENTRIES = 50
 """One query reads at most this many entries. This limits the memory used for a viewer that lags far
-behind."""
+behind.
+"""
 GAP = 1_000_000
 """After a process has died, this many numbers are skipped, because its viewers may have seen events
 that were not stored.

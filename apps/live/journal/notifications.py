@@ -57,7 +57,8 @@ async def announce_events(log: RunLog) -> None:
 
 async def wake_viewers(streams: LiveStreams, stream: UUID) -> None:
     """Notify the viewers of a stream that its journal has grown: immediately in this process, then
-    in other processes."""
+    in other processes.
+    """
     streams.wake(stream)
     await announce_growth(stream)
 

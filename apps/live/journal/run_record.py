@@ -66,7 +66,8 @@ class RunRecord:
 
     async def flush(self) -> None:
         """Return when everything so far is stored. Raises `LeaseLost` if another process has taken
-        over the run, and `NotStored` if it cannot be stored."""
+        over the run, and `NotStored` if it cannot be stored.
+        """
         if self.is_over:
             self.failure.result()
             raise LeaseLost  # The run has ended.
@@ -77,7 +78,8 @@ class RunRecord:
 
     async def end(self, ending: Ending) -> None:
         """Write the rest and the ending, then show the ending. Raises `LeaseLost` if another
-        process has taken over the run, and `NotStored` if it cannot be stored."""
+        process has taken over the run, and `NotStored` if it cannot be stored.
+        """
         # In this order, because a viewer that sees the end may send another question at once.
         self.ending = ending
         await self.flush()
@@ -95,8 +97,8 @@ class RunRecord:
         return now - self.beat_at > settings.RUN_LEASE_SECONDS / beats
 
     def take(self, now: float) -> Portion:
-        """Return the portion to write: everything so far, or the portion whose last write
-        failed."""
+        """Return the portion to write: everything so far, or the portion whose last write failed.
+        """
         if self.portion is not None:
             self.portion.is_repeated = True
             return self.portion

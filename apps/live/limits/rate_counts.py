@@ -22,7 +22,8 @@ logger = logging.getLogger(__name__)
 PREFIX = "quickapps-rates"
 AWAY_SECONDS = 5.0
 """After Redis fails to respond, it is not called for this many seconds. In that time, each process
-counts separately."""
+counts separately.
+"""
 T = TypeVar("T")
 
 
@@ -89,7 +90,8 @@ class RateCounts:
 
 class SharedStorage(RedisStorage):
     """Sends the library's commands with our client. The keys of a limit are in the same slot of a
-    Redis cluster."""
+    Redis cluster.
+    """
 
     def __init__(self) -> None:
         self.client = redis_clients.open_client()

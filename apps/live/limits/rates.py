@@ -61,7 +61,8 @@ class RemainingRate:
 
 def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Rate]:
     """Return the configured rate limits. Clients without a key have none, because they cannot be
-    distinguished. `application` is None for requests without one."""
+    distinguished. `application` is None for requests without one.
+    """
     found = []
     if name := counted_name(caller):
         found += [
@@ -78,7 +79,8 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
 
 def counted_name(caller: Caller) -> str:
     """Return the name under which requests and runs are counted: the same for a user in all teams,
-    and the same for all visitors from an address."""
+    and the same for all visitors from an address.
+    """
     if caller.kind == "visitor" and caller.client.address:
         # A browser that discards its cookies is a different visitor with each request.
         return f"address-{network_of(caller.client.address)}"

@@ -16,13 +16,15 @@ OF_CALLER = gettext_noop("Too many of your requests are in progress.")
 NOTHING = nullcontext()
 UNCOUNTED = 64
 """A process uses up to the limit divided by this number without asking Redis, so that a low load
-causes no Redis calls."""
+causes no Redis calls.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
     """Allows up to `most` concurrent runs across all processes under a name. `refusal` is the error
-    message for a further run."""
+    message for a further run.
+    """
 
     name: str
     most: int
@@ -50,7 +52,8 @@ class RunSlots:
     @contextmanager
     def reserved(self, wanted: int) -> Iterator[int]:
         """Hold slots for up to `wanted` runs that are about to be stored. Yield the number of
-        slots."""
+        slots.
+        """
         count = min(wanted, self.free)
         self.others += count
         try:

@@ -24,7 +24,8 @@ logger = logging.getLogger(__name__)
 LEASE_SECONDS = 30.0
 AWAY_SECONDS = 5.0
 """After Redis fails to respond, it is not called for this many seconds, so that not every request
-waits for it."""
+waits for it.
+"""
 KEY = "{quickapps-places}:"
 """The keys of slots have this prefix. The braces keep the keys on one node of a cluster, which the
 script requires.

@@ -1,5 +1,5 @@
-"""Readiness checks of the database, its migrations, shared files and keys, and the channel
-layer."""
+"""Readiness checks of the database, its migrations, shared files and keys, and the channel layer.
+"""
 
 import asyncio
 import logging
@@ -22,10 +22,11 @@ ANSWER_SECONDS = 3.0
 DISPENSABLE = frozenset({"channel_layer"})
 """Processes can work without the services of these checks. All processes lose such a service at the
 same time. A load balancer that removed all of them would turn its outage into an outage of the
-site."""
+site.
+"""
 LOOK_SECONDS = 10.0
-"""Stored files are checked at most once in this many seconds, regardless of the number of
-probes."""
+"""Stored files are checked at most once in this many seconds, regardless of the number of probes.
+"""
 
 _applied = False
 _shared = False

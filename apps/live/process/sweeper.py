@@ -23,7 +23,8 @@ logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 4.0
 """A sweep runs every this many seconds and finds unannounced work, such as expired leases. Each
-sweep is one query."""
+sweep is one query.
+"""
 AT_ONCE = 50
 """One sweep takes over at most this many runs. That takes about a second, well within a lease."""
 
@@ -31,7 +32,8 @@ GoOn = Callable[[Hub, Run], Awaitable[None]]
 """Resumes a run that this process now holds, or ends it."""
 EndLost = Callable[[Run], object]
 """Ends a run that no process resumes, unless another process ended it first. It is called on a
-database thread."""
+database thread.
+"""
 GoFurther = Callable[[Hub], Awaitable[None]]
 """Starts the follow-up work of ended runs."""
 Following = Callable[[], QuerySet[Any]]
@@ -44,7 +46,8 @@ async def nothing_follows(hub: Hub) -> None:
 
 class Sweeper:
     """Sweeps at intervals and on announcements. Without `following`, `go_further` is called only
-    with the rest of a sweep."""
+    with the rest of a sweep.
+    """
 
     def __init__(
         self,
@@ -84,7 +87,8 @@ class Sweeper:
 
     async def sweep(self, stream: UUID | None = None) -> None:
         """Take over as many runs as there are free slots. With a stream, sweep only if it needs a
-        process."""
+        process.
+        """
         if stream is None:
             if not await database_sync_to_async(self.has_work)():
                 self.hub.has_queue = False

@@ -18,7 +18,8 @@ from apps.notes.models import Note
 
 LONGEST_BLOCK = 250_000
 """A note's front matter can have at most this many characters. The longest valid fields have
-100,000."""
+100,000.
+"""
 
 _block = re.compile(r"---[ \t]*\n(?P<block>.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -104,7 +105,8 @@ _no_marks = str.maketrans(dict.fromkeys("[]|", " "))
 
 def read_tags(value: Value) -> tuple[str, ...]:
     """Return the tags from a list or a comma-separated text. Raises `NoteRefused` if the file is
-    invalid."""
+    invalid.
+    """
     if value is None:
         return ()
     tags = value.split(",") if isinstance(value, str) else value

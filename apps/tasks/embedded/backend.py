@@ -104,7 +104,8 @@ def unpaused() -> QuerySet[QueuedJob]:
 
 def pauses() -> QuerySet[PausedKind]:
     """Select the pauses of a job's kind in the same statement, because an idle process checks every
-    few seconds."""
+    few seconds.
+    """
     kinds = (Value(ALL), OuterRef("lock"), OuterRef("task"))
     return PausedKind.objects.filter(kind__in=kinds)
 

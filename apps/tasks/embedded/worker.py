@@ -27,7 +27,8 @@ LEASE = timedelta(seconds=60)
 """A job is lost if its process has not renewed the lease for this long."""
 LONGEST_LOOK_SECONDS = 20.0
 """A process polls for other processes' jobs, such as those from commands, at least every this many
-seconds, and renews its leases."""
+seconds, and renews its leases.
+"""
 
 
 class EmbeddedWorker:
@@ -180,8 +181,8 @@ def renewed(jobs: list[int]) -> set[int]:
 
 
 def release(row: QueuedJob) -> None:
-    """Make a job available again. If another job with its lock is waiting, that one does its
-    work."""
+    """Make a job available again. If another job with its lock is waiting, that one does its work.
+    """
     mine = QueuedJob.objects.filter(pk=row.pk)
     try:
         with transaction.atomic():

@@ -90,7 +90,8 @@ class PostgreSQLBackend(BaseTaskBackend):
 
     def resume(self, kind: str) -> bool:
         """Resume a kind. Each of its jobs was moved to the paused queue by an attempt that does not
-        count."""
+        count.
+        """
         held = ProcrastinateJob.objects.filter(of_kind(kind, "task_name"), queue_name=PAUSED_QUEUE)
         with transaction.atomic():
             is_found = delete_pause(kind)

@@ -16,7 +16,8 @@ T = TypeVar("T")
 
 class QuietConnection(AsyncConnection[Any]):
     """A connection that wakes up only for server messages. psycopg's own wakes up ten times a
-    second for Ctrl-C, which asyncio handles itself."""
+    second for Ctrl-C, which asyncio handles itself.
+    """
 
     async def wait(
         self,

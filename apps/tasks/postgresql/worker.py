@@ -29,11 +29,13 @@ logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 10.0
 """The worker polls for scheduled jobs that have become due every this many seconds. NOTIFY
-announces new jobs."""
+announces new jobs.
+"""
 ABORT_SECONDS = 30.0
 LOST_SECONDS = 30.0
 """A job is lost if its process has not sent a heartbeat for this many seconds. Processes send one
-every ten seconds."""
+every ten seconds.
+"""
 MISSED_SECONDS = 24 * 3600.0
 """A chore that was missed within this many seconds runs when a worker starts."""
 
@@ -127,7 +129,8 @@ def runner_of(task: Task[Any, Any], threads: JobThreads) -> Callable[..., Awaita
 
 class NotStarted(Exception):
     """Raised if a job was not started and waits in `queue`, because its kind is paused or because
-    the pauses could not be read."""
+    the pauses could not be read.
+    """
 
     def __init__(self, queue: str, pause: timedelta = timedelta()) -> None:
         super().__init__(queue)

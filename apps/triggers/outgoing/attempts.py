@@ -1,5 +1,6 @@
 """Attempts to deliver an event. Each is a job, which signs and sends the event, and enqueues a
-retry if that fails."""
+retry if that fails.
+"""
 
 import random
 from collections.abc import Iterable
@@ -23,11 +24,13 @@ from apps.workspace.local import read_only
 
 PAUSES = (30.0, 120.0, 600.0, 2700.0)
 """The backoff in seconds, with a jitter of up to a fifth. After the last pause, there is one more
-attempt."""
+attempt.
+"""
 SPREAD = 0.2
 LEASE = timedelta(seconds=60)
 """An attempt holds its delivery for this long, which is longer than it takes. After that, another
-process retries an interrupted attempt."""
+process retries an interrupted attempt.
+"""
 OVERDUE = timedelta(minutes=10)
 OVERDUE_AT_ONCE = 1_000
 WHILE_READ_ONLY = timedelta(seconds=60)

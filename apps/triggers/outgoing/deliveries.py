@@ -17,7 +17,8 @@ from apps.triggers.outgoing.attempts import enqueue_attempt
 
 KNOWN_SECONDS = 1.0
 """All processes use a new subscription, and stop using one without permissions, after this many
-seconds."""
+seconds.
+"""
 EVERYTHING = "catalog.access_all_applications"
 
 
@@ -86,7 +87,8 @@ def read_wishes(rows: Iterable[Subscription]) -> Iterable[SubscriptionFilter]:
 
 def edited_by(owner: Any, among: Collection[int] | None) -> frozenset[str] | None:
     """Return the slugs of applications that the user can edit, including through a team, or None
-    for all."""
+    for all.
+    """
     if among is None and owner.has_perm(EVERYTHING):
         return None
     rows = Application.objects.all() if among is None else Application.objects.filter(pk__in=among)

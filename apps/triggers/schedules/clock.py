@@ -26,15 +26,18 @@ logger = logging.getLogger(__name__)
 
 LOOK_AHEAD = timedelta(seconds=75)
 """A sweep enqueues jobs for this period, which lasts until the next sweep a minute later, with a
-margin."""
+margin.
+"""
 EARLY = timedelta(seconds=11)
 """A job starts this long before its time and waits, because PostgreSQL's worker may find it up to
-ten seconds late."""
+ten seconds late.
+"""
 
 
 async def sweep() -> int:
     """Run due schedules, and enqueue jobs for the times until the next sweep. Return the number of
-    messages sent."""
+    messages sent.
+    """
     count = await fire_due(HUB)
     until = timezone.now() + LOOK_AHEAD
     for at in await database_sync_to_async(due.times_until)(until):
@@ -62,7 +65,8 @@ async def fire_at(at: str) -> None:
 
 async def fire_due(hub: Hub) -> int:
     """Run all due schedules. Return the number of messages sent. Nothing runs while the site is
-    read-only."""
+    read-only.
+    """
     if await read_only.is_on_async():
         return 0
     count, callers = 0, Callers()

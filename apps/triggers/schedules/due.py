@@ -58,7 +58,8 @@ Target = tuple[int, int | None]
 """The primary key of an application and the number of its version, as in `Schedule.target`."""
 Resolved = Mapping[Target, ResolvedApplication | QuickAppError]
 """Maps the targets of due schedules to applications, or to an error if an application or version
-cannot be used."""
+cannot be used.
+"""
 
 
 def due(now: datetime) -> QuerySet[Schedule]:
@@ -99,7 +100,8 @@ class Callers:
 
     def of(self, row: Schedule, application: ResolvedApplication) -> Caller:
         """Return the caller. Raises `Refused` if the owner may no longer send messages, and
-        `BudgetSpent`."""
+        `BudgetSpent`.
+        """
         key = (row.owner, row.application_id, row.time_zone)
         if key not in self.found:
             try:
@@ -113,7 +115,8 @@ class Callers:
 
     def look_up(self, row: Schedule, application: ResolvedApplication) -> Caller:
         """Return the owner with current permissions. Raises `Refused` if the owner may no longer
-        send messages, and `BudgetSpent` if a budget is used up."""
+        send messages, and `BudgetSpent` if a budget is used up.
+        """
         caller = owner_caller(row)
         if not can_use(row.application_id, caller):
             raise Refused("application_not_found", LOST)
@@ -226,8 +229,8 @@ def wakes_of(
     callers: Callers,
     going: set[UUID],
 ) -> list[Wake]:
-    """Return the messages of a row. If it cannot run, return none and store the reason in the
-    row."""
+    """Return the messages of a row. If it cannot run, return none and store the reason in the row.
+    """
     if not times:
         return []
     if row.last_run in going:
@@ -324,7 +327,7 @@ def is_to_be_deleted(row: Schedule) -> bool:
 
 
 def postpone(pk: UUID, now: datetime) -> None:
-    """Postpone a schedule that cannot run, so that others run first. The log contains the
-    reason."""
+    """Postpone a schedule that cannot run, so that others run first. The log contains the reason.
+    """
     rows = Schedule.objects.filter(pk=pk, is_paused=False, next_at__lte=now)
     rows.update(next_at=now + RETRY, last_problem=FAILED)

@@ -30,7 +30,8 @@ def template_problem(written: str) -> str:
 
 def read_template(written: str) -> Any:
     """Parse a template. A JSON object is a template with operators; everything else is a text with
-    `${…}`."""
+    `${…}`.
+    """
     if not written.lstrip().startswith("{"):
         return written
     try:

@@ -25,7 +25,8 @@ class ReportSection:
 
 class Reading:
     """The thread that reads a section, and its result. It is a daemon, so that the process can end
-    without it."""
+    without it.
+    """
 
     def __init__(self, section: ReportSection) -> None:
         self.section = section

@@ -67,7 +67,8 @@ def find_applications(slugs: list[str]) -> list[Any]:
 
 def expiry_of(text: str) -> datetime:
     """Return the time of expiry. A date includes the whole day. Raises `CommandError` for an
-    invalid or past time."""
+    invalid or past time.
+    """
     try:
         day = parse_date(text)
         moment = datetime.combine(day, time.max) if day else parse_datetime(text)

@@ -74,7 +74,8 @@ class Command(BaseCommand):
 
     def request(self, application: Application, options: dict[str, Any]) -> CaseRunRequest:
         """Return the request. Raises `CommandError` for incompatible options, and for unknown test
-        cases."""
+        cases.
+        """
         if options["record"] and not options["live"]:
             raise CommandError("--record needs --live.")
         numbers = None

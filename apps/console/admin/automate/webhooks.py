@@ -55,7 +55,8 @@ class WebhookAdmin(OperatedRows[Webhook]):
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Return True if the operator can use the webhook's account, because the webhook's text and
-        secret act on behalf of that account."""
+        secret act on behalf of that account.
+        """
         may = super().has_change_permission(request, obj)
         return may and (obj is None or may_manage(request.user, obj.account.user))
 

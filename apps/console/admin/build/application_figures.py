@@ -18,13 +18,14 @@ from apps.live.run_summary import RunSummary
 WEEK = timedelta(days=7)
 KNOWN_SECONDS = 60.0
 """Counts are cached for this many seconds. Counting a week with many runs is slow, and the result
-changes little in a minute."""
+changes little in a minute.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class WeekFigures:
-    """The use of an application in a week. `people` is the number of callers, both users and
-    keys."""
+    """The use of an application in a week. `people` is the number of callers, both users and keys.
+    """
 
     people: int = 0
     runs: int = 0

@@ -82,7 +82,8 @@ def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> 
 
 def percent_of(document: CorpusDocument) -> int:
     """Return the percentage of a document that semantic search covers. A document without text
-    counts as complete."""
+    counts as complete.
+    """
     if not document.chunk_count:
         return 100 if document.state == State.READY else 0
     return 100 * document.vector_count // document.chunk_count

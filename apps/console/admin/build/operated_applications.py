@@ -30,7 +30,8 @@ class OperatedApplications(Admin[Application]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
         """Return True if the user may erase the application. Erasing requires a separate
-        permission, and an archived application."""
+        permission, and an archived application.
+        """
         may: bool = super().has_delete_permission(request) and request.user.has_perm(ERASE)
         if not may or obj is None:
             return may

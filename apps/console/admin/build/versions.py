@@ -37,7 +37,8 @@ from apps.integers import read_integer
 
 def version_urls(admin: Admin[Application]) -> list[URLPattern]:
     """Return the pages next to the studio. All users who can see the application can view them;
-    publishers can act."""
+    publishers can act.
+    """
     look, act = require_safe, require_POST
     note = require_http_methods(["GET", "HEAD", "POST"])
     route = "<int:pk>/versions/"

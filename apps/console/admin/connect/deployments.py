@@ -65,7 +65,8 @@ UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
 """A test that fails in one of these steps fails before the service has responded."""
 MOST_TESTED = 10
 """One test includes up to this many deployments. Each waits for a service, and more would take
-minutes."""
+minutes.
+"""
 
 
 class DeploymentForm(VersionedForm[Deployment]):
@@ -244,7 +245,8 @@ def listed_models(deployment: Deployment) -> list[ListedModel]:
 
 def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
     """Return the known capabilities of a chat model for the form, and those that its service
-    reports."""
+    reports.
+    """
     if deployment.kind != Deployment.Kind.CHAT:
         return {}
     name = deployment.model_name or deployment.deployment_id

@@ -15,7 +15,8 @@ from apps.workspace.local.deployments.fallback_rules import why_unfit
 @dataclass(frozen=True, slots=True)
 class FallbackChoice:
     """A deployment that can be chosen or was chosen before. `problem` is the reason why it is
-    skipped, or ""."""
+    skipped, or "".
+    """
 
     deployment_id: str
     title: str

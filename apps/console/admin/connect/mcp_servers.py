@@ -1,5 +1,6 @@
 """MCP servers that are programs on this machine. Users who edit a server decide which program runs
-here."""
+here.
+"""
 
 from typing import Any
 

@@ -114,5 +114,6 @@ def uses_of(secret: Secret) -> list[ItemUser]:
 
 def number_of(users: Iterable[ItemUser]) -> int:
     """Return the number of distinct applications and items, each of which may use a secret in
-    several places."""
+    several places.
+    """
     return len({(user.kind, user.name) for user in users})

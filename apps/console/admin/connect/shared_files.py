@@ -77,7 +77,8 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
 
     def refuse_overtaken(self, seen: str) -> None:
         """Report once that the file was replaced since the form was opened. The row stays locked
-        until it is saved."""
+        until it is saved.
+        """
         if not self.instance.pk or not seen:
             return
         row = StoredFile.objects.select_for_update().filter(pk=self.instance.pk).first()

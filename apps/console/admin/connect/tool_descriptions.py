@@ -1,5 +1,6 @@
 """Changed descriptions of MCP tools. An operator accepts a change, or continues to withhold the
-tool."""
+tool.
+"""
 
 from collections.abc import Iterator
 from itertools import islice

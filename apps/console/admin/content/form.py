@@ -187,6 +187,7 @@ def stack_of(kind: str, name: str) -> tuple[LayerItem, ...]:
 
 def mask_sources(row: ContentItem, kind: str, name: str) -> list[str]:
     """Return the texts that contain the credentials for the masks of a typed text: the row's, and
-    those of the layers below."""
+    those of the layers below.
+    """
     texts = (row.text, *(item.text for item in reversed(stack_of(kind, name))))
     return [text for text in texts if text]

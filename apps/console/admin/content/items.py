@@ -248,7 +248,8 @@ def deployments_of(item: LayerItem) -> Sequence[str]:
 
 def preview_typed(request: HttpRequest) -> JsonResponse:
     """Return the `problems` of the item, the `blocks` that models get, and `doubts` about its
-    credentials."""
+    credentials.
+    """
     typed = request.POST
     kind, name = typed.get("kind", ""), typed.get("name", "").strip() or "new"
     text = typed.get("text", "").replace("\r\n", "\n")

@@ -23,7 +23,8 @@ Stack = tuple[LayerItem, ...]
 @dataclass(frozen=True, slots=True)
 class LayeredItem:
     """An entry of the list. `layer` is the title of the layer in use, `layers` the number of
-    layers."""
+    layers.
+    """
 
     item: LayerItem
     layer: str
@@ -34,8 +35,8 @@ class LayeredItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemLayer:
-    """A layer of an item. `lines` are the differences from the layer below, or None for the
-    lowest."""
+    """A layer of an item. `lines` are the differences from the layer below, or None for the lowest.
+    """
 
     item: LayerItem
     title: str

@@ -44,7 +44,8 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
 
 def differences_of(pending: PendingContent) -> Iterator[ValueDifference]:
     """Yield the differences, with the application in their paths, because an item may change
-    several applications."""
+    several applications.
+    """
     for change in pending.changes:
         for one in change.differences:
             yield replace(one, path=f"{pending.slug}: {one.path}")

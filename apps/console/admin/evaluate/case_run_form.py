@@ -61,7 +61,8 @@ class CaseRunForm(forms.Form):
 
 def first_choices(application: Application, target: str, *, is_recorded: bool) -> dict[str, Any]:
     """Return initial values: a replay if each test case has a recording (`is_recorded`), otherwise
-    a live run that is recorded."""
+    a live run that is recorded.
+    """
     is_live = not is_recorded and not model_problem(application, target)
     mode = CaseRun.Mode.LIVE if is_live else CaseRun.Mode.REPLAY
     return {"times": 1, "target": target, "mode": mode, "is_recording": is_live}

@@ -66,7 +66,8 @@ class KeyAdmin(Admin[AbstractAPIKey]):
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Return True also for keys that the user may not change, because the revoke action applies
-        to them."""
+        to them.
+        """
         may: bool = super().has_change_permission(request, obj)
         return may and (obj is None or may_change_key(request.user, obj))
 
@@ -172,7 +173,8 @@ def is_member(user: Any, team: Team) -> bool:
 
 def offered_applications(request: HttpRequest) -> QuerySet[Application]:
     """Return the applications that the user can use, which can be the scope of a key. A scope only
-    restricts."""
+    restricts.
+    """
     user = request.user.pk or 0
     return accessible_rows(
         user, team_of(request.user, request.session), Role.USER, Application.objects.all()
@@ -223,7 +225,8 @@ class ApiKeyAdmin(KeyAdmin):
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
         """Limit users who do not edit all applications to their own keys, because other keys may
-        have more rights."""
+        have more rights.
+        """
         if edits_all(request.user):
             if db_field.name == "user":
                 options["queryset"] = manageable(request.user)

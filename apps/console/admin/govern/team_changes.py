@@ -1,5 +1,6 @@
 """Records the admin's changes to teams in the audit log, in the same form as changes by team
-administrators."""
+administrators.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ from apps.accounts.models import Team
 @dataclass(frozen=True, slots=True)
 class TeamState:
     """The audited state of a team. `rights` are the permissions of its group, such as
-    `catalog.view_application`."""
+    `catalog.view_application`.
+    """
 
     name: str
     visibility: str
@@ -46,7 +48,8 @@ def team_state(group: int | None) -> TeamState | None:
 
 def set_members(team: Team, members: Iterable[Any]) -> None:
     """Set the members to these users and the administrators. Closed accounts cannot be chosen, and
-    remain."""
+    remain.
+    """
     closed = team.group.user_set.filter(is_active=False)
     team.group.user_set.set({*members, *team.administrators.all(), *closed})
 

@@ -46,7 +46,8 @@ GIVEN = ("groups", "user_permissions", "permissions")
 
 class GivingAdmin(admin.ModelAdmin[Any]):
     """Offers only rights that the user may give. Existing rights that they may not give are
-    preserved."""
+    preserved.
+    """
 
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
         if db_field.related_model is Permission:

@@ -33,7 +33,8 @@ class DocumentForm(VersionedForm[Row]):
     @property
     def item(self) -> str:
         """Return the name of a predefined item, which its document does not contain, or "" for
-        applications."""
+        applications.
+        """
         return ""
 
     @property

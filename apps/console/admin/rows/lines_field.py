@@ -35,7 +35,8 @@ class LinesField(forms.CharField):
 
 class ArgumentsField(LinesField):
     """Lines preserve their spaces. JSON is accepted as well, for texts that are empty or have
-    several lines."""
+    several lines.
+    """
 
     def write(self, lines: list[Any]) -> str:
         text = super().write(lines)

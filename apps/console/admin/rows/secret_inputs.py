@@ -12,7 +12,8 @@ Row = TypeVar("Row", bound=Model)
 class SecretInputsForm(forms.ModelForm[Row]):
     secret_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Maps each encrypted column to its fields: the one for a new value and, if it exists, the one
-    that removes the value."""
+    that removes the value.
+    """
     typed_and_removed = ""
     """The error if a user enters and removes a value at the same time."""
 

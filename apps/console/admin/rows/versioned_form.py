@@ -23,7 +23,8 @@ MERGE = "_merge"
 
 class VersionedForm(SecretInputsForm[Row]):
     """Edits a versioned row. `seen_version` is the newest version that the user has seen, and
-    `base_version` the version that they edit."""
+    `base_version` the version that they edit.
+    """
 
     seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
     base_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
@@ -84,8 +85,8 @@ class VersionedForm(SecretInputsForm[Row]):
         )
 
     def refuse_deleted(self, seen: int) -> None:
-        """Raise `ValidationError` once for a deleted row. If the user saves again, it is
-        recreated."""
+        """Raise `ValidationError` once for a deleted row. If the user saves again, it is recreated.
+        """
         if not seen:
             return
         self.change_data(seen_version="", base_version="")

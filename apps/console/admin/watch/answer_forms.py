@@ -16,7 +16,8 @@ LONGEST_SHOWN = 20_000
 
 class AnswerForm(forms.Form):
     """The base class of forms for answers. `outcomes` are the available answers with their button
-    labels."""
+    labels.
+    """
 
     outcomes: ClassVar[Mapping[str, str]]
 
@@ -89,8 +90,8 @@ class QuestionForm(AnswerForm):
 
 
 class SkipSignInForm(AnswerForm):
-    """An operator cannot sign in for a user, so the only answer is to continue without the
-    account."""
+    """An operator cannot sign in for a user, so the only answer is to continue without the account.
+    """
 
     outcomes: ClassVar = {"skipped": "Continue without it"}
 

@@ -45,7 +45,8 @@ class RecurringJob:
 @dataclass(frozen=True, slots=True)
 class Action:
     """An operator's action. `change` receives a job or a kind, and returns a notice, or "" if
-    nothing changed."""
+    nothing changed.
+    """
 
     event: Event
     change: Callable[[str], str]

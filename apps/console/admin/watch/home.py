@@ -64,7 +64,8 @@ FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
 @dataclass(frozen=True, slots=True)
 class HomeBlock:
     """A block of the home page. `facts` is empty if there is nothing to report. `has_failed` is
-    True if they could not be read."""
+    True if they could not be read.
+    """
 
     title: str
     facts: Sequence[Fact] = ()
@@ -268,7 +269,8 @@ def read_daily_runs(
     now: datetime, ends: Mapping[str, datetime], among: Collection[str] | None = None
 ) -> dict[str, int]:
     """Return the numbers by name, as in `FIGURES`. Runs two queries. `ends` are the ends of the
-    usage sums."""
+    usage sums.
+    """
     summed_until = ends.get(UsageSum.Span.HOUR)
     days = {
         "today": Stretch.to(now, summed_until),

@@ -27,7 +27,8 @@ def record_contents(
     request: HttpRequest, application: str, run: UUID | None, subject: str, *, is_allowed: bool
 ) -> None:
     """Record that contents were read, or that access was denied. `application` is a slug. `run` is
-    the run with the contents, or None if unknown."""
+    the run with the contents, or None if unknown.
+    """
     audit.record(
         AuditEvent(
             "contents.read" if is_allowed else "access.denied",

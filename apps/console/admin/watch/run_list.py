@@ -95,7 +95,8 @@ class RunList(RowList):
 
 def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
     """Add `costs`, `person_name`, `shown_person` and `shown_application` to the rows, with a few
-    queries for all of them."""
+    queries for all of them.
+    """
     found: list[Any] = list(rows)
     costs = costs_of_runs([row.pk for row in found])
     names = caller_names(row.bucket for row in found)

@@ -223,7 +223,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     def requests_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
         """Show the model requests of a run, and record the reading in the audit log. Raises
-        PermissionDenied."""
+        PermissionDenied.
+        """
         run = self.get_object(request, str(number))
         run = run or get_object_or_404(self.get_queryset(request), pk=number)
         record_reading(request, run, "model requests", is_allowed=may_read(request))

@@ -27,7 +27,8 @@ COMMON_LABELS = frozenset({"www", "mcp", "api", "com", "org", "net", "io", "dev"
 @dataclass(frozen=True, slots=True)
 class ServerTools:
     """The tools of a server. `server` is the `mcp_server_info` of the connection that worked;
-    `name` is a name for the toolset."""
+    `name` is a name for the toolset.
+    """
 
     server: dict[str, Any]
     name: str
@@ -38,7 +39,8 @@ class ServerTools:
 
 UNREACHABLE = "cannot be reached."
 """The transport's error for a server that is down ends with this text. The error for a blocked
-server differs."""
+server differs.
+"""
 
 
 def server_tools(written: Any, bucket: str) -> ServerTools:

@@ -72,7 +72,8 @@ class ServiceDescription:
 
 def read_service(document: Mapping[str, Any], address: str = "") -> ServiceDescription:
     """Parse a document. `address` is the URL it was fetched from, or "" if it was pasted. Raises
-    `SourceInvalid`."""
+    `SourceInvalid`.
+    """
     if str(document.get("swagger", "")).startswith("2") and "openapi" not in document:
         document = as_openapi(document, address)
     check_version(document)
@@ -262,7 +263,8 @@ class OperationReader:
         self, path: str, item: Mapping[str, Any], found: Mapping[str, Any], place: str
     ) -> str:
         """Return the path below the shared URL, or the whole URL if the operation has its own
-        servers."""
+        servers.
+        """
         servers = found.get("servers") or item.get("servers")
         if not servers:
             return path

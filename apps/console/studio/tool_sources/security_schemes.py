@@ -20,7 +20,8 @@ _word = re.compile(r"[^a-z0-9]+")
 @dataclass(frozen=True, slots=True)
 class SchemeAuthorization:
     """The authentication of requests. `written` is for the manifest. `secret` is the name of the
-    secret in it, or ""."""
+    secret in it, or "".
+    """
 
     kind: str
     written: Mapping[str, Any] = field(repr=False)
@@ -82,7 +83,8 @@ def scheme_in_words(scheme: Mapping[str, Any], title: str) -> SchemeAuthorizatio
 
 def oauth(flows: Mapping[str, Any], title: str) -> SchemeAuthorization | None:
     """Return OAuth with each user's own account if users sign in, otherwise with the client's
-    credentials."""
+    credentials.
+    """
     for name, kind in (("authorizationCode", "oauth"), ("clientCredentials", "client_id_secret")):
         flow = flows.get(name)
         if not isinstance(flow, dict) or not isinstance(flow.get("tokenUrl"), str):

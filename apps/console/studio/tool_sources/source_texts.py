@@ -17,7 +17,8 @@ MOST_CHARACTERS = 32_000_000
 """A document can have up to this many characters. GitHub's document has 13 million."""
 CHARACTERS_PER_VALUE = 10
 """The limit for values assumes this many characters per value. Large service documents have 12 to
-20."""
+20.
+"""
 LEAST_VALUES = 100_000
 """Every document can have at least this many values."""
 MOST_YAML_CHARACTERS = 1_500_000

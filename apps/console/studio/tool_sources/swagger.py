@@ -20,7 +20,8 @@ FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 
 def as_openapi(document: Mapping[str, Any], address: str) -> dict[str, Any]:
     """Return the document as OpenAPI 3.0. `address` is the URL it was fetched from, or "" if it was
-    pasted."""
+    pasted.
+    """
     paths = document.get("paths")
     converter = Converter(document)
     return {

@@ -72,7 +72,8 @@ def value_of(events: Iterator[Any]) -> Any:
 @dataclass(slots=True)
 class Container:
     """A list or an object that is being read. The `items` of an object alternate between keys and
-    values."""
+    values.
+    """
 
     anchor: str | None
     is_mapping: bool

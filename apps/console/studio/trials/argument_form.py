@@ -28,7 +28,8 @@ KINDS: Mapping[str, Kind] = {"string": "text", "integer": "number", "number": "n
 @dataclass(frozen=True, slots=True)
 class ArgumentField(Parameter):
     """A field of the form. `value` is the text in its input. For a choice it is JSON, as are its
-    options."""
+    options.
+    """
 
     value: str = ""
     error: str = ""

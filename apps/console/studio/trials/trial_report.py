@@ -49,7 +49,8 @@ TOO_SLOW = "The tool timed out. Increase tool_defaults.timeout_seconds, or reque
 @dataclass(frozen=True, slots=True)
 class ReportedAttachment:
     """An attachment in the report. `preview` is a `data:` URL of an image, and `url` an external
-    URL; both can be ""."""
+    URL; both can be "".
+    """
 
     title: str
     type: str
@@ -71,7 +72,8 @@ class ReportedStage:
 @dataclass(frozen=True, slots=True)
 class TrialReport:
     """The report. `content` is the beginning of the result for the model, which has `length`
-    characters. It is None if the run ends."""
+    characters. It is None if the run ends.
+    """
 
     outcome: ToolOutcome
     steps: tuple[tuple[str, State], ...]

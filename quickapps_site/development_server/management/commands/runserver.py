@@ -1,5 +1,6 @@
 """Daphne's `runserver`, with a warning about missing features, because it does not support ASGI's
-`lifespan`."""
+`lifespan`.
+"""
 
 from typing import Any
 

@@ -1,5 +1,6 @@
 """Writes one file with the database and the stored files while the site is running. See
-docs/backup.md."""
+docs/backup.md.
+"""
 
 import tempfile
 from argparse import ArgumentParser

@@ -140,7 +140,8 @@ def check_emptiness() -> None:
 
 def check_space(size: int) -> None:
     """Raise `CommandError` if there is not enough space. The database needs its space twice, but is
-    rarely the larger part."""
+    rarely the larger part.
+    """
     if settings.FILES_URL:
         return  # The files are stored elsewhere.
     free = shutil.disk_usage(settings.VAR_DIR).free
