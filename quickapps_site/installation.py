@@ -12,7 +12,8 @@ ROOT = PACKAGE.parent
 """The folder that contains the packages: the checkout, or site-packages."""
 IS_CHECKOUT = (ROOT / "pyproject.toml").is_file()
 RESOURCES = ROOT if IS_CHECKOUT else PACKAGE
-"""The folder that contains `templates` and `predefined`, which the wheel has in `quickapps_site`.
+"""The folder that contains `templates` and `predefined`, which the wheel has in
+`quickapps_site`.
 """
 
 

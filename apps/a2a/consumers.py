@@ -265,7 +265,8 @@ class CardConsumer(OperationConsumer):
         await self.respond(200, body, headers)
 
     async def reader(self) -> Caller:
-        """Return the holder of a key, or a visitor. Raises `NotAuthenticated` for an invalid key.
+        """Return the holder of a key, or a visitor. Raises `NotAuthenticated` for an invalid
+        key.
         """
         sent = read_headers(self.scope["headers"])
         if sent.api_key or sent.bearer:

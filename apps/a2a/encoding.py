@@ -79,7 +79,8 @@ def artifacts(text: str, attachments: Sequence[Mapping[str, Any]]) -> list[Json]
 
 
 def attachment_part(attachment: Mapping[str, Any]) -> Json:
-    """Return a file as a part: JSON as `data`, other content as `raw`, a stored file by its `url`.
+    """Return a file as a part: JSON as `data`, other content as `raw`, a stored file by its
+    `url`.
     """
     media_type = str(attachment.get("type") or MARKDOWN)
     title = str(attachment.get("title") or "")

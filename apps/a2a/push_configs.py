@@ -84,7 +84,8 @@ def check_url(url: str) -> None:
 
 
 def trust_of(url: str) -> Trust:
-    """Return the trust in a URL. Clients choose it, so private hosts need the operator's consent.
+    """Return the trust in a URL. Clients choose it, so private hosts need the operator's
+    consent.
     """
     hosts: list[str] = settings.A2A_PUSH_PRIVATE_HOSTS
     return Trust.OPERATOR if urlsplit(url).hostname in hosts else Trust.GUARDED

@@ -1,4 +1,5 @@
-"""Sends push notifications: a task that has ended or asks a question is sent to the client's URLs.
+"""Sends push notifications: a task that has ended or asks a question is sent to the client's
+URLs.
 """
 
 from collections.abc import Sequence

@@ -141,7 +141,8 @@ class TaskStream:
 
 
 def stored_status(run: Run) -> Json | None:
-    """Return the status with its message, or None if the conversation was deleted in the meantime.
+    """Return the status with its message, or None if the conversation was deleted in the
+    meantime.
     """
     row = Run.objects.filter(pk=run.pk).first()
     return None if row is None else current_status(row)

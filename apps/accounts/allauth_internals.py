@@ -25,7 +25,8 @@ def send_sign_up_mail(request: HttpRequest, address: EmailAddress) -> None:
 
 
 def seconds_until_open(request: HttpRequest, action: str, key: str | None = None) -> float:
-    """Return the seconds until the rate limit of an action admits a request, without counting one.
+    """Return the seconds until the rate limit of an action admits a request, without counting
+    one.
     """
     now, waits = time.time(), [0.0]
     for rate in ratelimit.get_rates(app=APP, action=action):

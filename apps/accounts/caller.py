@@ -67,7 +67,8 @@ class Caller:
 
     bucket: str
     folder: str = field(default="", kw_only=True)
-    """The folder for new files in the bucket, `conversations/{id}/`, or "" for the bucket itself.
+    """The folder for new files in the bucket, `conversations/{id}/`, or "" for the bucket
+    itself.
     """
     kind: Kind = "visitor"
     user_id: int | None = None

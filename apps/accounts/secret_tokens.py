@@ -9,6 +9,7 @@ def new_token() -> str:
 
 
 def hash_of(token: str) -> str:
-    """Return an unsalted hash. A token is random and long, so it cannot be guessed from its hash.
+    """Return an unsalted hash. A token is random and long, so it cannot be guessed from its
+    hash.
     """
     return hashlib.sha256(token.encode()).hexdigest()

@@ -66,7 +66,8 @@ def remove_member(team: Team, user: Any) -> None:
 
 
 def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
-    """Raise `Refused` if the team has an administrator with an open account, and these have none.
+    """Raise `Refused` if the team has an administrator with an open account, and these have
+    none.
     """
     has_one = members_of(team).filter(administered_teams=team).exists()
     if has_one and not any(user.is_active for user in administrators):

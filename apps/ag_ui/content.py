@@ -69,7 +69,8 @@ def is_of_own_tool(message: ThreadMessage) -> bool:
 
 
 def join_calls(first: ChatMessage, second: ChatMessage) -> None:
-    """Join two messages of one answer, because clients may store each call in a separate message.
+    """Join two messages of one answer, because clients may store each call in a separate
+    message.
     """
     first.tool_calls = [*(first.tool_calls or ()), *(second.tool_calls or ())]
     first.content = "\n\n".join(str(one) for one in (first.content, second.content) if one)

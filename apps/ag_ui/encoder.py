@@ -171,7 +171,8 @@ class RunEncoder:
             self.pending.append(call.id)
 
     def ensure_message(self) -> None:
-        """Close the open message, or begin the answer with an empty one if it has no message yet.
+        """Close the open message, or begin the answer with an empty one if it has no message
+        yet.
         """
         if not self.message:
             self.open_message(TEXT)

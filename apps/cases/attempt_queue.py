@@ -1,4 +1,5 @@
-"""Runs attempts concurrently, limits their number, reports them in order, and ends them together.
+"""Runs attempts concurrently, limits their number, reports them in order, and ends them
+together.
 """
 
 from __future__ import annotations

@@ -49,7 +49,8 @@ _object = regex.compile(r"\{.*\}", regex.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class FinishedAttempt:
-    """A finished attempt with its failures, the player with its recording, and the models' usage.
+    """A finished attempt with its failures, the player with its recording, and the models'
+    usage.
     """
 
     attempt: Attempt

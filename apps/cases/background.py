@@ -1,4 +1,5 @@
-"""Runs test cases as background jobs, which survive the request and the process that started them.
+"""Runs test cases as background jobs, which survive the request and the process that started
+them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The messages of a test case as an operator writes them: turns of a user and of the application.
+"""The messages of a test case as an operator writes them: turns of a user and of the
+application.
 """
 
 from __future__ import annotations

@@ -157,7 +157,8 @@ def read_expectations(written: object) -> Sequence[Any]:
 
 
 def expectation_problems(written: object) -> list[str]:
-    """Return the errors in written expectations, each with its location, or [] if there are none.
+    """Return the errors in written expectations, each with its location, or [] if there are
+    none.
     """
     try:
         read_expectations(written)

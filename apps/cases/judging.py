@@ -70,7 +70,8 @@ class Attempt:
 
 
 class FailedExpectation(msgspec.Struct, frozen=True):
-    """An expectation that was not met: its kind, a sentence, and both values if they are helpful.
+    """An expectation that was not met: its kind, a sentence, and both values if they are
+    helpful.
     """
 
     kind: str

@@ -33,7 +33,8 @@ class CaseStatus:
 
 
 def standings_of(cases: Collection[int]) -> dict[int, CaseStatus]:
-    """Return the latest results by test case, without cases that were never run. Runs two queries.
+    """Return the latest results by test case, without cases that were never run. Runs two
+    queries.
     """
     results = CaseResult.objects.filter(case__in=cases).order_by()
     newest = dict(results.values_list("case").annotate(newest=Max("run")))

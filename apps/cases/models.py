@@ -98,7 +98,8 @@ class CaseSettings(models.Model):
 
 
 class Cassette(models.Model):
-    """The recorded traffic of one live run of a test case: its models and tools, without secrets.
+    """The recorded traffic of one live run of a test case: its models and tools, without
+    secrets.
     """
 
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="cassettes")

@@ -161,7 +161,8 @@ class Player:
         return ToolError(NOT_RECORDED if self.mode == "replay" else MAY_WRITE)
 
     async def approved(self, tool: Tool, invocation: Invocation) -> ToolResult:
-        """Make the call if it needs no approval or the operator has approved it. Return its result.
+        """Make the call if it needs no approval or the operator has approved it. Return its
+        result.
         """
         result = await tool.call(invocation)
         if not isinstance(result, Pending):

@@ -140,7 +140,8 @@ def problem_text(error: QuickAppError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AskedAttempt:
-    """The attempt with this `number`, from 1, at a test case. `place` orders the attempts of a run.
+    """The attempt with this `number`, from 1, at a test case. `place` orders the attempts of a
+    run.
     """
 
     case: Case
@@ -182,7 +183,8 @@ def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[AskedAttempt]:
 
 
 def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
-    """Return the newest recordings by test case. Recordings that can no longer be read are omitted.
+    """Return the newest recordings by test case. Recordings that can no longer be read are
+    omitted.
     """
     found: dict[int, tuple[Tape, Cassette]] = {}
     for row in Cassette.objects.filter(case__in=cases).order_by("pk"):

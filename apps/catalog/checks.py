@@ -59,7 +59,8 @@ def traffic_is_encrypted(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.caches)
 def processes_hear_each_other(**options: Any) -> list[CheckMessage]:
-    """Return a warning if processes cannot notify each other. The server also logs it at startup.
+    """Return a warning if processes cannot notify each other. The server also logs it at
+    startup.
     """
     if settings.WEB_CONCURRENCY == 1 or settings.REDIS_URL:
         return []

@@ -139,7 +139,8 @@ class Role(models.IntegerChoices):
 
 
 class Grant(models.Model):
-    """A role in an application that is granted to one user, or to all members of a group or team.
+    """A role in an application that is granted to one user, or to all members of a group or
+    team.
     """
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="grants")

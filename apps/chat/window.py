@@ -35,7 +35,8 @@ TURNS_AFTER = 5
 
 @dataclass(frozen=True, slots=True)
 class TurnWindow:
-    """Turns in order. `before` is the cursor of the turns before them, or None if there are none.
+    """Turns in order. `before` is the cursor of the turns before them, or None if there are
+    none.
     """
 
     turns: list[dict[str, Any]]

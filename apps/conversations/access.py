@@ -89,7 +89,8 @@ def own(caller: Caller) -> QuerySet[Conversation]:
 
 
 def own_lasting(caller: Caller) -> QuerySet[Conversation]:
-    """Return the caller's conversations for lists and searches, except deleted and temporary ones.
+    """Return the caller's conversations for lists and searches, except deleted and temporary
+    ones.
     """
     return Conversation.objects.lasting().filter(owner=caller.bucket)
 

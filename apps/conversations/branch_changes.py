@@ -74,7 +74,8 @@ def show(conversation: Conversation, leaf: int | None) -> None:
 
 
 def delete(conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow) -> None:
-    """Delete a question and its answers. Attach the questions after them to the previous message.
+    """Delete a question and its answers. Attach the questions after them to the previous
+    message.
     """
     turn = turn_of(conversation, found, question)
     gone = {row.pk for row in turn}

@@ -95,7 +95,8 @@ class Tree(Generic[Row]):
         return self.answered(leaf)
 
     def answered(self, leaf: int | None) -> int | None:
-        """Return the answer to the question `leaf`, if the answer was stored after `leaf` was read.
+        """Return the answer to the question `leaf`, if the answer was stored after `leaf` was
+        read.
         """
         asked = next((row for row in self.messages if row.pk == leaf and row.role == USER), None)
         if asked is None or asked.run_id is None:
@@ -184,7 +185,8 @@ class ShownEvents:
 
 
 def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
-    """Yield the run of each answer. For an unanswered question, yield the run that will answer it.
+    """Yield the run of each answer. For an unanswered question, yield the run that will answer
+    it.
     """
     for row, after in zip_longest(messages, messages[1:]):
         is_answered = after is not None and after.role == ASSISTANT

@@ -18,7 +18,8 @@ FOR_MODELS = "(This message had attachments that are not available: {names}.)"
 
 
 class SpokenRow(NamedTuple):
-    """The columns of a message that runs read. A model instance takes four times as long to create.
+    """The columns of a message that runs read. A model instance takes four times as long to
+    create.
     """
 
     role: str
@@ -47,7 +48,8 @@ def left_out_of(state: Mapping[str, Any]) -> list[str]:
 
 
 def text_for_models(text: str, state: Mapping[str, Any]) -> str:
-    """Return the text, or a placeholder for an empty one, because services reject empty messages.
+    """Return the text, or a placeholder for an empty one, because services reject empty
+    messages.
     """
     if text or not (names := left_out_of(state)):
         return text

@@ -45,7 +45,8 @@ def note_seen(conversation: UUID) -> None:
 
 
 def note_left(conversation: UUID) -> None:
-    """Record that a tab has left the conversation. Any other tab that shows it reports this soon.
+    """Record that a tab has left the conversation. Any other tab that shows it reports this
+    soon.
     """
     soon = timezone.now() + GRACE
     rows = Conversation.objects.filter(pk=conversation, temporary_until__gt=soon)

@@ -100,7 +100,8 @@ def is_written(character: str) -> bool:
 
 
 def telling(content: bytes) -> bytes:
-    """Return the first non-ASCII lines. In no encoding does a character continue on the next line.
+    """Return the first non-ASCII lines. In no encoding does a character continue on the next
+    line.
     """
     found = bytearray()
     start = 0

@@ -81,7 +81,8 @@ class Extract:
 
 
 async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
-    """Read a document. Raises `UnreadableDocument`. A cancellation kills the process immediately.
+    """Read a document. Raises `UnreadableDocument`. A cancellation kills the process
+    immediately.
     """
     job = ReadingJob(content, order, bounds)
     future = pool().submit(bounds.owner, job.run)

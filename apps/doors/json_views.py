@@ -1,4 +1,5 @@
-"""JSON responses for unknown URLs and unsupported methods, in the format of Django REST framework.
+"""JSON responses for unknown URLs and unsupported methods, in the format of Django REST
+framework.
 """
 
 from collections.abc import Callable

@@ -27,7 +27,8 @@ from apps.runs.run import run_application
 from apps.workspace.port import Workspace
 
 Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
-"""A context manager around a run that stores the run's row and yields the progress that counts it.
+"""A context manager around a run that stores the run's row and yields the progress that counts
+it.
 """
 
 

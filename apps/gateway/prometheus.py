@@ -1,4 +1,5 @@
-"""This process's instruments in a registry of the Prometheus client, and metrics about the process.
+"""This process's instruments in a registry of the Prometheus client, and metrics about the
+process.
 """
 
 from __future__ import annotations

@@ -77,7 +77,8 @@ def name_columns(columns: Sequence[str]) -> Callable[[Sequence[Any]], Mapping[st
 def model_rows(
     entry: CallEntry, report: ModelCallReport, services: Mapping[str, PricedService], ops: Ops
 ) -> Iterable[tuple[Any, ...]]:
-    """Return one row, or several if several models were reported. Only the first one has the times.
+    """Return one row, or several if several models were reported. Only the first one has the
+    times.
     """
     service = services[text(report.deployment)]
     entries: Sequence[ModelUsage | None] = report.usage or (None,)

@@ -14,7 +14,8 @@ SHORTEST = 1e-4
 SCALE = math.log(GROWTH)
 
 Histogram = Mapping[int, int]
-"""Maps each bin to the number of its values. Bin n ends at `GROWTH` to the power of n, in seconds.
+"""Maps each bin to the number of its values. Bin n ends at `GROWTH` to the power of n, in
+seconds.
 """
 
 

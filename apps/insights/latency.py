@@ -127,7 +127,8 @@ def add_call(
 
 
 def tool_lines(uses: QuerySet[ToolUse], *, by_tool: bool) -> Iterator[ToolLatency]:
-    """Yield latencies by tool and location, or by location alone; those with the most calls first.
+    """Yield latencies by tool and location, or by location alone; those with the most calls
+    first.
     """
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
     rows = uses.values_list("tool", "location", "seconds", "has_failed").iterator()

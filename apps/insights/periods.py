@@ -49,7 +49,8 @@ START_OF = {
 
 
 def ends_of_sums() -> dict[str, datetime]:
-    """Return the time until which each type of span is summed up. Types without sums are omitted.
+    """Return the time until which each type of span is summed up. Types without sums are
+    omitted.
     """
     marks = (SummedSpan.objects.all(), UsageSum.objects.filter(dimension=SUMMED))
     long, short = (one.values("span").annotate(last=Max("start")).order_by() for one in marks)

@@ -1,4 +1,5 @@
-"""Sums up usage spans, and deletes old rows. It is synchronous, and several processes may run it.
+"""Sums up usage spans, and deletes old rows. It is synchronous, and several processes may run
+it.
 """
 
 from collections import defaultdict

@@ -31,7 +31,8 @@ FAILED = ~Q(error__in=NO_ERROR)
 REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
 
 TOTAL, TOTAL_OF_TOOLS = "total", "tools"
-"""These dimensions have "" as their only name. The others are in `dimensions_of_call`, plus "tool".
+"""These dimensions have "" as their only name. The others are in `dimensions_of_call`, plus
+"tool".
 """
 SUMMED = "summed"
 """A row with this dimension marks five minutes as summed up. A `SummedSpan` marks longer spans, but
@@ -81,7 +82,8 @@ class UseRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """The runs of a caller with an application that began in an hour, and how many of them failed.
+    """The runs of a caller with an application that began in an hour, and how many of them
+    failed.
     """
 
     hour: datetime

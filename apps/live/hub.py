@@ -57,12 +57,14 @@ class Hub:
     other processes.
     """
     is_closed: bool = False
-    """True if no more events will follow. Viewers disconnect after they have received all events.
+    """True if no more events will follow. Viewers disconnect after they have received all
+    events.
     """
     awaited: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a run waits for a process to resume it."""
     has_queue: bool = False
-    """True if runs were queued at the last check. The end of a run then frees a slot for another.
+    """True if runs were queued at the last check. The end of a run then frees a slot for
+    another.
     """
     places: RunSlots = field(init=False)
     committer: Committer = field(init=False)

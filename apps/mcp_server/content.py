@@ -14,7 +14,8 @@ from apps.runs.failures import RunFailure
 from apps.workspace.stored_files import FileContent, Files
 
 INLINE_BYTES = 1024 * 1024
-"""An image or sound in one of our files is inlined in the answer if it has at most this many bytes.
+"""An image or sound in one of our files is inlined in the answer if it has at most this many
+bytes.
 """
 MEDIA = ("image/", "audio/")
 TEXTS = ("text/", "application/json", "application/xml", "application/yaml")

@@ -89,7 +89,8 @@ async def complete(
 async def read_resource(
     context: ServerRequestContext[Any, Any], params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
-    """Return a file. Raises `MCPError` if the caller cannot read the file, or if it is too large.
+    """Return a file. Raises `MCPError` if the caller cannot read the file, or if it is too
+    large.
     """
     uri = str(params.uri)
     path = path_of(uri)

@@ -1,4 +1,5 @@
-"""Encodes a run as Anthropic's message: its blocks, streamed as events or collected in one object.
+"""Encodes a run as Anthropic's message: its blocks, streamed as events or collected in one
+object.
 """
 
 import random

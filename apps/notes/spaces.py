@@ -21,7 +21,8 @@ OWN = "notes"
 
 @dataclass(frozen=True, slots=True)
 class NoteSpace:
-    """A workspace of notes. `owner` is the owner in its rows; `name` is shown to users and models.
+    """A workspace of notes. `owner` is the owner in its rows; `name` is shown to users and
+    models.
     """
 
     owner: str

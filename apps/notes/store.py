@@ -175,7 +175,8 @@ def rename(note: Note, title: str, author: Author) -> tuple[Note, int]:
 
 
 def follow(note: Note, old: str, author: Author) -> int:
-    """Update links to the old title of a note. Return the number of other notes with updated links.
+    """Update links to the old title of a note. Return the number of other notes with updated
+    links.
     """
     others = notes_of(note.owner).filter(link_rows__key=title_key(old)).exclude(pk=note.pk)
     changed = 0

@@ -26,7 +26,8 @@ class Echo(Struct, frozen=True):
 
 
 def echo_of(request: ResponseRequest, tools: ClientTools, conversation: UUID | None = None) -> Echo:
-    """Return the echo of a response that is stored in that conversation; None if it is not stored.
+    """Return the echo of a response that is stored in that conversation; None if it is not
+    stored.
     """
     reasoning, text = request.reasoning, request.text
     form = None if text is None else text.format

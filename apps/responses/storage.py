@@ -46,7 +46,8 @@ class ResponseBusy(BadRequest):
 
 
 def find_response(caller: Caller, written: str) -> StoredResponse:
-    """Return the response. Raises `ResponseNotFound` if it is unknown or belongs to another caller.
+    """Return the response. Raises `ResponseNotFound` if it is unknown or belongs to another
+    caller.
     """
     pk = read_id(RESPONSE_ID, written)
     found = None if pk is None else own_responses(caller, [pk]).get(pk)

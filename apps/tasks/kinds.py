@@ -44,7 +44,8 @@ def is_paused(kind: str) -> bool:
 
 
 def pause(kind: str) -> bool:
-    """Start no more jobs of this kind. Running ones continue. Return False if it is already paused.
+    """Start no more jobs of this kind. Running ones continue. Return False if it is already
+    paused.
     """
     _, is_new = PausedKind.objects.get_or_create(kind=kind)
     return is_new

@@ -40,7 +40,8 @@ class Queue(Protocol):
         """
 
     def cancel(self, job: str) -> Job | None:
-        """Delete a waiting or failed job, or end a running one. Return None if it does not exist.
+        """Delete a waiting or failed job, or end a running one. Return None if it does not
+        exist.
         """
 
     def resume(self, kind: str) -> bool:

@@ -21,7 +21,8 @@ class Bundles:
     entries: dict[str, str]
     """Maps each script or style to the bundle that replaces it. Both are names of static files."""
     imports: dict[str, list[str]]
-    """Maps each bundle to the direct and indirect imports of its script, as names of static files.
+    """Maps each bundle to the direct and indirect imports of its script, as names of static
+    files.
     """
     sources: dict[str, str]
     """Maps every source of a bundle to its SHA-256 in hexadecimal."""

@@ -28,7 +28,8 @@ class DatabaseClient:
         self.is_gone = False
 
     def leave(self) -> None:
-        """Cancel the running statement and all further ones. Blocks while it notifies the database.
+        """Cancel the running statement and all further ones. Blocks while it notifies the
+        database.
         """
         # The lock prevents a connection from serving another request before its statement is
         # cancelled.

@@ -28,7 +28,8 @@ _waiting: dict[psycopg.Connection[Any], float] = {}
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """Reports to the watchdog how long it has waited for its server, and records the last response.
+    """Reports to the watchdog how long it has waited for its server, and records the last
+    response.
     """
 
     answered_at = float("-inf")

@@ -1,4 +1,5 @@
-"""Startup and shutdown of the process, on servers that support ASGI's `lifespan` (Daphne does not).
+"""Startup and shutdown of the process, on servers that support ASGI's `lifespan` (Daphne does
+not).
 """
 
 import asyncio

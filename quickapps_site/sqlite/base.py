@@ -91,7 +91,8 @@ _kept = KeptConnections()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Returns a clean connection to the pool, for any thread. `close()` closes other connections.
+    """Returns a clean connection to the pool, for any thread. `close()` closes other
+    connections.
     """
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:

@@ -34,7 +34,8 @@ def check_predefined_content() -> None:
 
 
 def check_installation() -> None:
-    """Log the resources that this process does not share with other processes of its installation.
+    """Log the resources that this process does not share with other processes of its
+    installation.
     """
     try:
         for problem in installation.register_process():

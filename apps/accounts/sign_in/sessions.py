@@ -103,7 +103,8 @@ def delete_expired() -> None:
 
 
 def browser_of(user_agent: str) -> str:
-    """Return a name such as `Firefox on Linux`, or the beginning of any other client's user agent.
+    """Return a name such as `Firefox on Linux`, or the beginning of any other client's user
+    agent.
     """
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")

@@ -12,7 +12,8 @@ DEEPEST_FOLDER = 8
 
 
 class FilesRefused(ValueError):
-    """Raised if files are rejected. `file` is the path of the rejected file, or "" for all of them.
+    """Raised if files are rejected. `file` is the path of the rejected file, or "" for all of
+    them.
     """
 
     def __init__(self, file: str, message: str) -> None:

@@ -132,7 +132,8 @@ def marks_of(directories: Sequence[Path]) -> dict[str, Mark]:
 
 
 def load(directories: Sequence[Path]) -> Iterator[str]:
-    """Load each application separately. Yield the problems of applications that remain unchanged.
+    """Load each application separately. Yield the problems of applications that remain
+    unchanged.
     """
     known = {
         slug: (directory, digest)

@@ -9,7 +9,8 @@ from django.db import models
 
 
 class ApplicationSource(models.Model):
-    """The `application.yaml` that an application was imported from. Exports preserve its comments.
+    """The `application.yaml` that an application was imported from. Exports preserve its
+    comments.
     """
 
     application = models.OneToOneField(
@@ -52,7 +53,8 @@ class ApplicationSkill(models.Model):
 
 
 def managed_directory_of(number: int | None) -> str:
-    """Return the managed directory of the application with this ID, or "" if operators can edit it.
+    """Return the managed directory of the application with this ID, or "" if operators can edit
+    it.
     """
     if number is None or not settings.CONTENT_PATHS:
         return ""

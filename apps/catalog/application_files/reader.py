@@ -29,7 +29,8 @@ LARGEST_DOCUMENT = 1024 * 1024
 
 
 def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:
-    """Return the application in a folder. `files` maps paths to contents. Raises `ContentInvalid`.
+    """Return the application in a folder. `files` maps paths to contents. Raises
+    `ContentInvalid`.
     """
     folder = f"{APPLICATION.name}/{slug}"
     problems: list[str] = [f"{folder}/{line}" for line in stray_files(files)]

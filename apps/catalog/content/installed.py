@@ -95,7 +95,8 @@ def installed_anew() -> Content:
 
 
 def forget_content() -> None:
-    """Force the next call to read all rows again. Files are read again only if they have changed.
+    """Force the next call to read all rows again. Files are read again only if they have
+    changed.
     """
     global _last
     if _last is not None and _last.content.rows.known:

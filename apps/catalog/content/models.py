@@ -103,7 +103,8 @@ def row_stamp() -> RowStamp:
 
 
 def read_rows(before: ContentRows | None = None) -> ContentRows:
-    """Return the rows, or `before` itself if nothing has changed. Only changed rows are read again.
+    """Return the rows, or `before` itself if nothing has changed. Only changed rows are read
+    again.
     """
     stamp = row_stamp()  # Taken first, so that the next call finds later changes.
     if before is not None and before.stamp == stamp:

@@ -116,7 +116,8 @@ class Templates:
         return self.expand("tool", reference, slot_of_tool(self.document("tool", reference, ())))
 
     def expand(self, kind: ItemKind, reference: TemplateReference, slot: type[Slot[Any]]) -> Any:
-        """Return the validated template of a reference with its patch. Raises `UnresolvedTemplate`.
+        """Return the validated template of a reference with its patch. Raises
+        `UnresolvedTemplate`.
         """
         name = reference.template_name
         written = {"items": [self.document(kind, reference, ())]}

@@ -143,7 +143,8 @@ async def index_vectors(claim: CorpusClaim) -> None:
 
 
 def reopen(claim: CorpusClaim, model: str) -> None:
-    """Discard the vectors, so that they are computed again with another model. Raises `LeaseLost`.
+    """Discard the vectors, so that they are computed again with another model. Raises
+    `LeaseLost`.
     """
     ready = CorpusDocument.objects.filter(corpus=claim.corpus, state=State.READY, chunk_count__gt=0)
     with claim.held():

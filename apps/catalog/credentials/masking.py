@@ -30,7 +30,8 @@ ELSEWHERE = (
 
 @dataclass(frozen=True, slots=True)
 class UnmaskedDocument:
-    """A document with restored credentials. `document` is complete only if there are no problems.
+    """A document with restored credentials. `document` is complete only if there are no
+    problems.
     """
 
     document: Any
@@ -82,7 +83,8 @@ def with_names(document: Any, current: Any) -> Any:
 
 
 def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
-    """Restore the hidden credentials of all sources. A credential that no source has is reported.
+    """Restore the hidden credentials of all sources. A credential that no source has is
+    reported.
     """
     found = unmask_document(document, None)
     for source in sources:

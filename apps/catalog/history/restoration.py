@@ -1,4 +1,5 @@
-"""Converts an earlier state of a row into values for the row's form, which checks and saves them.
+"""Converts an earlier state of a row into values for the row's form, which checks and saves
+them.
 """
 
 import json

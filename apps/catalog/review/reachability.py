@@ -119,7 +119,8 @@ _bare_host = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]+)?(/.*)?", re.D
 
 
 def doubtful_addresses(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each address that is blocked without a request, or contains a credential.
+    """Yield a warning for each address that is blocked without a request, or contains a
+    credential.
     """
     for path, item in objects_in(manifest):
         for name, url in item.items():

@@ -109,7 +109,8 @@ def live_content(row: Application) -> tuple[Content, Content]:
 
 
 def pending_content(applications: Iterable[int] | None = None) -> list[PendingContent]:
-    """Return the live applications, by title, that publishing again would change. Runs few queries.
+    """Return the live applications, by title, that publishing again would change. Runs few
+    queries.
     """
     installed = installed_anew()
     rows = ApplicationVersion.objects.filter(

@@ -1,4 +1,5 @@
-"""The predefined content that a version was published with, stored by hash and rebuilt on demand.
+"""The predefined content that a version was published with, stored by hash and rebuilt on
+demand.
 """
 
 import hashlib

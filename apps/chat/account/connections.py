@@ -1,4 +1,5 @@
-"""The page on which users connect their accounts on other services to tools, and disconnect them.
+"""The page on which users connect their accounts on other services to tools, and disconnect
+them.
 """
 
 import asyncio

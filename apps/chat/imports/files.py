@@ -23,7 +23,8 @@ conversation files.
 """
 MOST_CONVERSATIONS = 20_000
 MOST_MEMBERS = 50_000
-"""A ZIP can contain up to this many files, because an export can include the images of many years.
+"""A ZIP can contain up to this many files, because an export can include the images of many
+years.
 """
 READ_BYTES = 1024 * 1024
 ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig"))

@@ -72,7 +72,8 @@ class SourceNode:
 
 @dataclass(frozen=True, slots=True)
 class SourceConversation:
-    """A conversation from a file. `leaf` is the last displayed message, or None for the newest one.
+    """A conversation from a file. `leaf` is the last displayed message, or None for the newest
+    one.
     """
 
     source: Source
@@ -240,7 +241,8 @@ def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
 
 
 def moment(written: Any) -> datetime | None:
-    """Parse seconds or milliseconds since 1970, or ISO 8601. Return None for an implausible time.
+    """Parse seconds or milliseconds since 1970, or ISO 8601. Return None for an implausible
+    time.
     """
     found = None
     try:

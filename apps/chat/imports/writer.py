@@ -196,7 +196,8 @@ def name_of(tree: MessageTree) -> str:
 
 
 def times_of(messages: Sequence[ImportedMessage], first: datetime) -> Iterator[datetime]:
-    """Yield the time of each message. A message without a time gets that of the previous message.
+    """Yield the time of each message. A message without a time gets that of the previous
+    message.
     """
     known: list[datetime] = []
     for message in messages:

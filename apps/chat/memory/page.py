@@ -124,7 +124,8 @@ def undo(request: HttpRequest, collection: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
-    """Ask for confirmation. With POST, delete all memories of a collection, or of all collections.
+    """Ask for confirmation. With POST, delete all memories of a collection, or of all
+    collections.
     """
     from apps.chat.memory import changes
 

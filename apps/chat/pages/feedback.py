@@ -49,7 +49,8 @@ def uuid_of(text: str) -> UUID | None:
 
 @require_http_methods(["POST", "DELETE"])
 def rate(request: HttpRequest, message: UUID) -> HttpResponse:
-    """Store or delete the user's feedback on an answer. Raises Http404 for another user's answer.
+    """Store or delete the user's feedback on an answer. Raises Http404 for another user's
+    answer.
     """
     caller = visitor(request)
     if request.method == "DELETE":

@@ -29,7 +29,8 @@ def artifact(request: HttpRequest) -> HttpResponse:
 @require_safe
 @xframe_options_sameorigin
 def diagram(request: HttpRequest) -> HttpResponse:
-    """Return the document that draws diagrams. It measures them in place and returns them as SVG.
+    """Return the document that draws diagrams. It measures them in place and returns them as
+    SVG.
     """
     response = render(request, "chat/diagram_frame.html")
     # The library writes styles. Without an origin, 'self' would match nothing.

@@ -89,7 +89,8 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 @never_cache
 @with_json_errors
 def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Return the applications that can continue the conversation. A POST chooses the `application`.
+    """Return the applications that can continue the conversation. A POST chooses the
+    `application`.
     """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if request.method == "GET":
@@ -141,7 +142,8 @@ def delete_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
-    """Return the folder's settings for its conversations. A POST changes its `instructions` first.
+    """Return the folder's settings for its conversations. A POST changes its `instructions`
+    first.
     """
     found = arrangement.find_folder(visitor(request), str(folder))
     if request.method == "POST":

@@ -67,7 +67,8 @@ class CopiedFiles:
         return text
 
     def attached(self, written: Sequence[Mapping[str, Any]], prefix: str) -> list[dict[str, Any]]:
-        """Return the attachments with the URLs of the copies, without files that were not copied.
+        """Return the attachments with the URLs of the copies, without files that were not
+        copied.
         """
         kept = []
         for one in written:

@@ -164,7 +164,8 @@ def find(token: str, reader: User | AnonymousUser) -> Share | None:
 
 
 def is_given(row: Share) -> bool:
-    """Return True if the owner could still share: their account is active and they are in the team.
+    """Return True if the owner could still share: their account is active and they are in the
+    team.
     """
     place = owner_ids(row.owner)
     return place is not None and may_work_in(row.user, place[1])

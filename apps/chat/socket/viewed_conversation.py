@@ -149,7 +149,8 @@ class ViewedConversation:
 
 
 class FrameWriter:
-    """Writes the frames of one socket, without values that are unchanged since the previous frame.
+    """Writes the frames of one socket, without values that are unchanged since the previous
+    frame.
     """
 
     def __init__(self) -> None:

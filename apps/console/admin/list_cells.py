@@ -11,7 +11,8 @@ from apps.console.admin.cells import NOTHING
 
 
 class RowLink(NamedTuple):
-    """A link of a row. `icon` is the name of one of the theme's icons, `name` the accessible name.
+    """A link of a row. `icon` is the name of one of the theme's icons, `name` the accessible
+    name.
     """
 
     icon: str

@@ -24,7 +24,8 @@ ROOT = "conversations"
 MOST_FILES = 200
 """The folder of one conversation can contain up to this many files."""
 ATTEMPTS = 5
-"""While other uploads use names in the same folder, a free name is searched up to this many times.
+"""While other uploads use names in the same folder, a free name is searched up to this many
+times.
 """
 NEW = files.Condition(is_new=True)
 

@@ -115,7 +115,8 @@ class ElicitationGiven(GivenAnswer):
 
 
 class SignInGiven(GivenAnswer):
-    """An answer without content. The redirect from the sign-in service is the proof, not the page.
+    """An answer without content. The redirect from the sign-in service is the proof, not the
+    page.
     """
 
     outcome: Literal["skipped"]

@@ -26,7 +26,8 @@ from apps.manifest.features.features import Figure
 
 @dataclass(slots=True)
 class Transcript:
-    """The content of an answer. It outlives its run, so that a stopped answer retains its content.
+    """The content of an answer. It outlives its run, so that a stopped answer retains its
+    content.
     """
 
     texts: list[str] = field(default_factory=list)

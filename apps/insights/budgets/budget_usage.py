@@ -58,7 +58,8 @@ class BudgetStatus:
 
     @property
     def soft_percent(self) -> int:
-        """Return the percentage above which the meter warns: the soft limit, but at most `ALMOST`.
+        """Return the percentage above which the meter warns: the soft limit, but at most
+        `ALMOST`.
         """
         soft = self.rule.soft
         return ALMOST if soft is None else min(percent(soft, self.limit), ALMOST)

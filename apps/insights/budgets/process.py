@@ -40,7 +40,8 @@ RULES_SECONDS = 1.0
 """A process applies other processes' changes after this many seconds, and its own immediately."""
 RENEWALS_IN_LEASE = 3
 PAUSE_SECONDS = 5.0
-"""While the database is down, a process waits this many seconds before it retries to settle usage.
+"""While the database is down, a process waits this many seconds before it retries to settle
+usage.
 """
 CLOSING_SECONDS = 1.0
 

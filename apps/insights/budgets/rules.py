@@ -107,7 +107,8 @@ class BudgetClaim:
 
     @property
     def place(self) -> tuple[int, str]:
-        """Return the sort key for locking windows, which prevents deadlocks between transactions.
+        """Return the sort key for locking windows, which prevents deadlocks between
+        transactions.
         """
         return self.rule.id, self.holder
 
@@ -190,7 +191,8 @@ on_reset(_told.clear)
 def usage_amount(
     rule: Rule, deployment: str, usages: Iterable[ModelUsage], ended_at: float, *, error: str = ""
 ) -> int | None:
-    """Return the usage in smallest parts, or None if a price in the budget's currency is missing.
+    """Return the usage in smallest parts, or None if a price in the budget's currency is
+    missing.
     """
     entries = tuple(usages)
     if rule.unit == "tokens":

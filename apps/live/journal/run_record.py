@@ -97,7 +97,8 @@ class RunRecord:
         return now - self.beat_at > settings.RUN_LEASE_SECONDS / beats
 
     def take(self, now: float) -> Portion:
-        """Return the portion to write: everything so far, or the portion whose last write failed.
+        """Return the portion to write: everything so far, or the portion whose last write
+        failed.
         """
         if self.portion is not None:
             self.portion.is_repeated = True

@@ -1,4 +1,5 @@
-"""Readiness checks of the database, its migrations, shared files and keys, and the channel layer.
+"""Readiness checks of the database, its migrations, shared files and keys, and the channel
+layer.
 """
 
 import asyncio
@@ -25,7 +26,8 @@ same time. A load balancer that removed all of them would turn its outage into a
 site.
 """
 LOOK_SECONDS = 10.0
-"""Stored files are checked at most once in this many seconds, regardless of the number of probes.
+"""Stored files are checked at most once in this many seconds, regardless of the number of
+probes.
 """
 
 _applied = False

@@ -25,7 +25,8 @@ MOST_FILES = 2 * MOST_NOTES
 MOST_ENTRIES = 2 * MOST_FILES
 """One archive can have at most this many entries, including folders and ignored files."""
 IGNORED = frozenset({"__MACOSX", "Thumbs.db"})
-"""Operating systems create files with these names. Names that begin with a dot are ignored as well.
+"""Operating systems create files with these names. Names that begin with a dot are ignored as
+well.
 """
 
 
@@ -137,7 +138,8 @@ def is_meant(name: str) -> bool:
 
 
 def without_folder_around(entries: dict[str, ZipInfo]) -> dict[str, ZipInfo]:
-    """Return the entries without a common folder, because many programs archive the folder itself.
+    """Return the entries without a common folder, because many programs archive the folder
+    itself.
     """
     around = {PurePosixPath(name).parts[0] for name in entries}
     is_packed = len(around) == 1 and all("/" in name for name in entries)

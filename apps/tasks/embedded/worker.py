@@ -181,7 +181,8 @@ def renewed(jobs: list[int]) -> set[int]:
 
 
 def release(row: QueuedJob) -> None:
-    """Make a job available again. If another job with its lock is waiting, that one does its work.
+    """Make a job available again. If another job with its lock is waiting, that one does its
+    work.
     """
     mine = QueuedJob.objects.filter(pk=row.pk)
     try:

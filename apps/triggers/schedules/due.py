@@ -229,7 +229,8 @@ def wakes_of(
     callers: Callers,
     going: set[UUID],
 ) -> list[Wake]:
-    """Return the messages of a row. If it cannot run, return none and store the reason in the row.
+    """Return the messages of a row. If it cannot run, return none and store the reason in the
+    row.
     """
     if not times:
         return []
@@ -327,7 +328,8 @@ def is_to_be_deleted(row: Schedule) -> bool:
 
 
 def postpone(pk: UUID, now: datetime) -> None:
-    """Postpone a schedule that cannot run, so that others run first. The log contains the reason.
+    """Postpone a schedule that cannot run, so that others run first. The log contains the
+    reason.
     """
     rows = Schedule.objects.filter(pk=pk, is_paused=False, next_at__lte=now)
     rows.update(next_at=now + RETRY, last_problem=FAILED)

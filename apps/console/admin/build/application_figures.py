@@ -24,7 +24,8 @@ changes little in a minute.
 
 @dataclass(frozen=True, slots=True)
 class WeekFigures:
-    """The use of an application in a week. `people` is the number of callers, both users and keys.
+    """The use of an application in a week. `people` is the number of callers, both users and
+    keys.
     """
 
     people: int = 0

@@ -1,4 +1,5 @@
-"""The states of an application that pages compare, and the reasons for errors as lines of a page.
+"""The states of an application that pages compare, and the reasons for errors as lines of a
+page.
 """
 
 from collections.abc import Callable

@@ -35,7 +35,8 @@ class LayeredItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemLayer:
-    """A layer of an item. `lines` are the differences from the layer below, or None for the lowest.
+    """A layer of an item. `lines` are the differences from the layer below, or None for the
+    lowest.
     """
 
     item: LayerItem

@@ -85,7 +85,8 @@ class VersionedForm(SecretInputsForm[Row]):
         )
 
     def refuse_deleted(self, seen: int) -> None:
-        """Raise `ValidationError` once for a deleted row. If the user saves again, it is recreated.
+        """Raise `ValidationError` once for a deleted row. If the user saves again, it is
+        recreated.
         """
         if not seen:
             return

@@ -90,7 +90,8 @@ class QuestionForm(AnswerForm):
 
 
 class SkipSignInForm(AnswerForm):
-    """An operator cannot sign in for a user, so the only answer is to continue without the account.
+    """An operator cannot sign in for a user, so the only answer is to continue without the
+    account.
     """
 
     outcomes: ClassVar = {"skipped": "Continue without it"}

@@ -60,7 +60,8 @@ class RowCount:
 UsedBudgets = Callable[[], Sequence[tuple[str, BudgetStatus]]]
 """Returns the most used budgets with their names, which are read once."""
 Counts = Mapping[str, RowCount]
-"""Maps names to counts. An entry is missing if its model does not exist or the user may not see it.
+"""Maps names to counts. An entry is missing if its model does not exist or the user may not see
+it.
 """
 
 

@@ -20,7 +20,8 @@ SHOWN_CHARACTERS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class SaidInRun:
-    """The question of a run with the names of its files, and the answer. Both are "" if not stored.
+    """The question of a run with the names of its files, and the answer. Both are "" if not
+    stored.
     """
 
     question: str = ""

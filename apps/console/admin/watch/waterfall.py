@@ -20,7 +20,8 @@ from apps.live.run_summary import RunSummary
 
 MOST_SPANS = 500
 NARROWEST = 0.5
-"""A bar is at least this wide, in percent of the axis, so that a call of a millisecond is visible.
+"""A bar is at least this wide, in percent of the axis, so that a call of a millisecond is
+visible.
 """
 MARKS = 4
 """The axis is divided into this many intervals."""
@@ -142,7 +143,8 @@ def runs_inside(calls: Iterable[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
 
 
 def waits_of(run: RunSummary) -> Iterator[TimeSpan]:
-    """Yield the times spent waiting for users, from the start of the call that asked to the answer.
+    """Yield the times spent waiting for users, from the start of the call that asked to the
+    answer.
     """
     asked: dict[str, Any] = dict(
         Interaction.objects.filter(run=run.pk).order_by("pk").values_list("key", "kind")
