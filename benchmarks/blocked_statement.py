@@ -1,12 +1,12 @@
-"""Measure how a statement that waits for four seconds affects other requests. The goal is no
-effect.
+"""Measure how a slow statement affects other requests. The goal is no effect.
 
     python -m benchmarks.blocked_statement --streams 100
+    python -m benchmarks.blocked_statement --streams 100 --by sleep
 
-Streams send answers through the gateway. In the meantime, a table is locked for four seconds, a
-request that reads it waits for the lock, and other requests and `/readyz` are called. Each part is
-measured with one database thread, as in asgiref, and with `DATABASE_THREADS`. TEST_DATABASE_URL and
-TEST_REDIS_URL name PostgreSQL and Redis.
+Streams send answers through the gateway. In the meantime, a request reads a table that is locked
+for four seconds, or with `--by sleep` one whose query sleeps for ten, and other requests and
+`/readyz` are called. Each part is measured with one database thread, as in asgiref, and with
+`DATABASE_THREADS`. TEST_DATABASE_URL and TEST_REDIS_URL name PostgreSQL and Redis.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -31,8 +31,24 @@ from tests.postgresql import shared_services
 from tests.services import absence
 
 SLUG = "streams"
-BLOCKED_SECONDS = 4.0
+LOCKED_SECONDS = 4.0
 """Shorter than the lock timeout of servers."""
+SLEEP_SECONDS = 10.0
+TABLE = "triggers_webhook"
+SLOW_TABLE = f"""
+ALTER TABLE {TABLE} RENAME TO fast_table;
+CREATE FUNCTION slow_rows() RETURNS SETOF fast_table LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_sleep({SLEEP_SECONDS});
+    RETURN QUERY SELECT * FROM fast_table;
+END $$;
+CREATE VIEW {TABLE} AS SELECT * FROM slow_rows();
+"""
+FAST_TABLE = f"""
+DROP VIEW {TABLE};
+DROP FUNCTION slow_rows;
+ALTER TABLE fast_table RENAME TO {TABLE};
+"""
 STREAM = Question(tokens=1_000, delay_ms=50)
 SHORT = Question(tokens=1)
 SHORTS_BEFORE = 5
@@ -44,14 +60,13 @@ from apps.accounts.models import ApiKey
 _, result = ApiKey.objects.create_key(name="benchmark")
 """
 MOST_MILLISECONDS = 2_000.0
-"""The limit for a request while the machine works on all streams. A blocked request takes four
-seconds."""
+"""The limit for a request while the machine works on all streams. A blocked request takes at least
+four seconds."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Times in milliseconds. `blocked_for` is the duration of the request that reads the locked
-    table."""
+    """Times in milliseconds. `blocked_for` is the duration of the request that reads the slow table."""
 
     threads: int
     errors: Sequence[str]
@@ -61,14 +76,15 @@ class Outcome:
     blocked_for: float
 
 
-async def measure(url: str, address: str, key: str, threads: int, streams: int) -> Outcome:
+async def measure(url: str, address: str, key: str, threads: int, streams: int, by: str) -> Outcome:
     port = urlsplit(url).port or 80
     going = asyncio.create_task(
         load(port, STREAM.write(PATH, key), STREAM, clients=streams, times=1)
     )
     await load(port, SHORT.write(PATH, key), SHORT, clients=1, times=SHORTS_BEFORE)
+    read, seconds = WAYS[by]
     blocked, (first, ready, errors) = await asyncio.gather(
-        asyncio.to_thread(read_locked_table, url, address), during_lock(url, port, key)
+        asyncio.to_thread(read, url, address), meanwhile(url, port, key, seconds)
     )
     found = await going
     return Outcome(
@@ -83,21 +99,42 @@ async def measure(url: str, address: str, key: str, threads: int, streams: int) 
 
 def read_locked_table(url: str, address: str) -> float:
     with psycopg.connect(address) as holder:
-        holder.execute("LOCK TABLE triggers_webhook IN ACCESS EXCLUSIVE MODE")
+        holder.execute(f"LOCK TABLE {TABLE} IN ACCESS EXCLUSIVE MODE")
         waiting = asyncio.new_event_loop()
         try:
-            asked = waiting.run_in_executor(None, seconds_of, f"{url}/hooks/{uuid4()}", b"{}")
-            time.sleep(BLOCKED_SECONDS)
+            asked = waiting.run_in_executor(None, read_table, url)
+            time.sleep(LOCKED_SECONDS)
             holder.rollback()
             return waiting.run_until_complete(asked)
         finally:
             waiting.close()
 
 
-async def during_lock(url: str, port: int, key: str) -> tuple[list[float], list[float], list[str]]:
-    """Send one request after another until the lock is released. Return their durations."""
+def read_sleeping_table(url: str, address: str) -> float:
+    with psycopg.connect(address, autocommit=True) as owner:
+        owner.execute(SLOW_TABLE)
+        try:
+            return read_table(url)
+        finally:
+            owner.execute(FAST_TABLE)
+
+
+def read_table(url: str) -> float:
+    return seconds_of(f"{url}/hooks/{uuid4()}", b"{}")
+
+
+WAYS: Mapping[str, tuple[Callable[[str, str], float], float]] = {
+    "lock": (read_locked_table, LOCKED_SECONDS),
+    "sleep": (read_sleeping_table, SLEEP_SECONDS),
+}
+
+
+async def meanwhile(
+    url: str, port: int, key: str, seconds: float
+) -> tuple[list[float], list[float], list[str]]:
+    """Send one request after another for this long. Return their durations."""
     first, ready, errors = [], [], []
-    end = time.monotonic() + BLOCKED_SECONDS
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         await asyncio.sleep(PAUSE_SECONDS)
         began = time.monotonic()
@@ -119,24 +156,25 @@ def seconds_of(url: str, body: bytes | None = None) -> float:
     return (time.monotonic() - began) * 1e3
 
 
-def measured(threads: int, streams: int) -> Outcome:
+def measured(threads: int, streams: int, by: str) -> Outcome:
     limit = {"DATABASE_THREADS": str(threads)}
     with shared_services() as services, served({**services, **limit}, PREPARE, SLUG) as site:
         fleet, shell, _ = site
         key = str(shell.run(MAKE_KEY, {}))
         address = services["DATABASE_URL"]
-        return asyncio.run(measure(fleet.urls[0], address, key, threads, streams))
+        return asyncio.run(measure(fleet.urls[0], address, key, threads, streams, by))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, default=100)
+    parser.add_argument("--by", choices=WAYS, default="lock")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 6])
     given = parser.parse_args()
     if reason := absence("postgres") or absence("redis"):
         print(reason)
         return 0
-    found = [measured(threads, given.streams) for threads in given.threads]
+    found = [measured(threads, given.streams, given.by) for threads in given.threads]
     print("| database threads | slowest token | slowest new answer | slowest /readyz | blocked |")
     print("|---|---|---|---|---|")
     for one in found:

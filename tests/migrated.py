@@ -36,6 +36,6 @@ def new_file() -> str:
 
 
 def copy_tables(creation: DatabaseCreation, *_arguments: Any, **_options: Any) -> str:
-    name: str = creation._get_test_db_name()
+    name: str = creation.connection.settings_dict["TEST"]["NAME"]
     shutil.copyfile(migrated_database(), name)
     return name

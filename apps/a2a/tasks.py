@@ -83,7 +83,8 @@ def failure_message(run: Run) -> Json | None:
     failures = [event for event in journal.read_run(run.pk) if isinstance(event, RunFailed)]
     if not failures:
         return None
-    parts = [encoding.text_part(failures[-1].text)]
+    text, reference = failures[-1].text, failures[-1].reference
+    parts = [encoding.text_part(f"{text} (error reference: {reference})" if reference else text)]
     return encoding.agent_message(f"{run.pk}-error", run, parts)
 
 

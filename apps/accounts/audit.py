@@ -41,6 +41,7 @@ Event = Literal[
     "hold.placed",
     "hold.lifted",
     "account.erased",
+    "widget.changed",
     "job.retried",
     "job.cancelled",
     "job.enqueued",

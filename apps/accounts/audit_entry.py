@@ -34,6 +34,7 @@ class AuditEntry(models.Model):
         HOLD_PLACED = "hold.placed"
         HOLD_LIFTED = "hold.lifted"
         ACCOUNT_ERASED = "account.erased"
+        WIDGET_CHANGED = "widget.changed"
         JOB_RETRIED = "job.retried"
         JOB_CANCELLED = "job.cancelled"
         JOB_ENQUEUED = "job.enqueued"

@@ -1,16 +1,44 @@
 """The names of buckets, which own files, conversations and memories.
 
 A user has a personal bucket, and one for each of their teams, so that data of one never appears in
-another.
+another. A visitor of a widget has one bucket, which names the widget's application.
 """
 
+import hashlib
 import re
+from dataclasses import dataclass
 
 from django.db.models import Q
 
 from apps.accounts.caller import Caller, ClientInfo
 
 _form = re.compile(r"user-(\d+)(?:-team-(\d+))?", re.ASCII)
+_widget_form = re.compile(r"widget-(\d+)-(visitor|user)-[0-9a-f]{32}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class WidgetVisitor:
+    """A visitor of a widget on another site, who can use only the application with this ID.
+
+    `is_identified` is true for a user whom the other site has named in a signed token.
+    """
+
+    application: int
+    is_identified: bool
+
+
+def widget_bucket(visitor: WidgetVisitor, name: str) -> str:
+    """Return the bucket of a visitor. `name` identifies them among the visitors of this kind."""
+    # The name may be an e-mail address, so only its hash is stored.
+    digest = hashlib.sha256(name.encode()).hexdigest()[:32]
+    kind = "user" if visitor.is_identified else "visitor"
+    return f"widget-{visitor.application}-{kind}-{digest}"
+
+
+def widget_visitor(bucket: str) -> WidgetVisitor | None:
+    """Return the visitor who owns the bucket of a widget; None for other buckets."""
+    found = _widget_form.fullmatch(bucket)
+    return None if found is None else WidgetVisitor(int(found[1]), found[2] == "user")
 
 
 def bucket_of(user_id: int | None, team: int | None = None) -> str:

@@ -1,6 +1,7 @@
 """Access to applications: which applications a caller can use, and in which role.
 
-Visitors can use public applications. Keys of the installation can use all applications in their
+Visitors can use public applications. Visitors of a widget can use only its application, which must
+be public unless the other site has identified them. Keys of the installation can use all applications in their
 scope. All other callers have the rights of an account, which come from ownership, a grant to the
 user or to a group of theirs, the permission to access all applications, or an application that is
 shared or public. Grants to a team count for members while they work in it.
@@ -24,6 +25,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, Greatest
 
+from apps.accounts.buckets import widget_visitor
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application, Grant, Role
 from apps.catalog.resolve import resolve_application, versioned_name
@@ -69,8 +71,12 @@ async def may_use(application: ResolvedApplication, caller: Caller) -> bool:
         if caller.limits.scope is not None:
             rows = rows.filter(pk__in=caller.limits.scope)
         return await reachable_rows(caller.principal, caller.team, Role.USER, rows).aexists()
-    if caller.kind == "visitor":  # These two kinds need no query.
-        return application.is_public
+    if caller.kind == "visitor":  # These need no query.
+        guest = widget_visitor(caller.bucket)
+        if guest is None:
+            return application.is_public
+        is_open = application.is_public or guest.is_identified
+        return is_open and guest.application == application.id
     return caller.limits.include(application.id)
 
 
@@ -89,8 +95,17 @@ def accessible(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]
     if caller.principal is not None:
         return accessible_rows(caller.principal, caller.team, least, rows)
     if caller.kind == "visitor":
-        rows = rows.filter(is_public=True)
+        rows = rows.filter(visitors_applications(caller.bucket))
     return rows.annotate(role=Value(Role.USER.value)) if least == Role.USER else rows.none()
+
+
+def visitors_applications(bucket: str) -> Q:
+    """Return the condition for the applications that a visitor can use."""
+    guest = widget_visitor(bucket)
+    if guest is None:
+        return Q(is_public=True)
+    own = Q(pk=guest.application)
+    return own if guest.is_identified else own & Q(is_public=True)
 
 
 def accessible_rows(

@@ -20,6 +20,7 @@ from apps.catalog.versions.models import (
     ContentText,
     PublishingRequest,
 )
+from apps.catalog.widgets.models import Widget
 from apps.datetime_fields import BoundedDateTimeField
 from apps.workspace.versions import Versioned
 
@@ -40,6 +41,7 @@ __all__ = [
     "Role",
     "SavedPrompt",
     "SystemMessage",
+    "Widget",
     "empty_manifest",
 ]
 

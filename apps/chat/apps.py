@@ -10,6 +10,7 @@ class ChatConfig(AppConfig):
     verbose_name = "Chat"
     chores = (
         Chore("Erase expired shares", "apps.chat.shares.links.erase_expired", Interval.TEN_MINUTES),
+        Chore("Forget used identities", "apps.chat.widget.identities.forget_expired"),
     )
 
     def ready(self) -> None:

@@ -4,6 +4,7 @@ from django.db import models
 from django.utils import timezone
 
 from apps.chat.shares.models import Share as Share
+from apps.chat.widget.models import UsedIdentity as UsedIdentity
 
 
 class PinnedApplication(models.Model):

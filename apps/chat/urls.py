@@ -32,12 +32,16 @@ from apps.chat.shares import pages as share_pages
 from apps.chat.teams import conversations as team_conversations
 from apps.chat.teams import page as team_page
 from apps.chat.teams import switch as team_switch
+from apps.chat.widget import pages as widget_pages
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
     path("manifest.webmanifest", web_app.web_manifest, name="web-manifest"),
     path("service-worker.js", web_app.service_worker, name="service-worker"),
     path("offline/", web_app.offline, name="offline"),
+    path("widget.js", widget_pages.loader, name="widget-loader"),
+    path("widget/<slug:slug>/", widget_pages.frame, name="widget"),
+    path("widget/<slug:slug>/token/", widget_pages.token, name="widget-token"),
     path("texts/<slug:language>-<slug:version>.js", script_texts.texts, name="texts"),
     path("account/", account_page.account, name="account"),
     path("account/name/", account_page.change_name, name="account-name"),

@@ -24,7 +24,7 @@ from apps.console.api.webhooks import SubscriptionViewSet, WebhookViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
 from apps.console.palette import search_palette
-from apps.console.studio import access_panel, registered_servers, uploads
+from apps.console.studio import access_panel, registered_servers, uploads, widget_panel
 from apps.console.studio import answers as studio_answers
 from apps.console.studio import new as studio_new
 from apps.console.studio import tool_views as studio_tools
@@ -60,6 +60,9 @@ studio_urls: list[URLPattern] = [
     path("access/", staff(access_panel.save_access), name="access"),
     path("grant/", staff(access_panel.save_grant), name="grant"),
     path("people/", staff(access_panel.find_people), name="people"),
+    path("widget/", staff(widget_panel.save_widget), name="widget"),
+    path("widget/key/", staff(widget_panel.replace_key), name="widget_key"),
+    path("widget/preview/", staff(widget_panel.preview), name="widget_preview"),
     path("discard/", staff(studio.discard), name="discard"),
     path("difference/", staff(studio.difference), name="difference"),
     path("publish/", staff(studio.publish_draft), name="publish"),

@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from docx import Document
-from docx.table import Table
+from docx.table import Table, _Cell
 from docx.text.paragraph import Paragraph
 
 from apps.documents.paged_text import PagePart
@@ -42,10 +42,10 @@ def table(block: Table, depth: int = 1) -> str:
     """Return a line for each row. Merged cells appear once."""
     lines = []
     for row in block.rows:
-        cells = {id(cell._tc): cell for cell in row.cells}
+        # `row.cells` repeats a cell for each of its columns, up to billions of times.
         texts = [
             " ".join(inner(item, depth) for item in cell.iter_inner_content() if inner(item, depth))
-            for cell in cells.values()
+            for cell in (_Cell(element, block) for element in row._tr.tc_lst)
         ]
         lines.append(f"| {' | '.join(' '.join(text.split()) for text in texts)} |")
     return "\n".join(lines)

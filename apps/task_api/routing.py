@@ -10,6 +10,7 @@ from apps.task_api.conversations import (
     DeletionConsumer,
 )
 from apps.task_api.event_stream import NotificationsConsumer
+from apps.task_api.task_answers import AnswerConsumer
 from apps.task_api.tasks import CancelConsumer, SubmitConsumer, TaskConsumer
 
 TASKS = "api/IAIAssistantApi"
@@ -19,6 +20,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{TASKS}/SubmitMessage", AuthMiddlewareStack(SubmitConsumer.as_asgi())),
     path(f"{TASKS}/tasks/<uuid:task>", AuthMiddlewareStack(TaskConsumer.as_asgi())),
     path(f"{TASKS}/tasks/<uuid:task>/cancel", AuthMiddlewareStack(CancelConsumer.as_asgi())),
+    path(f"{TASKS}/tasks/<uuid:task>/answer", AuthMiddlewareStack(AnswerConsumer.as_asgi())),
     path(f"{TASKS}/conversations", AuthMiddlewareStack(ConversationsConsumer.as_asgi())),
     path(
         f"{TASKS}/conversations/<uuid:conversation>",

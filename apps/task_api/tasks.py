@@ -1,12 +1,12 @@
 """Questions of scripts and programs. Each is a task that can be queried and cancelled."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 from uuid import UUID, uuid4
 
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db.models import Q
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from apps.accounts.buckets import bucket_of
 from apps.accounts.caller import Caller
@@ -32,15 +32,21 @@ from apps.task_api.message_answers import answer_question
 
 
 class Submission(Ask):
-    """A question to the application with this slug. With the same `id`, a repeated request is the
-    same task.
+    """A question to the application with this slug, or to its version `slug@3`. With the same `id`,
+    a repeated request is the same task.
     """
 
     type: Literal["ask"] = "ask"
-    application: str = Field(pattern=r"^[-a-zA-Z0-9_]{1,50}$")
+    application: str = Field(pattern=r"^[-a-zA-Z0-9_]{1,50}(@[0-9]{1,9})?$")
     id: UUID = Field(default_factory=uuid4)
     text: str = ""
     surface: Literal[""] = ""  # A program has no page.
+
+    @model_validator(mode="after")
+    def live_version_when_queued(self) -> Self:
+        if self.while_running == "queue" and "@" in self.application:
+            raise ValueError("while_running: a queued message cannot name a version")
+        return self
 
 
 class TaskConsumer(JsonConsumer):
@@ -113,7 +119,7 @@ class SubmitConsumer(TaskConsumer):
         application = await access.find(sent.application, caller)
         if sent.conversation is not None:
             await sweeper(self.hub, self.open_workspace).sweep(sent.conversation)
-        asked = await answer_question(self.hub, caller, sent.application, sent)
+        asked = await answer_question(self.hub, caller, application.slug, sent)
         if asked is not None:
             await self.send_json(202, answered_task(asked))
             return
@@ -167,6 +173,7 @@ def queued_task(row: QueuedMessage) -> dict[str, Any]:
         "finished_at": None,
         "message": None,
         "error": {"text": row.problem, "reference": ""} if row.problem else None,
+        "questions": [],
     }
 
 
@@ -183,6 +190,24 @@ def task(run: Run) -> dict[str, Any]:
         "finished_at": None if finished is None else finished.isoformat(),
         "message": None if answer is None else message_of(answer),
         "error": error_of(run) if run.status == Run.Status.FAILED else None,
+        "questions": [question_of(one) for one in open_questions(run)],
+    }
+
+
+def open_questions(run: Run) -> list[Interaction]:
+    """Return the questions for which the task waits."""
+    if run.status != Run.Status.WAITING:
+        return []
+    rows = Interaction.objects.filter(run=run, answer__isnull=True)
+    return list(rows.exclude(kind__in=("client_tool", "timer")).order_by("pk"))
+
+
+def question_of(asked: Interaction) -> dict[str, Any]:
+    return {
+        "key": asked.key,
+        "kind": asked.kind,
+        "asked": asked.asked,
+        "due": None if asked.due_at is None else asked.due_at.isoformat(),
     }
 
 

@@ -6,10 +6,12 @@ import pytest
 
 from tests.a2a.scripts import agent_scene, message, state_of
 from tests.chat.scripts import says
+from tests.contract import proves_feature
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
+@proves_feature("a2a", "text")
 async def test_a_message_begins_a_task_and_returns_it_with_its_answer():
     async with agent_scene() as (on, agent):
         on.model.put(says("Hel"), says("lo"), None)
@@ -26,6 +28,7 @@ async def test_a_message_begins_a_task_and_returns_it_with_its_answer():
         assert await agent.call("GetTask", {"id": task["id"]}) == task
 
 
+@proves_feature("a2a", "text")
 async def test_a_stream_begins_with_the_task_and_ends_with_its_last_state():
     async with agent_scene() as (on, agent):
         on.model.put(says("Hel"), says("lo"), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from apps.agent.model import Finish, ToolCallDelta
 from apps.conversations.models import Conversation
 from tests.a2a.scripts import Agent, agent_scene, agent_with_key, message, state_of
 from tests.chat.scripts import MANIFEST, says, settled
+from tests.contract import proves_feature
 from tests.tables import each_row
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -25,6 +27,7 @@ def asks() -> list[Any]:
     return [ToolCallDelta(0, "call-1", "internal_ask_question", QUESTION), Finish("tool_calls")]
 
 
+@proves_feature("a2a", "questions")
 async def test_a_question_waits_for_a_message_to_the_same_task():
     async with agent_scene(manifest=ASKING) as (on, agent):
         on.model.put(*asks(), None, says("Oslo it is"), None)
@@ -43,6 +46,7 @@ async def test_a_question_waits_for_a_message_to_the_same_task():
         assert roles == ["USER", "AGENT", "USER", "AGENT"]
 
 
+@proves_feature("a2a", "reconnect")
 async def test_a_stream_of_a_message_ends_with_a_question_and_one_of_a_task_with_the_task():
     async with agent_scene(manifest=ASKING) as (on, agent):
         on.model.put(says("Wait. "), *asks(), None)
@@ -59,6 +63,7 @@ async def test_a_stream_of_a_message_ends_with_a_question_and_one_of_a_task_with
         assert state_of(followed[-1]["statusUpdate"]) == "TASK_STATE_COMPLETED"
 
 
+@proves_feature("a2a", "cancel")
 async def test_a_task_that_asks_is_canceled_once():
     async with agent_scene(manifest=ASKING) as (on, agent):
         on.model.put(*asks(), None)
@@ -153,6 +158,19 @@ async def test_a_client_that_leaves_does_not_end_its_task():
         await settled(on.hub)
         [task] = (await agent.call("ListTasks"))["tasks"]
         assert state_of(task) == "TASK_STATE_COMPLETED"
+
+
+@proves_feature("a2a", "errors")
+async def test_a_failed_task_has_its_reason_and_the_reference_for_operators():
+    async with agent_scene() as (on, agent):
+        on.model.put(RuntimeError("no luck"))
+
+        task = (await agent.call("SendMessage", {"message": message("Hi")}))["task"]
+
+        [part] = task["status"]["message"]["parts"]
+        assert state_of(task) == "TASK_STATE_FAILED"
+        assert re.search(r" \(error reference: [0-9a-f]{8}\)$", part["text"])
+        assert "no luck" not in str(task)
 
 
 def sent(**fields: Any) -> dict[str, Any]:

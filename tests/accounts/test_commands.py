@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from apps.accounts.models import ApiKey
+from apps.accounts.models import ApiKey, AuditEntry
 from tests.catalog.rows import store_application
 
 pytestmark = pytest.mark.django_db
@@ -44,16 +44,24 @@ def test_a_key_can_be_limited_and_can_end():
     assert sorted(row.applications.values_list("slug", flat=True)) == ["one", "two"]
     assert row.is_limited
     assert row.expiry_date == datetime(2199, 1, 31, 23, 59, 59, 999999, UTC)
+    assert [*AuditEntry.objects.values_list("event", "actor")] == [("key.created", "")]
+
+
+def test_a_key_can_end_at_a_time():
+    row = find(create("robot", "--expires", "2199-01-31T12:00+02:00"))
+
+    assert row.expiry_date == datetime(2199, 1, 31, 10, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (["robot", "--application", "nothing"], "Unknown application: 'nothing'"),
-        (["robot", "--expires", "tomorrow"], "'tomorrow'; use a date such as"),
-        (["robot", "--expires", "2999-13-01"], "'2999-13-01'; use a date such as"),
+        (["robot", "--expires", "tomorrow"], "'tomorrow'; use a date before 2200"),
+        (["robot", "--expires", "2999-13-01"], "'2999-13-01'; use a date before 2200"),
         (["robot", "--expires", "2001-01-01"], "in the past"),
-        (["robot", "--expires", "2999-01-31"], "after 2199"),
+        (["robot", "--expires", "2999-01-31"], "'2999-01-31'; use a date before 2200"),
+        (["robot", "--expires", "9999-12-31T23:59:59-14:00"], "use a date before 2200"),
         ([" "], "1 to 50 characters"),
         (["x" * 51], "1 to 50 characters"),
     ],

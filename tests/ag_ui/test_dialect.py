@@ -12,6 +12,7 @@ from apps.errors import BudgetSpent, ModelFailed
 from apps.manifest.validation import validation
 from tests.ag_ui.threads import QUESTION, ask, events_in, named, post, run_input, thread_after
 from tests.catalog.rows import manifest_with
+from tests.contract import proves_feature
 from tests.gateway.scripts import (
     ScriptedModel,
     ScriptedWorkspace,
@@ -34,6 +35,7 @@ def prepared(manifest: dict[str, Any] | None = None, **fields: Any) -> Any:
     return AgUiDialect().read(json.dumps(run_input(**fields)).encode()).prepare(application)
 
 
+@proves_feature("ag-ui", "text")
 async def test_an_answer_is_a_stream_of_events():
     answer = await ask(ScriptedWorkspace(ScriptedModel([says("Hello"), ends()])))
 
@@ -49,6 +51,7 @@ async def test_an_answer_is_a_stream_of_events():
     assert (found[-1]["threadId"], found[-1]["runId"]) == ("t", "r")
 
 
+@proves_feature("ag-ui", "client tools")
 async def test_a_tool_of_the_client_is_called_and_its_result_continues_the_thread():
     model = ScriptedModel([calls("look")], [says("Rain."), ends()])
     workspace, slug = ScriptedWorkspace(model), (await add_application()).slug

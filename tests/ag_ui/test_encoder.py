@@ -28,6 +28,7 @@ from apps.agent.messages import Attachment, ToolCall
 from apps.doors.consumer import HEARTBEAT
 from apps.doors.sealed_state import unsealed
 from tests.ag_ui.threads import events_in, named
+from tests.contract import proves_feature
 
 USAGE = Usage(10, 5, (ModelUsage("large", 10, 5, 4, None, 2),))
 IDS = {"threadId": "t", "runId": "r"}
@@ -41,6 +42,7 @@ def streamed(*events: Event, resumed: ResumedInterrupt | None = None) -> list[di
     return events_in(encoder(resumed).encode(events))
 
 
+@proves_feature("ag-ui", "usage")
 def test_a_text_is_a_message_and_the_last_event_has_the_usage():
     one = encoder()
 

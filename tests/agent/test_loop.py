@@ -88,6 +88,20 @@ async def test_the_result_of_a_tool_is_shown_to_the_model_before_it_answers():
     assert events == [TextDelta("12 degrees")]
 
 
+async def test_a_call_whose_answer_ends_with_stop_is_made():
+    [call, _, *rest] = calling(("1", "weather", RIGA))
+    model = ScriptedModel([call, *finish("stop"), *rest], saying("12 degrees"))
+    progress = Progress()
+
+    await loop_of(model, WEATHER).run([QUESTION], lambda event: None, progress)
+
+    assert [message.text for message in progress.conversation.added] == [
+        " ",
+        "Riga: 12",
+        "12 degrees",
+    ]
+
+
 async def test_a_tool_that_appears_during_the_run_is_told_of_and_called_from_then_on():
     tools = {}
 

@@ -235,8 +235,14 @@ def marked_scripts(text: str) -> Iterator[tuple[str, str]]:
 
 def marked(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Yield each section with the name of a test that has its marker."""
+    for sections, name in marks(tree, "proves"):
+        yield from ((section, name) for section in sections)
+
+
+def marks(tree: ast.Module, marker: str) -> Iterator[tuple[list[str], str]]:
+    """Yield the arguments of each such marker with the name of its test."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for mark in node.decorator_list:
-                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "proves":
-                    yield from ((ast.literal_eval(section), node.name) for section in mark.args)
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == marker:
+                    yield [ast.literal_eval(argument) for argument in mark.args], node.name

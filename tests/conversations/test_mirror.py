@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,10 @@ from apps.chat.visitors import adopt
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Message
 from apps.doors.sessions import session_bucket
+from apps.live.database import on_a_thread
+from apps.live.hub import Hub
 from tests.catalog.rows import make_application, make_operator
-from tests.chat.scripts import open_tab, says
+from tests.chat.scripts import open_tab, says, scene, settled
 from tests.contract import proves
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -86,6 +90,42 @@ async def test_a_turn_is_in_the_file_once_its_answer_is_stored(folder):
     ]
     assert document["participants"] == [found.owner, f"application:{on.application.slug}"]
     assert document["title"] == "High tide?"
+
+
+COMMITTER = "committer"
+
+
+async def as_committer(work: Callable[[], Any]) -> Any:
+    """Call the function on a thread that has the committer's name for that time."""
+
+    def call() -> Any:
+        thread = threading.current_thread()
+        before, thread.name = thread.name, COMMITTER
+        try:
+            return work()
+        finally:
+            thread.name = before
+
+    return await on_a_thread(call)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_file_is_not_written_in_the_thread_that_stores_answers(folder, monkeypatch):
+    threads: list[str] = []
+
+    def observed(conversation: UUID) -> None:
+        threads.append(threading.current_thread().name)
+        mirror(conversation)
+
+    monkeypatch.setattr("apps.conversations.mirror.mirror", observed)
+    async with scene() as on:
+        hub = Hub(as_committer)
+        tab = await on.visitor.tab(hub)
+        await tab.exchange("High tide?", says("At noon."))
+        await settled(hub)
+
+    assert len(written(folder)) == len(threads) == 1
+    assert COMMITTER not in threads
 
 
 @proves("T-40")

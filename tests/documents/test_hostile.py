@@ -13,6 +13,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from docx import Document
 
 from apps.documents import process
 from apps.documents.paged_text import UnreadableDocument
@@ -36,6 +37,17 @@ def with_part(archive: bytes, name: str, content: bytes) -> bytes:
 def bomb_docx() -> bytes:
     """Return a few hundred KB that decompress to 150 MB."""
     return with_part(docx(), "word/document.xml", b" " * 150_000_000)
+
+
+def wide_docx() -> bytes:
+    """Return a table of two cells, of which the first spans 400 million columns."""
+    document = Document()
+    first, second = document.add_table(rows=1, cols=2).rows[0].cells
+    first.text, second.text = "wide", "narrow"
+    first._tc.grid_span = 400_000_000
+    out = BytesIO()
+    document.save(out)
+    return out.getvalue()
 
 
 def bomb_xlsx() -> bytes:
@@ -123,6 +135,12 @@ async def test_of_what_is_too_much_the_beginning_is_read_or_nothing(make):
 
     assert len(text) <= TIGHT.characters + 200
     assert time.monotonic() - started < 12
+
+
+async def test_a_cell_is_read_once_however_many_columns_it_spans():
+    text = await read_file_text(wide_docx(), name="a.docx", bounds=TIGHT)
+
+    assert text == "| wide | narrow |"
 
 
 async def test_entities_of_a_slide_stand_for_nothing():

@@ -17,7 +17,7 @@ from apps.catalog.versions.version_recorder import save_live
 from apps.doors import run_consumer
 from apps.doors.admission import Admission
 from apps.errors import ModelFailed
-from tests.contract import proves
+from tests.contract import proves, proves_feature
 from tests.gateway.scripts import (
     PATIENCE,
     ScriptedModel,
@@ -253,6 +253,7 @@ async def publish(application, prompt: str) -> None:
     await sync_to_async(save_live)(application)
 
 
+@proves_feature("completions", "versions")
 async def test_a_version_is_asked_by_its_number_and_a_bound_key_stays_with_its_own():
     application = await add_application()
     for prompt in ("two", "three"):

@@ -8,6 +8,7 @@ from typing import Any
 import openai
 import pytest
 
+from tests.contract import proves_feature
 from tests.gateway.installation import ECHO, SLUG, Installation, serve_installation
 
 pytestmark = pytest.mark.timeout(240)
@@ -38,6 +39,7 @@ def told(headers: Any) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.startswith("x-ratelimit-")}
 
 
+@proves_feature("completions", "limits")
 def test_openais_client_reads_what_is_left_and_is_refused_in_its_own_words(
     installation: Installation,
 ):

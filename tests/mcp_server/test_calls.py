@@ -13,6 +13,7 @@ from apps.agent.messages import Attachment
 from apps.agent.model import StagePart
 from apps.errors import ModelFailed
 from tests.catalog.rows import manifest_with
+from tests.contract import proves_feature
 from tests.gateway.scripts import PATIENCE, ScriptedModel, add_application, calls, ends, says
 from tests.mcp_server.scripts import (
     FORMS,
@@ -60,6 +61,7 @@ def asking_model() -> ScriptedModel:
     return ScriptedModel(asked, [says("Hello"), ends()])
 
 
+@proves_feature("mcp", "text", "usage")
 @each_row("revision", [MODERN, HANDSHAKE])
 async def test_a_call_is_answered_in_both_revisions(revision):
     application = await add_application()
@@ -71,6 +73,7 @@ async def test_a_call_is_answered_in_both_revisions(revision):
     assert {name: result[name] for name in HELLO} == HELLO
 
 
+@proves_feature("mcp", "files out")
 async def test_attachments_are_content_of_their_kind():
     application = await add_application()
     given = [
@@ -113,6 +116,7 @@ async def test_stages_are_progress():
     ]
 
 
+@proves_feature("mcp", "errors")
 async def test_a_failure_is_a_result_that_the_model_of_the_client_reads():
     application = await add_application()
     routes = site(ScriptedModel([ModelFailed("down", status=429, retry_after=7)]))
@@ -123,6 +127,7 @@ async def test_a_failure_is_a_result_that_the_model_of_the_client_reads():
     assert result["_meta"]["quickapps/error"]["status"] == 429
 
 
+@proves_feature("mcp", "files in")
 async def test_files_reach_the_application():
     application = await add_application()
     model = ScriptedModel([says("Hello"), ends()])
@@ -223,6 +228,7 @@ async def test_whitespace_around_the_name_of_the_header_is_ignored():
     assert result_of(answer)["content"] == HELLO["content"]
 
 
+@proves_feature("mcp", "limits")
 async def test_an_answer_reports_the_rest_of_its_rate_limit(settings):
     settings.APPLICATION_REQUESTS_PER_MINUTE = 1
     application = await add_application()
@@ -236,6 +242,7 @@ async def test_an_answer_reports_the_rest_of_its_rate_limit(settings):
     assert result_of(answers[1])["_meta"]["quickapps/error"]["status"] == 429
 
 
+@proves_feature("mcp", "cancel")
 @each_row("revision", [MODERN, HANDSHAKE])
 async def test_a_client_that_leaves_cancels_the_run(revision):
     application = await add_application()
@@ -255,6 +262,7 @@ async def test_a_client_that_leaves_cancels_the_run(revision):
 # --- Questions --------------------------------------------------------------------------------
 
 
+@proves_feature("mcp", "questions")
 async def test_a_question_is_asked_and_its_answer_resumes_the_run(settings):
     settings.ENABLE_PREVIEW_FEATURES = True
     application, model = await add_asking_application(), asking_model()

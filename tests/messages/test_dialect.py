@@ -18,6 +18,7 @@ from apps.messages.dialect import MessagesDialect
 from apps.messages.routing import urlpatterns
 from quickapps_site.asgi import application as site
 from tests.catalog.rows import manifest_with
+from tests.contract import proves_feature
 from tests.gateway.scripts import (
     Answer,
     Client,
@@ -170,6 +171,7 @@ async def test_only_limits_that_pass_look_like_it(failure, status, kind):
     assert (answer.status, answer.json()["error"]["type"]) == (status, kind)
 
 
+@proves_feature("messages", "errors")
 async def test_a_failure_in_the_middle_ends_the_stream_with_an_error():
     answer = await ask(ScriptedModel([says("Well"), ModelFailed("broken")]), stream=True)
 

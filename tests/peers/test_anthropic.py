@@ -8,6 +8,7 @@ from typing import Any
 import anthropic
 import pytest
 
+from tests.contract import proves_feature
 from tests.serving import SLUG, Gateway
 
 WEATHER: Any = {
@@ -31,6 +32,7 @@ def ask(client: anthropic.Anthropic, *messages: Any, **options: Any) -> Any:
     return client.messages.create(model=SLUG, max_tokens=100, messages=[*messages], **options)
 
 
+@proves_feature("messages", "text", "usage")
 def test_an_answer_is_given_whole(client):
     message = ask(client, user("one two three"), system="Repeat.")
 
@@ -40,6 +42,7 @@ def test_an_answer_is_given_whole(client):
     assert (usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens) == (1, 4, 2)
 
 
+@proves_feature("messages", "text")
 def test_an_answer_is_streamed(client):
     options: Any = {"model": SLUG, "max_tokens": 100, "messages": [user("one two three")]}
     with client.messages.stream(**options) as stream:
@@ -50,6 +53,7 @@ def test_an_answer_is_streamed(client):
     assert (final.content[0].text, final.stop_reason) == ("one two three", "end_turn")
 
 
+@proves_feature("messages", "client tools")
 def test_the_client_answers_its_own_tools_over_several_turns(client):
     messages = [user("call weather")]
     for _ in range(3):

@@ -12,6 +12,7 @@ import pytest
 
 from tests.capabilities.manifests import parameter, tool, tool_set
 from tests.capabilities.service import json_reply, serving
+from tests.contract import proves_feature
 from tests.serving import CLOCK, MANIFEST, SLUG, Gateway
 
 WEATHER = {
@@ -39,6 +40,7 @@ def said(text):
     return {"role": "user", "content": text}
 
 
+@proves_feature("completions", "text", "usage")
 def test_an_answer_is_given_whole(client):
     answer = client.chat.completions.create(model=SLUG, messages=[said("one two three")])
 
@@ -49,6 +51,7 @@ def test_an_answer_is_given_whole(client):
     assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (5, 2)
 
 
+@proves_feature("completions", "text", "usage")
 def test_an_answer_is_streamed(client):
     chunks = list(
         client.chat.completions.create(
@@ -72,6 +75,7 @@ def test_the_clients_helper_puts_a_stream_together(client):
     assert final.choices[0].message.content == "one two"
 
 
+@proves_feature("completions", "client tools")
 def test_the_client_answers_its_own_tools_over_several_turns(client):
     messages = [said("call weather")]
     for _ in range(3):
@@ -96,6 +100,7 @@ def test_a_streamed_tool_call_can_be_answered(client):
     assert (call.function.name, call.function.arguments) == ("weather", '{"city": "Oslo"}')
 
 
+@proves_feature("completions", "tools")
 def test_what_a_tool_brought_is_remembered_over_three_turns(client, gateway):
     """The state in the client's messages contains the tool's result."""
     messages = []
@@ -211,6 +216,7 @@ REFUSALS = {
 }
 
 
+@proves_feature("completions", "errors")
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_refusal_of_the_model_keeps_its_status(client, stream):
     for status, kind in REFUSALS.items():
@@ -248,6 +254,7 @@ def test_a_limit_of_the_model_is_told_with_its_time_after_the_last_attempt(clien
         assert len(gateway.upstream.asked) - asked_before == 4
 
 
+@proves_feature("completions", "errors")
 def test_a_model_that_breaks_off_is_told_in_mid_stream(client):
     words = []
     with pytest.raises(openai.APIError) as broken:
@@ -337,6 +344,7 @@ def test_options_of_a_stream_are_for_streams(client):
 # --- Leaving -----------------------------------------------------------------------------------
 
 
+@proves_feature("completions", "cancel")
 def test_a_client_that_closes_its_stream_ends_the_models_work(client, gateway):
     gateway.upstream.is_left.clear()
     stream = client.chat.completions.create(model=SLUG, messages=[said("hang")], stream=True)
@@ -396,6 +404,7 @@ row.applications.set([application])
 """
 
 
+@proves_feature("completions", "approvals")
 @pytest.mark.parametrize("is_echoed", [True, False])
 async def test_r_11_the_next_message_approves_a_call_if_it_brings_the_answer_back(
     gateway, is_echoed

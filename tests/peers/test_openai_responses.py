@@ -8,6 +8,7 @@ import openai
 import pytest
 from pydantic import BaseModel
 
+from tests.contract import proves_feature
 from tests.serving import SLUG, Gateway
 
 WEATHER = {
@@ -28,6 +29,7 @@ def client(gateway: Gateway) -> Iterator[openai.OpenAI]:
         yield opened
 
 
+@proves_feature("responses", "text", "usage")
 def test_an_answer_is_given_whole(client):
     response = client.responses.create(model=SLUG, input="one two three", instructions="Repeat.")
 
@@ -37,6 +39,7 @@ def test_an_answer_is_given_whole(client):
     assert response.usage.input_tokens_details.cached_tokens == 4
 
 
+@proves_feature("responses", "text")
 def test_an_answer_is_streamed(client):
     with client.responses.stream(model=SLUG, input="one two three") as stream:
         deltas = [event.delta for event in stream if event.type == "response.output_text.delta"]
@@ -54,6 +57,7 @@ def test_reasoning_is_a_summary(client):
     assert message.content[0].text == "one two"
 
 
+@proves_feature("responses", "client tools")
 @pytest.mark.parametrize("is_sealed", [True, False])
 def test_the_client_answers_its_own_tools_over_several_turns(client, is_sealed):
     include = ["reasoning.encrypted_content"] if is_sealed else []

@@ -58,6 +58,10 @@ class Handler(BaseHTTPRequestHandler):
         if words[0] == "think":
             self.think(words[1], is_first=result(body) is None)
             words = words[2:]
+        self.answer(body, words)
+
+    def answer(self, body: dict[str, Any], words: list[str]) -> None:
+        """Send the answer to the words of the last question."""
         if words[0] in ("break", "hang"):
             self.say({"content": "Well"})
             if words[0] == "hang":

@@ -18,6 +18,7 @@ from apps.responses.consumers import ResponseConsumer
 from apps.responses.dialect import ResponsesDialect
 from apps.responses.requests import NOT_STORED
 from tests.catalog.rows import manifest_with
+from tests.contract import proves_feature
 from tests.gateway.scripts import (
     Answer,
     Client,
@@ -298,6 +299,7 @@ async def test_only_limits_that_pass_look_like_it(failure, status, code):
     assert (answer.status, answer.json()["error"]["code"]) == (status, code)
 
 
+@proves_feature("responses", "errors")
 async def test_a_failure_in_the_middle_ends_the_stream_in_its_form():
     answer = await ask(ScriptedModel([says("Well"), ModelFailed("broken")]), stream=True)
 

@@ -12,6 +12,7 @@ import pytest
 from django.db import connection
 from openai import OpenAI
 
+from tests.contract import proves_feature
 from tests.postgresql import address_of, database
 from tests.serving import SLUG, Gateway, serve_gateway
 
@@ -166,6 +167,7 @@ def test_two_requests_at_once_continue_the_same_response(client: OpenAI, gateway
     assert said == ["One", "Branch 3", "End"]
 
 
+@proves_feature("responses", "reconnect")
 def test_a_background_response_is_streamed_and_resumed(client: OpenAI):
     stream = client.responses.create(
         model=SLUG, input="One two three", background=True, stream=True
@@ -197,6 +199,7 @@ def joined(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
+@proves_feature("responses", "cancel")
 def test_a_background_response_is_cancelled(client: OpenAI):
     begun = client.responses.create(model=SLUG, input="hang", background=True)
 

@@ -31,6 +31,7 @@ from apps.responses.routing import BASE
 from apps.responses.stored_consumers import InputItemsConsumer, OneConsumer, ResponseCancelConsumer
 from tests.capabilities.service import json_reply, serving
 from tests.chat.scripts import settled
+from tests.contract import proves_feature
 from tests.gateway.scripts import (
     PATIENCE,
     Answer,
@@ -200,6 +201,7 @@ async def test_a_history_goes_on_without_a_response_that_was_deleted():
     assert place.read() == [("user", "Two"), ("assistant", "2"), ("user", "Three")]
 
 
+@proves_feature("responses", "versions")
 async def test_a_version_is_asked_by_its_number_and_stored():
     place = await new_place()
     for prompt in ("two", "three"):

@@ -34,6 +34,10 @@ BROKEN = "The AI model service encountered an internal error. Please try again l
 UNUSABLE = f"The AI model service cannot be used at present. {ADMINISTRATOR}"
 LIMITED = "The request was rate-limited by the AI model service. Please try again later."
 CUT = "The AI model service failed while responding. Please try again later."
+UNREADABLE = (
+    "The AI model service sent an answer in a form that this application cannot read. "
+    + ADMINISTRATOR
+)
 GENERIC = f"Something went wrong with the execution of your request. {ADMINISTRATOR}"
 
 
@@ -100,6 +104,7 @@ def model(**fields):
             False,
         ),
         (model(reason="stream"), 500, CUT, True),
+        (model(reason="unreadable"), 500, UNREADABLE, False),
         (
             model(status=400, code="content_filter"),
             400,

@@ -354,6 +354,24 @@ test("a registered server is chosen by its name, with those of its tools that ar
   assert.deepEqual(sent(tab, "save")[0].manifest.tool_sets, [{ type: "predefined", template_name: "desk", override: { allowed_tools: ["find"] } }]);
 });
 
+test("many operations of a document are found by words of their names and descriptions", async (t) => {
+  const tab = await openStudio(t, { hash: "#tools" });
+  const operations = Array.from({ length: 24 }, (_, at) => ({ name: `op_${at}`, method: "get", path: `/${at}`, summary: at % 2 ? "Odd" : "Even", tool: {} }));
+  tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
+  tab.network.answer(`POST ${ADDRESS}tools/openapi/`, { title: "Shop", base_url: "https://api.example.com", description: "", authorization: null, notes: [], operations });
+  await tab.appears("[data-add]", "An OpenAPI document");
+  await tab.click("An OpenAPI document");
+  tab.fill(await tab.field("Address of the document"), "https://api.example.com/openapi.json");
+  await tab.click("Read");
+  await tab.appears(".studio-ticks", "op_23");
+
+  tab.fill(await tab.field("Find a tool"), "ODD op_1");
+
+  const shown = tab.all(".studio-ticks li").filter((row) => !row.hidden);
+  assert.equal(tab.all(".studio-ticks li").length, 24);
+  assert.deepEqual(shown.map((row) => row.querySelector("input").value), ["op_1", "op_11", "op_13", "op_15", "op_17", "op_19"]);
+});
+
 test("a kind of toolset that its card completes can be added by its name", async (t) => {
   const kind = { title: "Lottery", fields: [{ editor: "number", path: "highest", label: "Highest number", placeholder: "" }], is_named: true, is_addable: true };
   const tab = await openStudio(t, {

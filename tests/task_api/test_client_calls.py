@@ -26,7 +26,7 @@ from apps.live.models import Interaction, Run
 from apps.task_api.client_calls import ClaimConsumer, ResultConsumer
 from tests.capabilities.manifests import OTHERWISE
 from tests.chat.scripts import MANIFEST, PATIENCE, Scene, Tab, Visitor, open_tab, scene, settled
-from tests.contract import proves
+from tests.contract import proves, proves_feature
 from tests.conversations.answering.test_processes import layer as layer  # a fixture
 from tests.fakes import calling, saying
 
@@ -138,6 +138,7 @@ async def page(
         yield Page(on, tab, conversation, requested)
 
 
+@proves_feature("page", "client tools")
 @proves("T-33", "T-35")
 async def test_the_page_is_asked_and_its_result_reaches_the_model_through_another_process(layer):
     async with page(checks_tasks=layer == "memory") as it:

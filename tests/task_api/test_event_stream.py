@@ -12,7 +12,7 @@ from apps.live.hub import Hub
 from apps.task_api import event_stream
 from apps.task_api.event_stream import NotificationsConsumer
 from tests.chat.scripts import PATIENCE, Scene, Visitor, open_tab, says, thinks
-from tests.contract import proves
+from tests.contract import proves, proves_feature
 
 pytestmark = pytest.mark.django_db
 
@@ -95,6 +95,7 @@ async def test_a_conversation_is_read_as_server_sent_events():
     assert [int(number) for number, _, _ in events] == [frame["seq"] for frame in frames]
 
 
+@proves_feature("conversations", "reconnect")
 @proves("T-14")
 async def test_who_comes_back_goes_on_after_the_last_event_it_has():
     async with open_tab() as (on, tab):

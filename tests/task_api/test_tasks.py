@@ -21,6 +21,7 @@ from apps.conversations.answering.continuation import sweeper
 from apps.conversations.models import Conversation, Message
 from apps.live.hub import Hub
 from apps.live.models import Interaction, Run
+from apps.task_api.task_answers import AnswerConsumer
 from apps.task_api.tasks import CancelConsumer, SubmitConsumer, TaskConsumer
 from tests.chat.scripts import (
     MANIFEST,
@@ -32,7 +33,7 @@ from tests.chat.scripts import (
     scene,
     settled,
 )
-from tests.contract import proves
+from tests.contract import proves, proves_feature
 from tests.fakes import calling, saying
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +55,7 @@ class Program:
             path("SubmitMessage", SubmitConsumer.as_asgi(**options)),
             path("tasks/<uuid:task>", TaskConsumer.as_asgi(**options)),
             path("tasks/<uuid:task>/cancel", CancelConsumer.as_asgi(**options)),
+            path("tasks/<uuid:task>/answer", AnswerConsumer.as_asgi(**options)),
         ]
         headers = [(b"host", b"localhost"), (b"cookie", f"csrftoken={TOKEN}".encode())]
         if self.key:
@@ -88,6 +90,9 @@ class Program:
     async def cancel(self, task: str) -> tuple[int, Any]:
         return await self.request("POST", f"tasks/{task}/cancel")
 
+    async def answer(self, task: str, key: str, answer: Any) -> tuple[int, Any]:
+        return await self.request("POST", f"tasks/{task}/answer", {"key": key, "answer": answer})
+
     async def until_over(self, task: str) -> Any:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
@@ -112,6 +117,7 @@ async def make_key(*applications: Application) -> str:
     return str(key)
 
 
+@proves_feature("conversations", "text")
 @proves("T-11", "T-41")
 async def test_a_message_has_a_task_at_once_whose_status_follows_its_answer():
     async with scene() as on:
@@ -138,6 +144,7 @@ async def test_a_message_has_a_task_at_once_whose_status_follows_its_answer():
             "finish_reason": "stop",
         },
         "error": None,
+        "questions": [],
     }
 
 
@@ -167,6 +174,7 @@ async def test_a_conversation_goes_on_and_a_request_that_is_repeated_is_taken_on
     ]
 
 
+@proves_feature("conversations", "cancel")
 @proves("T-08")
 async def test_a_task_is_cancelled_through_any_process_and_once():
     async with scene() as on:
@@ -183,6 +191,7 @@ async def test_a_task_is_cancelled_through_any_process_and_once():
     assert (again[0], again[1]["error"]["code"]) == (409, "no_run")
 
 
+@proves_feature("conversations", "errors")
 async def test_a_task_that_fails_says_why():
     async with scene() as on:
         on.model.put(RuntimeError("no luck"))
@@ -358,6 +367,7 @@ async def asked(**arguments: Any) -> AsyncIterator[tuple[Scene, Program, Any]]:
         yield on, program, begun
 
 
+@proves_feature("conversations", "questions")
 @proves("D-43")
 async def test_a_message_answers_the_question_for_which_its_conversation_waits():
     async with asked() as (on, program, begun):

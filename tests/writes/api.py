@@ -16,6 +16,7 @@ from apps.catalog.models import (
     ApplicationVersion,
     Grant,
     PublishingRequest,
+    Widget,
 )
 from apps.feedback.models import Feedback
 from apps.insights.budgets.models import Budget
@@ -232,6 +233,8 @@ STUDIO = [
     studio("access", Application, {"audience": "public"}),
     studio("grant", Grant, {"kind": "user", "name": "grace", "role": "user"}),
     studio("people", None, {"text": "gra"}),
+    studio("widget", Widget, {"is_enabled": True, "origins": ["https://a.example"]}),
+    studio("widget/key", Widget, {}),
     studio("discard", ApplicationDraft, {}, of="hotel"),
     studio("difference", None, {}),
     studio("publish", ApplicationVersion, {"note": "First"}),

@@ -11,7 +11,7 @@ from django.contrib.sessions.models import Session
 from apps.accounts.models import ApiKey, NoticeSettings, Picture
 from apps.accounts.preferences import Preferences
 from apps.catalog.saved_prompts import SavedPrompt
-from apps.chat.models import PinnedApplication
+from apps.chat.models import PinnedApplication, UsedIdentity
 from apps.chat.shares.models import Share
 from apps.conversations.models import Conversation, Folder
 from apps.feedback.models import Feedback
@@ -28,6 +28,7 @@ from apps.workspace.local.models import (
     ToolAccount,
 )
 from tests.chat.imports import samples
+from tests.chat.widget.widgets import SHOP, sign
 from tests.writes.calls import Write
 from tests.writes.world import PNG
 
@@ -122,6 +123,13 @@ PAGES = [
         status=201,
     ),
     post("/conversations/folders/{w.folder.pk}/delete/", Folder, {}, status=200),
+    post(
+        "/widget/travel/token/",
+        UsedIdentity,
+        {"host": SHOP, "identity": lambda world: sign(world.widget)},
+        kind="json",
+        status=200,
+    ),
     post("/chat/travel/pin/", PinnedApplication, {"pinned": "true"}),
     post(TRIP + "effort/", None, {"effort": ""}),
     post(TRIP + "deployment/", None, {"deployment": ""}),

@@ -50,6 +50,13 @@ PROGRAMS = [
     key("DELETE", "/v1/files/key-{w.key.prefix}/old.txt", StoredFile),
     key("POST", TASKS + "SubmitMessage", Message, {"application": "travel", "text": "Hi"}, 202),
     key("POST", TASKS + "tasks/{w.keys_run.pk}/cancel", Run, status=202),
+    key(
+        "POST",
+        TASKS + "tasks/{w.keys_run.pk}/answer",
+        Interaction,
+        {"key": "call-1", "answer": {"outcome": "done", "result": {"a": 1}}},
+        202,
+    ),
     key("POST", TASKS + "conversations/{w.keys_conversation.pk}/delete", Conversation),
     key(
         "POST",

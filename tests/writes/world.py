@@ -21,7 +21,7 @@ from apps.cases.models import CaseRun
 from apps.catalog.actions import create, publish, request_publishing, save_draft
 from apps.catalog.content.models import ContentItem
 from apps.catalog.history.models import Change
-from apps.catalog.models import Application, Grant, OperatorKey, SystemMessage
+from apps.catalog.models import Application, Grant, OperatorKey, SystemMessage, Widget
 from apps.catalog.saved_prompts import SavedPrompt
 from apps.catalog.versions.version_recorder import save_live
 from apps.chat.shares.models import Share
@@ -155,6 +155,12 @@ class World:
         self.application = make_application(owner=self.operator, manifest=manifest, is_public=True)
         self.application.description = "Trips"
         save_live(self.application)
+        self.widget = Widget.objects.create(
+            application=self.application,
+            is_enabled=True,
+            origins=["https://shop.example"],
+            identity_key="a-key-of-the-widget-with-enough-characters",
+        )
         self.other = make_application("hotel", owner=self.operator, manifest=manifest)
         self.archived = make_application("old", owner=self.operator, archived_at=timezone.now())
         self.disabled = make_application("disabled", owner=self.operator, is_enabled=False)

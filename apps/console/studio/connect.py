@@ -7,7 +7,9 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
+from apps.catalog.actions.set_widget import widget_of
 from apps.catalog.models import Application
+from apps.console.operator_rights import may_grant
 from apps.doors.guides import load_guides
 
 
@@ -20,8 +22,21 @@ def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
     origin = f"{request.scheme}://{request.get_host()}"
     may_create = request.user.has_perm("accounts.add_apikey")
     return {
+        "widget": widget_data(request, row),
         "doors": [asdict(guide.fill(origin, row.slug, row.title)) for guide in load_guides()],
         "keys": reverse("apikey-list") if may_create else "",
         "own_keys": f"{reverse('account')}#keys" if settings.PERSONAL_API_KEYS else "",
         "user": request.user.get_username(),
+    }
+
+
+def widget_data(request: HttpRequest, row: Application) -> dict[str, Any]:
+    """Return the stored widget, and whether the user can change it. Its key is never shown."""
+    widget = widget_of(row)
+    return {
+        "is_enabled": widget.is_enabled,
+        "origins": widget.origins,
+        "has_key": bool(widget.identity_key),
+        "is_public": row.is_public,
+        "may_change": may_grant(request, row),
     }

@@ -48,6 +48,9 @@ PAGES = (
     "access",
     "grant",
     "people",
+    "widget",
+    "widget_key",
+    "widget_preview",
 )
 LINKS = {"export": "Export", "history": "History of changes", "files": "Attached files"}
 """The admin pages about an application that the studio links to."""

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
-from apps.accounts.buckets import personal
+from apps.accounts.buckets import personal, widget_visitor
 from apps.accounts.caller import Caller
 from apps.accounts.client_address import network_of
 from apps.agent.events import ModelUsage
@@ -64,7 +64,7 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
     distinguished. `application` is None for requests without one.
     """
     found = []
-    if name := counted_name(caller):
+    for name in counted_names(caller):
         found += [
             Rate(kind, "caller", name, most) for kind in KINDS if (most := most_of(caller, kind))
         ]
@@ -75,6 +75,16 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
             if (most := most_of_application(application, kind))
         ]
     return found
+
+
+def counted_names(caller: Caller) -> list[str]:
+    """Return the names under which requests are counted. Visitors of a widget are also counted each
+    for themselves, because their token can be used from many addresses.
+    """
+    names = [counted_name(caller)]
+    if widget_visitor(caller.bucket) is not None:
+        names.append(caller.bucket)
+    return list(dict.fromkeys(filter(None, names)))
 
 
 def counted_name(caller: Caller) -> str:

@@ -84,6 +84,8 @@ class ChoiceDelta(msgspec.Struct, gc=False):
     """This is reasoning in a format that the service does not accept back."""
     function_call: FunctionPart | None = None
     """This is a call in the API's old format."""
+    reasoning_details: Any = None
+    """OpenRouter sends reasoning in this list too, sometimes in it alone."""
 
 
 class TokenCounts(msgspec.Struct, gc=False):
@@ -192,6 +194,7 @@ def read_delta(
         or delta.reasoning is not None
         or delta.thinking is not None
         or delta.thought is not None
+        or delta.reasoning_details is not None
     ):
         deltas += read_reasoning(delta)
     if delta.content:
@@ -221,10 +224,17 @@ def read_reasoning(delta: ChoiceDelta) -> Iterator[ReasoningDelta]:
     some none.
     """
     written = [(name, getattr(delta, name)) for name in REASONING_KEYS]
-    written.append((UNNAMED, delta.thought))
+    written += ((UNNAMED, delta.thought), (UNNAMED, details_text(delta.reasoning_details)))
     texts = [ReasoningDelta(text, name) for name, text in written if isinstance(text, str)]
     if texts:
         yield next((one for one in texts if one.text), texts[0])
+
+
+def details_text(details: Any) -> str | None:
+    """Return the text of a list of details, None without any. Encrypted details have no text."""
+    items = details if isinstance(details, list) else ()
+    written = [one.get("text") or one.get("summary") for one in items if isinstance(one, Mapping)]
+    return "".join(one for one in written if isinstance(one, str)) or None
 
 
 def read_custom(custom: CustomContent) -> Iterator[Delta]:

@@ -168,6 +168,7 @@ def standard_delta(written: Any) -> ChoiceDelta:
         text_in(written.get("reasoning")),
         text_in(written.get("thinking")),
         "".join(thoughts) or text_in(written.get("thought")),
+        reasoning_details=tidy(written.get("reasoning_details")),
     )
 
 

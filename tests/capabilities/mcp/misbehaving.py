@@ -33,6 +33,8 @@ def send(message: dict[str, Any]) -> None:
 
 
 def tools(way: str) -> list[dict[str, Any]]:
+    if way == "half a pair":
+        return [TOOL, {**TOOL, "name": "plain"}]
     if way == "many tools":
         return [{**TOOL, "name": f"act{number}"} for number in range(3000)]
     if way == "bad schema":
@@ -48,7 +50,7 @@ def tools(way: str) -> list[dict[str, Any]]:
     return [TOOL]
 
 
-def call(way: str, id: int) -> None:
+def call(way: str, id: int, name: str) -> None:
     calls.append(id)
     match way:
         case "dies":
@@ -72,12 +74,14 @@ def call(way: str, id: int) -> None:
             send({"id": id, "result": {"content": [text]}})
         case _:
             number = {"type": "text", "text": str(len(calls))}
+            half = {"type": "text", "text": "plain" if name == "plain" else "\ud83d cut"}
             answers: dict[str, Any] = {
                 "counts": {"result": {"content": [number]}},
                 "bare result": {"result": ["a", 1]},
                 "bare error": {"error": "It is broken."},
                 "batches": FINE,
                 "float ids": FINE,
+                "half a pair": {"result": {"content": [half]}},
                 "nonsense": {"result": {"content": "nothing like a list"}},
             }
             refusal = {"error": {"code": -32000, "message": "refused"}}
@@ -103,7 +107,7 @@ def main(way: str) -> None:
                 cursor = {"nextCursor": "more"} if way == "endless list" else {}
                 send({"id": id, "result": {"tools": tools(way), **cursor}})
             case "tools/call":
-                call(way, id)
+                call(way, id, message["params"]["name"])
             case _:
                 pass
 

@@ -14,6 +14,8 @@ CLOSE = {"patterns": ['"tool":"desk_close"']}
 NOTHING: dict[str, object] = {}
 SLOW = {"pattern": "^(a|aa)+$"}
 LONG = {"a": "a" * 60 + "!"}
+DENIED = "An approval rule could not be evaluated, so the call is denied"
+NOT_ALLOWED = "An approval rule could not be evaluated, so the call is not allowed by it"
 
 
 def rules(mode="auto", *, deny=NOTHING, allow=NOTHING):
@@ -93,12 +95,13 @@ def test_one_level_that_denies_is_enough_and_the_nearest_mode_wins():
 
 
 @proves("D-21")
-def test_a_deny_pattern_that_takes_too_long_denies_and_an_allow_pattern_allows_nothing():
+def test_a_deny_pattern_that_takes_too_long_denies_and_an_allow_pattern_allows_nothing(caplog):
     endless = {"patterns": [r"(x+x+)+y"]}
     arguments = {"text": "x" * 5_000}
 
     assert rules("auto", deny=endless).judge("desk_close", arguments) == "deny"
     assert rules("confirm", allow=endless).judge("desk_close", arguments) == "confirm"
+    assert caplog.messages == [DENIED, NOT_ALLOWED]
 
 
 @proves("D-21")
@@ -110,18 +113,21 @@ def test_a_deny_pattern_that_takes_too_long_denies_and_an_allow_pattern_allows_n
         {"patternProperties": {"^a": SLOW}},
     ],
 )
-def test_a_deny_schema_that_takes_too_long_denies(schema):
+def test_a_deny_schema_that_takes_too_long_denies(schema, caplog):
+    caplog.clear()
     started = time.thread_time()
 
     assert rules(deny={"arguments": [schema]}).judge("pay", LONG) == "deny"
     assert time.thread_time() - started < 1
+    assert caplog.messages == [DENIED]
 
 
 @proves("D-21")
-def test_a_stored_deny_pattern_that_is_broken_denies():
+def test_a_stored_deny_pattern_that_is_broken_denies(caplog):
     broken = Approval.model_construct(deny=CallRules.model_construct(patterns=("(",), arguments=()))
 
     assert ApprovalRules.of(broken).judge("desk_close", {}) == "deny"
+    assert caplog.messages == [DENIED]
 
 
 @proves("D-21")

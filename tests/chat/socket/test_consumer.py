@@ -25,7 +25,7 @@ from tests.chat.scripts import (
     text_of,
     thinks,
 )
-from tests.contract import proves
+from tests.contract import proves, proves_feature
 
 pytestmark = pytest.mark.django_db
 
@@ -34,6 +34,7 @@ def kinds(frames: list[dict[str, Any]]) -> list[str]:
     return [frame["type"] for frame in frames]
 
 
+@proves_feature("page", "text", "usage")
 @proves("T-04", "D-07")
 async def test_a_question_is_answered_and_stored():
     async with open_tab() as (on, tab):
@@ -102,6 +103,7 @@ async def test_an_answer_that_never_ends_is_cut_and_stored_so(monkeypatch):
     assert frames[-1]["status"] == "done"
 
 
+@proves_feature("page", "cancel")
 @proves("T-08")
 @pytest.mark.usefixtures("nothing_predefined")
 async def test_stop_ends_the_request_to_the_model_and_keeps_what_there_was():
@@ -157,6 +159,7 @@ async def test_an_answer_goes_on_when_nobody_watches_it():
     assert kinds(rest) == ["message.delta", "message.complete", "run.status"]
 
 
+@proves_feature("page", "reconnect")
 @proves("T-05")
 async def test_a_reload_at_any_point_of_an_answer_loses_and_doubles_nothing():
     pieces = [f"{number} " for number in range(6)]
@@ -272,6 +275,7 @@ async def test_a_second_question_is_refused_while_the_first_is_answered():
     ]
 
 
+@proves_feature("page", "limits")
 async def test_questions_beyond_the_rate_are_refused_but_not_one_that_is_sent_again(settings):
     settings.PERSON_REQUESTS_PER_MINUTE, request = 1, uuid4()
     async with open_tab() as (on, tab):
@@ -458,6 +462,7 @@ async def test_characters_that_no_database_takes_are_replaced():
     assert [m.text async for m in Message.objects.all()] == ["x\ufffdy", "a\ufffdb"]
 
 
+@proves_feature("page", "errors")
 async def test_a_failure_is_told_with_a_reference_and_what_there_was_is_kept():
     async with open_tab() as (on, tab):
         on.model.put(says("It is"), ModelFailed("broke off", reason="stream"))

@@ -22,6 +22,7 @@ from tests.catalog.rows import make_application
 from tests.console.admin.evaluate.test_feedback import SAID, add_feedback
 from tests.console.pages import script_of, staff_account
 from tests.insights.calls import model_call, store, tool_use
+from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -310,3 +311,14 @@ def test_the_transcript_is_told_where_it_was_sent_along_and_recorded(api):
     assert refused.status_code == 403
     events = AuditEntry.objects.order_by("pk").values_list("event", flat=True)
     assert list(events) == ["contents.read", "access.denied"]
+
+
+@pytest.mark.postgres
+@each_row("address", ["/api/feedback/", "/api/runs/"])
+@each_row("name", ["since", "until"])
+@each_row("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_no_database_has_is_a_wrong_filter(address, name, moment, api):
+    answer = api.get(address, {name: moment})
+
+    assert answer.status_code == 400
+    assert "is not a date from 1900 to 2199" in answer.text

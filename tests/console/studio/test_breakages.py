@@ -158,6 +158,9 @@ def test_a_source_that_gives_no_tools_says_why_and_what_to_do(admin_client, row)
         "server is running."
     )
     assert message(admin_client, row, "mcp", server=forbidden).endswith(PRIVATE)
+    assert message(admin_client, row, "openapi", url="api.example.com/openapi.json") == (
+        "The address has no scheme: write https://api.example.com/openapi.json"
+    )
     assert message(admin_client, row, "openapi", text="<html>") == (
         "This is a web page, not an OpenAPI document. Enter the address of its JSON or YAML."
     )

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from apps.accounts.models import AuditEntry
 from apps.conversations.answering.continuation import sweeper
 from apps.conversations.asking import queue
 from apps.conversations.models import Message, QueuedMessage
@@ -191,6 +192,37 @@ async def test_the_next_message_is_asked_after_an_answer_that_failed():
 
     assert first[-1]["status"] == "failed"
     assert (await said())[-1] == ("assistant", "2")
+
+
+FOLLOW_UPS = ("answering.answers.write_ahead", "answering.answers.ask_next", "mirror.mirror")
+
+
+@pytest.mark.parametrize("follow_up", FOLLOW_UPS)
+async def test_a_failure_after_an_answer_loses_neither_its_audit_event_nor_the_next_message(
+    follow_up, monkeypatch, settings, tmp_path
+):
+    settings.CONVERSATION_MIRROR = str(tmp_path)
+    failures: list[Any] = []
+
+    def fail(*asked: Any) -> None:
+        failures.append(asked)
+        raise RuntimeError("no")
+
+    async with scene() as on:
+        it = await typing(on)
+        await it.send("Two?")
+        await it.queue("Two?")
+        on.model.put(says("1"), None, says("2"), None)
+        with monkeypatch.context() as patched:
+            patched.setattr(f"apps.conversations.{follow_up}", fail)
+            await it.tab.until_over()
+            await settled(on.hub)
+        await sweeper(on.hub, on.visitor.open_workspace).sweep()
+        await settled(on.hub)
+
+    assert failures
+    assert (await said())[-1] == ("assistant", "2")
+    assert await AuditEntry.objects.filter(event="message.received").acount() == 2
 
 
 async def test_a_queue_whose_process_died_is_gone_on_with_by_one_other():

@@ -4,7 +4,7 @@ import { HttpAgent } from "@ag-ui/client";
 const [url, key, question, ...answers] = process.argv.slice(2);
 const agent = new HttpAgent({ url, headers: { Authorization: `Bearer ${key}` } });
 const look = { name: "look", description: "Looks.", parameters: { type: "object" } };
-const seen = { outcomes: [], pending: [], error: "" };
+const seen = { outcomes: [], pending: [], files: [], error: "" };
 
 async function run(parameters = {}) {
   const onRunFinishedEvent = ({ event }) => {
@@ -13,11 +13,16 @@ async function run(parameters = {}) {
   const onRunErrorEvent = ({ event }) => {
     seen.error = event.message;
   };
-  await agent.runAgent({ tools: [look], ...parameters }, { onRunFinishedEvent, onRunErrorEvent });
+  const onCustomEvent = ({ event }) => {
+    if (event.name === "quickapps.attachment") seen.files.push(event.value);
+  };
+  const listeners = { onRunFinishedEvent, onRunErrorEvent, onCustomEvent };
+  await agent.runAgent({ tools: [look], ...parameters }, listeners);
 }
 
 try {
-  agent.addMessage({ id: "m1", role: "user", content: question });
+  const content = question.startsWith("[") ? JSON.parse(question) : question;
+  agent.addMessage({ id: "m1", role: "user", content });
   await run();
   for (const answer of answers) {
     const waiting = agent.pendingInterrupts;

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.contract import proves_feature
 from tests.judges.ag_ui.conftest import JudgedDoor
 
 FOLDER = Path(__file__).parent
@@ -28,6 +29,7 @@ def talk(door: JudgedDoor, *said: str) -> dict[str, Any]:
     return seen
 
 
+@proves_feature("ag-ui", "text", "tools")
 def test_texts_and_own_tools_are_messages_of_the_thread(door: JudgedDoor):
     clock = "call internal_timeawareness_current_timestamp {}"
 
@@ -39,6 +41,7 @@ def test_texts_and_own_tools_are_messages_of_the_thread(door: JudgedDoor):
     assert seen["messages"][-1] == ["assistant", "say hello"]
 
 
+@proves_feature("ag-ui", "client tools")
 def test_a_tool_of_the_client_is_called(door: JudgedDoor):
     seen = talk(door, "call look {}", "rain")
 
@@ -47,6 +50,7 @@ def test_a_tool_of_the_client_is_called(door: JudgedDoor):
     assert seen["messages"][-1] == ["assistant", "It brought rain"]
 
 
+@proves_feature("ag-ui", "approvals")
 def test_an_approval_is_an_interrupt_that_the_next_run_resumes(door: JudgedDoor):
     seen = talk(door, 'call shop_pay {"amount": 5}', '{"approved": true}', "say thanks")
 
@@ -56,6 +60,7 @@ def test_an_approval_is_an_interrupt_that_the_next_run_resumes(door: JudgedDoor)
     assert seen["messages"][-1] == ["assistant", "say thanks"]
 
 
+@proves_feature("ag-ui", "questions")
 def test_a_question_is_an_interrupt_that_the_next_run_resumes(door: JudgedDoor):
     asked = json.dumps({"question": "Which?", "options": [{"label": "Red"}]})
 
@@ -65,6 +70,7 @@ def test_a_question_is_an_interrupt_that_the_next_run_resumes(door: JudgedDoor):
     assert 'The user chose: "Red"' in seen["messages"][-1][1]
 
 
+@proves_feature("ag-ui", "errors")
 @pytest.mark.parametrize("question", ["break", "status 500"])
 def test_a_failure_is_an_error_of_the_client(door: JudgedDoor, question: str):
     assert talk(door, question)["error"]

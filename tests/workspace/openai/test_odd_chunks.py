@@ -33,6 +33,10 @@ def chunk(delta: Any, **more: Any) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": delta, "finish_reason": None}], **more}
 
 
+def ended(text: str, reason: str) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": reason}]}
+
+
 def content(*contents: Any) -> list[Any]:
     return [*(chunk({"content": one}) for one in contents), END]
 
@@ -156,10 +160,36 @@ def test_a_call_in_the_old_form_is_a_call():
         ([b'{"choices":[{"delta":{"content":"Hello"},"logprobs":NaN}]}', END], "Hello"),
         ([b'{"choices":[{"delta":{"content":"Hel"}}]}\ndata: {"choices":[{"delta":{"content":"lo"}}]}', END], "Hello"),
         ([chunk({"content": "Hello", "custom_content": {"state": 5}}), END], "Hello"),
+        ([ended("Hel", ""), ended("lo", ""), END], "Hello"),
+        ([chunk({"content": "Hello"}), ended("", "stop"), END], "Hello"),
+        ([ended("Hel", "stop"), chunk({"content": "lo"}), END], "Hello"),
     ],
 )  # fmt: skip
 def test_text_is_read_wherever_it_is(chunks: list[Any], text: str):
     assert read(chunks)[0] == text
+
+
+@each_row(
+    ("deltas", "thought"),
+    [
+        ([{"reasoning_details": [{"type": "reasoning.text", "text": "Hmm."}]}], "Hmm."),
+        ([{"reasoning_details": [{"type": "reasoning.summary", "summary": "Hmm."}]}], "Hmm."),
+        ([{"reasoning_details": [{"text": "Hm"}, {"data": "x"}, None, {"text": "m."}]}], "Hmm."),
+        ([{"reasoning": "", "reasoning_details": [{"text": "Hmm."}]}], "Hmm."),
+        (
+            [{"reasoning_details": [{"text": "Hm"}]}, {"reasoning_details": [{"text": "m."}]}],
+            "Hmm.",
+        ),
+        ([{"content": [], "reasoning_details": [{"text": "Hmm."}]}], "Hmm."),
+        ([{"reasoning": "Hmm.", "reasoning_details": [{"text": "Hmm."}]}], "Hmm."),
+        ([{"reasoning_details": {"text": ["Hmm."]}}], ""),
+        ([{"reasoning_details": [{"text": 5}]}], ""),
+    ],
+)
+def test_reasoning_details_are_a_thought_if_there_is_no_other(deltas: list[Any], thought: str):
+    thoughts = [chunk({"content": None, **one}) for one in deltas]
+
+    assert read([*thoughts, *content("Hello")]) == ("Hello", thought, [])
 
 
 EMPTY_ERRORS = [{}, "", " ", False, 0, [], [{}], {"code": 0, "message": ""}, {"code": None}]

@@ -1,18 +1,17 @@
 """Create an API key for an API client and print it once."""
 
 from argparse import ArgumentParser
-from datetime import datetime, time
+from datetime import date, datetime, time
 from typing import Any, cast
 
 from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
-from django.utils.dateparse import parse_date, parse_datetime
 
 from apps.accounts.keys.changes import record_key
 from apps.accounts.models import ApiKey
-from apps.datetimes import LATEST, is_within_bounds
+from apps.datetimes import LATEST, read_datetime
 
 LONGEST_NAME = 50
 
@@ -70,16 +69,19 @@ def expiry_of(text: str) -> datetime:
     invalid or past time.
     """
     try:
-        day = parse_date(text)
-        moment = datetime.combine(day, time.max) if day else parse_datetime(text)
+        moment = read_datetime(last_moment(text), timezone.get_current_timezone())
     except ValueError:
-        moment = None
-    if moment is None:
-        raise CommandError(f"--expires is {text!r}; use a date such as 2027-01-31.")
-    if timezone.is_naive(moment):
-        moment = timezone.make_aware(moment)
+        example = f"use a date before {LATEST.year}, such as 2027-01-31."
+        raise CommandError(f"--expires is {text!r}; {example}") from None
     if moment <= timezone.now():
         raise CommandError(f"--expires is {text!r}, which is in the past. Use a later date.")
-    if not is_within_bounds(moment):
-        raise CommandError(f"--expires is {text!r}, which is after {LATEST.year - 1}.")
     return moment
+
+
+def last_moment(text: str) -> str:
+    """Return the end of the day if the text is a date, otherwise the text itself."""
+    try:
+        day = date.fromisoformat(text.strip())
+    except ValueError:
+        return text
+    return datetime.combine(day, time.max).isoformat()

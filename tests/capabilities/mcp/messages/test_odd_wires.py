@@ -192,6 +192,39 @@ async def test_bytes_that_are_not_utf_8_are_replaced(is_stream):
     assert result.content == "a\ufffdct"
 
 
+def with_half_a_pair(said: str) -> str:
+    return said.replace('"text": "odd"', '"text": "\\ud83d cut"')
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda said: json_reply(with_half_a_pair(said)),
+        lambda said: events(f"data: {with_half_a_pair(said)}\n\n"),
+    ],
+    ids=["an answer", "an event"],
+)
+async def test_half_a_surrogate_pair_is_replaced(write):
+    tools = ({"name": name, "inputSchema": SCHEMA} for name in ("odd", "plain"))
+
+    async with desk_before(answer=writing(write, *tools)) as contribution:
+        odd = await use(named(contribution, "desk_odd"), city="Oslo")
+        plain = await use(named(contribution, "desk_plain"), city="Oslo")
+
+    assert (odd.content, plain.content) == ("\ufffd cut", "plain")
+
+
+@pytest.mark.django_db
+async def test_half_a_surrogate_pair_of_a_program_is_replaced():
+    await register(MISBEHAVING, "half a pair")
+
+    async with nothing_left_over(), opened_desk(over_stdio()) as contribution:
+        odd = await use(named(contribution, "desk_act"))
+        plain = await use(named(contribution, "desk_plain"))
+
+    assert (odd.content, plain.content) == ("\ufffd cut", "plain")
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("way", ["batches", "float ids"])
 async def test_programs_may_write_so_too(way):

@@ -40,8 +40,8 @@ async def test_a_list_is_read_page_by_page_g_41():
     assert not is_partial
 
 
-def paging(*answers: Mapping[str, Any]) -> Answer:
-    """Serve a list with these pages, each a result or an error."""
+def paging(pages: Mapping[str | None, Mapping[str, Any]]) -> Answer:
+    """Serve a list with these pages by cursor, each a result or an error."""
     inner = answering(Reply(200))
 
     async def answer(seen: Seen) -> Reply:
@@ -49,10 +49,31 @@ def paging(*answers: Mapping[str, Any]) -> Answer:
         if b'"tools/list"' not in seen.body:
             return reply
         asked = json.loads(seen.body)
-        page = int((asked.get("params") or {}).get("cursor") or "0")
-        return json_reply(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answers[page]}))
+        page = pages[(asked.get("params") or {}).get("cursor")]
+        return json_reply(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **page}))
 
     return answer
+
+
+def listing(name: str, cursor: str | None = None) -> dict[str, Any]:
+    tools = [{"name": name}] if name else []
+    return {"result": {"tools": tools, **({} if cursor is None else {"nextCursor": cursor})}}
+
+
+@each_row(
+    ("pages", "names"),
+    [
+        ({None: listing("first", ""), "": listing("second")}, ["desk_first", "desk_second"]),
+        (
+            {None: listing("first", "1"), "1": listing("", "2"), "2": listing("last")},
+            ["desk_first", "desk_last"],
+        ),
+    ],
+)
+async def test_an_empty_cursor_and_an_empty_page_do_not_end_a_list(pages, names):
+    async with desk_before(answer=paging(pages)) as contribution:
+        assert [tool.spec.name for tool in contribution.tools] == names
+        assert messages(contribution) == []
 
 
 PAGE_1 = {"result": {"tools": [{"name": "one"}], "nextCursor": "1"}}
@@ -77,7 +98,7 @@ REFUSED = "page 2 of the server's list could not be read, and the tools from the
     ],
 )
 async def test_a_page_that_cannot_be_read_leaves_the_tools_of_the_others(second, problem, caplog):
-    async with desk_before(answer=paging(PAGE_1, second)) as contribution:
+    async with desk_before(answer=paging({None: PAGE_1, "1": second})) as contribution:
         names = [tool.spec.name for tool in contribution.tools]
         issues = messages(contribution)
 
@@ -87,7 +108,7 @@ async def test_a_page_that_cannot_be_read_leaves_the_tools_of_the_others(second,
 
 
 async def test_a_list_without_tools_is_named():
-    async with desk_before(answer=paging({"result": {"tools": None}})) as contribution:
+    async with desk_before(answer=paging({None: {"result": {"tools": None}}})) as contribution:
         assert contribution.tools == ()
         assert messages(contribution) == [
             "Toolset desk: a page of the server's list has no tools: it is null, not a list."
@@ -95,15 +116,15 @@ async def test_a_list_without_tools_is_named():
 
 
 async def test_a_list_that_failed_in_part_is_read_again_by_the_next_run():
-    pages: list[Mapping[str, Any]] = [PAGE_1, {"error": {"code": -32603, "message": "Busy"}}]
+    pages: dict[str | None, Mapping[str, Any]] = {
+        None: PAGE_1,
+        "1": {"error": {"code": -32603, "message": "Busy"}},
+    }
 
-    async def answer(seen: Seen) -> Reply:
-        return await paging(*pages)(seen)
-
-    async with nothing_left_over(), serving(answer=answer) as service:
+    async with nothing_left_over(), serving(answer=paging(pages)) as service:
         async with opened_desk(over_http(service.url)) as contribution:
             first = [tool.spec.name for tool in contribution.tools]
-        pages[1] = {"result": {"tools": [{"name": "two"}]}}
+        pages["1"] = {"result": {"tools": [{"name": "two"}]}}
         async with opened_desk(over_http(service.url)) as contribution:
             second = [tool.spec.name for tool in contribution.tools]
 
@@ -116,7 +137,7 @@ async def test_a_page_that_does_not_come_in_time_leaves_the_tools_of_the_others(
     monkeypatch.setattr(slots, "LIST_SECONDS", 3.0)
     asked: list[str] = []
     hold = asyncio.Event()
-    inner = paging(PAGE_1, {"result": {"tools": []}})
+    inner = paging({None: PAGE_1, "1": {"result": {"tools": []}}})
 
     async def answer(seen: Seen) -> Reply:
         if b'"tools/list"' in seen.body:
@@ -150,7 +171,7 @@ async def test_a_page_that_does_not_come_in_time_leaves_the_tools_of_the_others(
     ],
 )
 async def test_a_server_without_tools_is_logged_once(first, told, issue, caplog):
-    async with nothing_left_over(), serving(answer=paging(first)) as service:
+    async with nothing_left_over(), serving(answer=paging({None: first})) as service:
         for _ in range(2):
             async with opened_desk(over_http(service.url)) as contribution:
                 assert messages(contribution) == issue
@@ -162,7 +183,7 @@ async def test_a_server_without_tools_is_logged_once(first, told, issue, caplog)
 async def test_what_is_left_out_is_logged_once_for_each_application_with_its_server(caplog):
     async with (
         nothing_left_over(),
-        serving(answer=paging({"result": {"tools": [{"name": 5}]}})) as service,
+        serving(answer=paging({None: {"result": {"tools": [{"name": 5}]}}})) as service,
     ):
         document = manifest(over_http(f"{service.url}?token=s3cret"))
         for application in ("first", "second", "first"):

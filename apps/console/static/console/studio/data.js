@@ -39,6 +39,8 @@
  * @property {string} name
  * @property {string} title
  *
+ * @typedef {{is_enabled: boolean, origins: string[], has_key: boolean, is_public: boolean, may_change: boolean}} Widget how other sites show the application
+ *
  * @typedef {object} Access who may use the application
  * @property {boolean} is_enabled
  * @property {boolean} is_published
@@ -76,7 +78,7 @@
  * @property {string} origin
  * @property {Record<string, string>} urls
  * @property {Access} access
- * @property {{doors: Door[], keys: string, own_keys: string, user: string}} connect where keys are created, or ""
+ * @property {{doors: Door[], keys: string, own_keys: string, user: string, widget: Widget}} connect where keys are created, or ""
  * @property {Record<string, Page>} pages
  * @property {string} managed the directory of the files that keep the application, or ""
  * @property {Message[]} replay

@@ -22,6 +22,7 @@ const EFFORTS = {
 /** @param {ChatComposer} composer @param {(event: Event) => void} take what was chosen */
 export function attachButton(composer, take) {
   const { disabled, uploads } = composer;
+  if (!uploads) return nothing;
   const choose = () => /** @type {HTMLInputElement | null} */ (composer.querySelector("#files-to-send"))?.click();
   return html`<button type="button" class="quiet attach" title=${gettext("Attach files")} ?disabled=${Boolean(disabled)} @click=${choose}>
       ${icon("plus")}<span class="visually-hidden">${gettext("Attach files")}</span>
@@ -32,7 +33,7 @@ export function attachButton(composer, take) {
       multiple
       hidden
       aria-label=${gettext("Files")}
-      accept=${ifDefined(uploads?.limits.types.join(",") || undefined)}
+      accept=${ifDefined(uploads.limits.types.join(",") || undefined)}
       @change=${take}
     />`;
 }

@@ -22,6 +22,8 @@ export class Connection extends EventTarget {
   #address;
   /** The id of the conversation that the socket opens by itself, or "". */
   opens = "";
+  /** @type {object | null} the first frame of each socket, which identifies a visitor who has no cookie */
+  greeting = null;
 
   /** @param {string} path of the socket on this host */
   constructor(path) {
@@ -47,11 +49,16 @@ export class Connection extends EventTarget {
     this.#socket = socket;
     this.opens = first?.opens ?? "";
     socket.onmessage = null;
-    socket.addEventListener("open", () => this.#is(socket) && this.#tell("open"));
+    socket.addEventListener("open", () => this.#is(socket) && this.#begin());
     socket.addEventListener("message", ({ data }) => this.#is(socket) && this.#receive(data));
     socket.addEventListener("close", ({ code }) => this.#is(socket) && this.#end(code));
-    if (this.isOpen) this.#tell("open");
+    if (this.isOpen) this.#begin();
     for (const text of first?.received ?? []) if (this.#is(socket)) this.#receive(text);
+  }
+
+  #begin() {
+    if (this.greeting) this.send(this.greeting);
+    this.#tell("open");
   }
 
   /** What was opened before there were modules, if it is still of use. @returns {FirstSocket | null} */

@@ -1,6 +1,7 @@
 // How clients reach the application: a key, and each door with its address, snippets and a first message.
 
 import { button, element, group, link, newId, paragraph, quiet } from "../elements.js";
+import { WidgetBuilder } from "./widget.js";
 
 /**
  * @import { Door, Trial } from "../data.js"
@@ -33,6 +34,7 @@ class ConnectPanel {
     this.container.append(
       paragraph("The published version answers at these addresses. To call a specific version, append its number: ", element("code", {}, `${slug}@3`), "."),
       group("For users", sample("Chat page", `${origin}/chat/${slug}/`)),
+      group("On other sites", new WidgetBuilder(this.store, sample).root),
       this.keys(),
       group("For programs", ...doors.map((door, index) => this.door(door, index === 0))),
       paragraph(link("API reference of the admin", urls.apiDocs)),

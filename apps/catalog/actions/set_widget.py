@@ -1,0 +1,64 @@
+"""Change the widget of an application. Changes take effect immediately.
+
+The draft and the live version are unchanged.
+"""
+
+import secrets
+
+from django.db import transaction
+
+from apps.accounts import audit
+from apps.accounts.audit import AuditEvent
+from apps.catalog.actions.go_live import lock_application
+from apps.catalog.models import Application, Widget
+from apps.catalog.widgets.origins import read_origins
+
+KEY_BYTES = 32
+
+
+@transaction.atomic
+def execute(
+    application: Application,
+    actor: str,
+    address: str,
+    *,
+    is_enabled: bool | None = None,
+    origins: object = None,
+) -> Widget:
+    """Save the given values, and return the stored widget. `actor` is a bucket.
+
+    Raises `ValidationError` for invalid origins.
+    """
+    lock_application(application)
+    widget = widget_of(application)
+    if is_enabled is not None:
+        widget.is_enabled = is_enabled
+    if origins is not None:
+        widget.origins = read_origins(origins)
+    widget.save()
+    state = "on" if widget.is_enabled else "off"
+    record(application, actor, address, f"{state}: {' '.join(widget.origins)}")
+    return widget
+
+
+@transaction.atomic
+def replace_key(application: Application, actor: str, address: str) -> str:
+    """Create a key for identities and return it. Identities that the old key signed become
+    invalid.
+    """
+    lock_application(application)
+    widget = widget_of(application)
+    widget.identity_key = secrets.token_urlsafe(KEY_BYTES)
+    widget.save()
+    record(application, actor, address, "new identity key")
+    return widget.identity_key
+
+
+def widget_of(application: Application) -> Widget:
+    """Return the stored widget, or a new one that is off."""
+    found = Widget.objects.filter(application=application).first()
+    return found or Widget(application=application)
+
+
+def record(application: Application, actor: str, address: str, subject: str) -> None:
+    audit.record(AuditEvent("widget.changed", actor, address, application.slug, subject=subject))

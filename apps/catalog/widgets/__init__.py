@@ -1,0 +1,1 @@
+"""Widgets: applications on pages of other sites."""

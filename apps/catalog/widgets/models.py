@@ -1,0 +1,26 @@
+"""The widget of an application, and the sites that can show it."""
+
+from django.db import models
+
+from apps.workspace.local.secrets.field import SecretField
+
+
+class Widget(models.Model):
+    """Stores how other sites can show an application. None of it is part of a version."""
+
+    application = models.OneToOneField(
+        "catalog.Application", on_delete=models.CASCADE, primary_key=True, related_name="widget"
+    )
+    is_enabled = models.BooleanField("enabled", default=False)
+    origins = models.JSONField(
+        default=list, help_text="Pages of these origins can show the widget."
+    )
+    identity_key = SecretField(
+        blank=True, default="", help_text="The other site signs identities of its users with it."
+    )
+
+    class Meta:
+        app_label = "catalog"
+
+    def __str__(self) -> str:
+        return f"widget of application {self.pk}"

@@ -1,0 +1,205 @@
+/** The chat in the frame of the widget: the elements and the session of the chat page, for one application. */
+
+import { Announcer } from "../notices/announcer.js";
+import { ChatComposer } from "../composer/composer.js";
+import { ChatLog } from "../log/log.js";
+import { ChatQueue } from "../composer/queue.js";
+import { ChatStarters } from "../log/starters.js";
+import { Connection } from "../session/connection.js";
+import { Follower } from "../log/follower.js";
+import { JumpButton } from "../log/jump-button.js";
+import { openInteraction, openQuestion } from "../session/interactions.js";
+import { Session, uuid } from "../session/session.js";
+import { gettext, language } from "../texts.js";
+
+/**
+ * @import { Host } from "./host.js"
+ * @import { Memory, Visitor } from "./visitor.js"
+ * @import { Settings } from "./widget.js"
+ */
+
+const LOST = gettext("Connection lost, reconnecting…");
+
+export class Chat {
+  #log = element("log", ChatLog);
+  #composer = element("composer", ChatComposer);
+  #queue = element("queue", ChatQueue);
+  #starters = element("starters", ChatStarters);
+  #notice = element("notice", HTMLElement);
+  #problem = element("problem", HTMLElement);
+  #jump = new JumpButton(element("jump", HTMLButtonElement));
+  #announcer = new Announcer(element("said", HTMLElement), element("warned", HTMLElement), element("spoken", HTMLElement));
+  #follower = new Follower(element("conversation", HTMLElement), (away) => this.#jump.show(away));
+  #memory;
+  #host;
+  #key;
+  #settings;
+  #session;
+  #drawing = false;
+
+  /** @param {{settings: Settings, visitor: Visitor, memory: Memory, host: Host, ended: (code: string, text: string) => void}} given */
+  constructor({ settings, visitor, memory, host, ended }) {
+    this.#settings = settings;
+    this.#memory = memory;
+    this.#host = host;
+    this.#key = `conversation ${visitor.visitor}`;
+    const connection = new Connection(settings.socket);
+    connection.greeting = { type: "token", token: visitor.token, host: host.origin, locale: language };
+    const session = new Session(connection, memory.read(this.#key) || null, uuid());
+    session.application = settings.application;
+    this.#session = session;
+
+    session.addEventListener("change", () => this.#scheduleDraw());
+    session.addEventListener("opened", () => {
+      const { id } = session.conversation;
+      if (id) memory.write(this.#key, id);
+    });
+    session.addEventListener("event", (event) => {
+      const said = detailOf(event);
+      this.#announcer.tell(said);
+      if (said.type !== "message.complete") return;
+      this.#jump.note();
+      host.tell("message", { role: "assistant" });
+    });
+    session.addEventListener("queued", () => this.#announcer.say(gettext("Message queued. It is sent after this answer.")));
+    session.addEventListener("refused", (event) => {
+      const { text, code, question } = detailOf(event);
+      if (code === "conversation_not_found") return this.begin();
+      host.tell("error", { code, text });
+      if (code === "token_invalid") return ended(code, text);
+      this.#tell(this.#problem, text);
+      this.#announcer.warn(text);
+      if (question) this.#composer.giveBack(question, []);
+    });
+    this.#composer.addEventListener("ask", (event) => {
+      const { text, isAnswer } = detailOf(event);
+      if (isAnswer) session.answerWords(text);
+      else this.ask(text);
+    });
+    this.#composer.addEventListener("stop", () => session.stop());
+    this.#queue.addEventListener("order", (event) => {
+      const { type, id, changes } = detailOf(event);
+      session.queueOrder(type, id, changes);
+    });
+    this.#queue.addEventListener("left", () => this.#composer.focus());
+    for (const offering of [this.#log, this.#starters]) {
+      offering.addEventListener("starter", (event) => this.ask(detailOf(event).text));
+    }
+    this.#log.addEventListener("branch-ask", (event) => {
+      const { text = "", attachments, ...branching } = detailOf(event);
+      session.ask(text, attachments, branching);
+      this.#composer.focus(); // its button is gone
+    });
+    this.#log.addEventListener("branch-change", (event) => {
+      const { type, message } = detailOf(event);
+      session.changeBranches(type, message);
+    });
+    this.#log.addEventListener("answer", (event) => session.answer(detailOf(event)));
+    this.#log.addEventListener("helper-stop", (event) => session.stopHelper(detailOf(event)));
+    element("jump", HTMLButtonElement).addEventListener("click", () => {
+      this.#follower.follow();
+      this.#composer.focus();
+    });
+    document.addEventListener("visibilitychange", () => session.tellVisibility());
+    this.#show();
+    connection.connect();
+    this.#draw();
+  }
+
+  /** @param {string} text data of the site about its page */
+  set context(text) {
+    this.#session.narrative = text;
+  }
+
+  focus() {
+    void this.#composer.updateComplete.then(() => this.#composer.focus());
+  }
+
+  /** @param {string} text */
+  ask(text) {
+    this.#tell(this.#problem, "");
+    this.#session.ask(text);
+    this.#host.tell("message", { role: "user" });
+    this.#draw(); // the question is seen in this very frame
+    this.#follower.follow();
+  }
+
+  /** Begin another conversation. */
+  begin() {
+    this.#memory.write(this.#key, "");
+    this.#tell(this.#problem, "");
+    this.#announcer.clear();
+    this.#session.switchTo(null, uuid(), this.#settings.application);
+    this.#composer.focus();
+  }
+
+  /** @returns {boolean} whether there was an answer to be stopped */
+  stop() {
+    const { busy } = this.#session;
+    this.#session.stop();
+    return busy;
+  }
+
+  #show() {
+    const { title, description, tile, starters, textLimit } = this.#settings;
+    Object.assign(this.#log, { heading: title, description, application: tile, starters });
+    this.#starters.offered = starters;
+    this.#log.limit = this.#composer.limit = textLimit;
+  }
+
+  /** Many frames, one drawing. */
+  #scheduleDraw() {
+    if (this.#drawing) return;
+    this.#drawing = true;
+    requestAnimationFrame(() => {
+      this.#drawing = false;
+      this.#draw();
+    });
+  }
+
+  #draw() {
+    const { conversation, loaded, busy, state, queue, sendingToQueue, readOnly } = this.#session;
+    Object.assign(this.#log, { turns: [...conversation.turns], loaded, busy, branches: conversation.branches });
+    this.#log.setAttribute("aria-busy", String(busy));
+    Object.assign(this.#queue, { messages: queue, sending: sendingToQueue, busy });
+    Object.assign(this.#composer, {
+      busy,
+      ready: loaded,
+      connected: state === "open",
+      waiting: loaded && openInteraction(conversation.running) !== undefined,
+      answering: loaded && openQuestion(conversation.running) !== undefined,
+      disabled: this.#whyDisabled(),
+    });
+    this.#starters.hidden = !loaded || conversation.turns.length > 0;
+    this.#tell(this.#notice, readOnly || (state === "lost" ? LOST : ""));
+  }
+
+  #whyDisabled() {
+    if (this.#session.readOnly) return gettext("You can’t send messages during maintenance");
+    if (this.#session.state === "refused") return gettext("Reload the page to continue");
+    return this.#settings.starters.chat_message_input_disabled ? gettext("Choose one of the actions above") : "";
+  }
+
+  /** @param {HTMLElement} place @param {string} text "" hides the place */
+  #tell(place, text) {
+    place.hidden = !text;
+    const words = place.querySelector("span");
+    if (words && words.textContent !== text) words.textContent = text;
+  }
+}
+
+/**
+ * @template {HTMLElement} T
+ * @param {string} id @param {new () => T} kind
+ * @returns {T}
+ */
+function element(id, kind) {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new Error(`The page has no ${kind.name} #${id}.`);
+  return found;
+}
+
+/** @param {globalThis.Event} event @returns {any} */
+function detailOf(event) {
+  return /** @type {CustomEvent} */ (event).detail;
+}

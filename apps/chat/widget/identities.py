@@ -1,0 +1,73 @@
+"""Identities: tokens with which the server of another site names its user.
+
+An identity is a JSON Web Token, signed with the key of the application's widget (HS256).
+"""
+
+import hashlib
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import jwt
+from django.utils import timezone
+
+from apps.catalog.models import Widget
+from apps.chat.widget.models import UsedIdentity
+from apps.errors import NotAdmitted
+
+LONGEST_LIFE = 300
+"""An identity can be valid for at most this many seconds."""
+CLOCK_SECONDS = 30
+"""The clocks of the servers may differ by this many seconds."""
+LONGEST_IDENTITY = 4_096
+LONGEST_NAME = 200
+"""`sub` and `jti` can have up to this many characters."""
+REQUIRED = ("aud", "exp", "jti", "sub")
+
+
+def use_identity(widget: Widget, identity: str) -> str:
+    """Return the name (`sub`) of the user, and mark the identity as used. Raises `NotAdmitted`."""
+    claims = verified_claims(widget, identity)
+    named = f"{widget.pk}:{claims['jti']}"
+    digest = hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
+    until = datetime.fromtimestamp(claims["exp"] + CLOCK_SECONDS, UTC)
+    _, is_new = UsedIdentity.objects.get_or_create(digest=digest, defaults={"expires_at": until})
+    if not is_new:
+        raise refusal("it was used before")
+    return str(claims["sub"])
+
+
+def verified_claims(widget: Widget, identity: str) -> dict[str, Any]:
+    """Return the claims of a valid identity. Raises `NotAdmitted`."""
+    if not widget.identity_key:
+        raise refusal("the widget has no key for identities")
+    if len(identity) > LONGEST_IDENTITY:
+        raise refusal("it is too long")
+    try:
+        claims: dict[str, Any] = jwt.decode(
+            identity,
+            widget.identity_key,
+            algorithms=["HS256"],
+            audience=widget.application.slug,
+            leeway=CLOCK_SECONDS,
+            options={"require": [*REQUIRED], "strict_aud": True},
+        )
+    except (jwt.PyJWTError, ValueError, OverflowError) as error:
+        raise refusal("its signature or a claim is invalid or expired") from error
+    names = (claims["sub"], claims["jti"])
+    if not all(isinstance(one, str) and 0 < len(one) <= LONGEST_NAME for one in names):
+        raise refusal("sub and jti must be strings")
+    if not isinstance(claims["exp"], int | float):
+        raise refusal("exp must be a number")
+    if claims["exp"] > time.time() + LONGEST_LIFE + CLOCK_SECONDS:
+        raise refusal("it is valid for more than five minutes")
+    return claims
+
+
+def refusal(reason: str) -> NotAdmitted:
+    return NotAdmitted("identity_invalid", f"The identity is invalid: {reason}.")
+
+
+def forget_expired() -> int:
+    """Delete used identities that have expired, and return how many."""
+    return UsedIdentity.objects.filter(expires_at__lt=timezone.now()).delete()[0]

@@ -1,0 +1,18 @@
+"""The identities that visitors of widgets have used."""
+
+from django.db import models
+
+
+class UsedIdentity(models.Model):
+    """Stores that an identity was used, until it expires."""
+
+    digest = models.CharField(
+        max_length=64, primary_key=True, help_text="A hash of the application and the `jti`."
+    )
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        app_label = "chat"
+
+    def __str__(self) -> str:
+        return self.digest

@@ -1,0 +1,132 @@
+"""The script that other sites include, the page of the frame, and the tokens of its visitors."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.contrib.staticfiles import finders
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.cache import cache_control, never_cache
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from apps.accounts.languages import accepted_language, supported_language
+from apps.catalog.models import Widget
+from apps.chat.pages.data import find_manifest, starters
+from apps.chat.templatetags.tiles import tile
+from apps.chat.widget.identities import LONGEST_IDENTITY, use_identity
+from apps.chat.widget.tokens import VisitorToken, find_widget, new_token
+from apps.doors.bodies import first_problem
+from apps.errors import Forbidden, Refused
+from apps.manifest.manifest import LONGEST_QUESTION
+
+LOADER = "chat/scripts/widget/loader.js"
+
+
+class TokenRequest(BaseModel):
+    """Asks for a token. `identity` names a user of the site, "" for a visitor."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    host: str = Field(max_length=300)
+    identity: str = Field(default="", max_length=LONGEST_IDENTITY)
+
+
+@require_safe
+@cache_control(public=True, max_age=3600)
+def loader(request: HttpRequest) -> HttpResponse:
+    """Return the script that other sites include. It has one address, so it is cached briefly."""
+    response = HttpResponse(loader_source(), content_type="text/javascript; charset=utf-8")
+    # Pages that isolate themselves may load it as well.
+    response["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response
+
+
+@cache
+def loader_source() -> bytes:
+    path = finders.find(LOADER)
+    assert isinstance(path, str)  # noqa: S101 - the file is part of the package
+    return Path(path).read_bytes()
+
+
+@require_safe
+@never_cache
+@xframe_options_exempt
+def frame(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the page of the frame. Only pages of the widget's origins can show it. Raises
+    Http404.
+    """
+    widget = find_widget(slug)
+    with translation.override(language_of(request)):
+        response = render(request, "chat/widget.html", page_context(request, widget))
+        response.headers["Content-Language"] = translation.get_language()
+    # A header of its own for each application; `X-Frame-Options` cannot list origins.
+    policy = {"frame-ancestors": ["'self'", *widget.origins], "form-action": ["'none'"]}
+    # The attribute with which django-csp's own decorators replace directives.
+    vars(response)["_csp_replace"] = policy
+    return response
+
+
+def language_of(request: HttpRequest) -> str:
+    """Return the language that the site asks for, or the browser's. Accounts do not matter here."""
+    asked = request.GET.get("locale", "").lower().partition("-")[0]
+    return supported_language(asked) or accepted_language(
+        request.headers.get("accept-language", "")
+    )
+
+
+def page_context(request: HttpRequest, widget: Widget) -> dict[str, Any]:
+    application = widget.application
+    data = {
+        "application": application.slug,
+        "title": application.title,
+        "description": application.description,
+        "tile": tile(application),
+        "starters": starters(find_manifest(application.slug)),
+        "hosts": [own_origin(request), *widget.origins],
+        "needsIdentity": not application.is_public,
+        "socket": f"/ws/widget/{application.slug}/",
+        "token": reverse("widget-token", args=(application.slug,)),
+        "textLimit": LONGEST_QUESTION,
+    }
+    return {"application": application, "data": data}
+
+
+def own_origin(request: HttpRequest) -> str:
+    """Return our origin: the studio shows a preview."""
+    return f"{request.scheme}://{request.get_host()}".lower()
+
+
+@csrf_exempt  # It trusts no cookies.
+@require_POST
+@never_cache
+def token(request: HttpRequest, slug: str) -> JsonResponse:
+    """Return a token for a visitor, or for a user whom the other site has named. Raises Http404."""
+    widget = find_widget(slug)
+    with translation.override(language_of(request)):
+        try:
+            asked = TokenRequest.model_validate_json(request.body)
+            made = admit(request, widget, asked)
+        except ValidationError as error:
+            return refused(Refused("bad_request", f"{first_problem(error)}."))
+        except Refused as error:
+            return refused(error)
+    return JsonResponse({"token": made.write(), "expires": made.expires, "visitor": made.bucket})
+
+
+def admit(request: HttpRequest, widget: Widget, asked: TokenRequest) -> VisitorToken:
+    """Return the token. Raises `Refused`."""
+    if asked.host not in (own_origin(request), *widget.origins):
+        raise Forbidden("origin_unknown", f"Unknown origin: '{asked.host[:100]}'.")
+    user = use_identity(widget, asked.identity) if asked.identity else None
+    return new_token(widget, asked.host, user)
+
+
+def refused(error: Refused) -> JsonResponse:
+    body = {"error": {"message": str(error), "code": error.code}}
+    return JsonResponse(body, status=error.http_status)

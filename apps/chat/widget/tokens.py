@@ -1,0 +1,102 @@
+"""The tokens of a widget's visitors, which replace cookies.
+
+A token is signed and not stored. It is bound to the application and to the site that shows the
+widget, and expires after a day.
+"""
+
+import hashlib
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from django.core import signing
+from django.http import Http404
+from django.utils.translation import gettext
+
+from apps.accounts.buckets import WidgetVisitor, widget_bucket
+from apps.catalog.models import Widget
+from apps.errors import NotAdmitted
+
+SALT = "quickapps.widget"
+LIFE = 24 * 60 * 60
+LONGEST_TOKEN = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class VisitorToken:
+    """The content of a token. `host` is the origin that the browser reported, which is no proof.
+
+    `key` identifies the key that signed the visitor's identity; "" for visitors without one.
+    """
+
+    application: int
+    host: str
+    bucket: str
+    expires: int
+    key: str = ""
+
+    def write(self) -> str:
+        content = [self.application, self.host, self.bucket, self.expires, self.key]
+        return signing.dumps(content, salt=SALT)
+
+
+def find_widget(slug: str) -> Widget:
+    """Return the widget of an application, if both are on. Raises `Http404`."""
+    rows = Widget.objects.select_related("application")
+    found = rows.filter(application__slug=slug, application__is_enabled=True, is_enabled=True)
+    widget = found.first()
+    if widget is None:
+        raise Http404("This widget does not exist.")
+    return widget
+
+
+def new_token(widget: Widget, host: str, user: str | None) -> VisitorToken:
+    """Return a token for a new visitor, or for the `user` whom the other site has named.
+
+    Raises `NotAdmitted` for visitors without a name if the application is not public.
+    """
+    if user is None and not widget.application.is_public:
+        raise NotAdmitted("identity_required", gettext("Sign in on this site to use the chat."))
+    visitor = WidgetVisitor(widget.pk, is_identified=user is not None)
+    bucket = widget_bucket(visitor, secrets.token_hex() if user is None else user)
+    key = "" if user is None else key_mark(widget)
+    return VisitorToken(widget.pk, host, bucket, int(time.time()) + LIFE, key)
+
+
+def read_token(text: str) -> VisitorToken:
+    """Return the content of a token that we have signed. Raises `NotAdmitted`."""
+    try:
+        content: Any = signing.loads(text[: LONGEST_TOKEN + 1], salt=SALT, max_age=LIFE)
+        return VisitorToken(*content)
+    except (signing.BadSignature, TypeError, ValueError) as error:
+        raise expired() from error
+
+
+def check_token(token: VisitorToken, slug: str, host: str, own_origin: str) -> Widget:
+    """Return the widget if the token is still valid for it on the site with the origin `host`.
+
+    `own_origin` is ours, whose pages can show previews. Raises `NotAdmitted`.
+    """
+    try:
+        widget = find_widget(slug)
+    except Http404:
+        raise expired() from None
+    is_shown = host == own_origin or host in widget.origins
+    is_own = is_shown and token.application == widget.pk and token.host == host
+    is_known = not token.key or token.key == key_mark(widget)
+    if not is_own or not is_known or token.expires <= time.time():
+        raise expired()
+    if not token.key and not widget.application.is_public:
+        raise expired()
+    return widget
+
+
+def key_mark(widget: Widget) -> str:
+    return hashlib.sha256(f"mark {widget.identity_key}".encode()).hexdigest()[:16]
+
+
+def expired() -> NotAdmitted:
+    return NotAdmitted(
+        "token_invalid", gettext("Your session has ended. Reload the page to continue.")
+    )

@@ -1,0 +1,60 @@
+"""The studio's panel of the widget. Changes are saved immediately; nothing of it is published."""
+
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.http import require_safe
+
+from apps.accounts.buckets import bucket_of
+from apps.accounts.client_address import address_of
+from apps.catalog.actions import set_widget
+from apps.catalog.models import Application
+from apps.console.operator_rights import may_grant
+from apps.console.studio.access import application_seen, for_editors
+from apps.console.studio.access_panel import refusal_response
+from apps.console.studio.connect import widget_data
+from apps.console.studio.typed_draft import UnreadableDraft, body_of
+
+PREVIEW = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; frame-src 'self'; "
+    "frame-ancestors 'self'; base-uri 'none'"
+)
+OWNERS_ONLY = "Only owners of the application can change its widget."
+
+
+@for_editors
+def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
+    """Save the given ones of `is_enabled` and `origins`. Raises `UnreadableDraft`."""
+    body = body_of(request)
+    is_enabled, origins = body.get("is_enabled"), body.get("origins")
+    if not isinstance(is_enabled, bool | None):
+        raise UnreadableDraft("is_enabled: must be true or false.")
+    if not may_grant(request, row):
+        return refusal_response(OWNERS_ONLY, 403)
+    who = bucket_of(request.user.pk), address_of(request)
+    try:
+        set_widget.execute(row, *who, is_enabled=is_enabled, origins=origins)
+    except ValidationError as error:
+        return refusal_response(" ".join(error.messages))
+    return JsonResponse({"widget": widget_data(request, row)})
+
+
+@for_editors
+def replace_key(request: HttpRequest, row: Application) -> JsonResponse:
+    """Create a key for identities. Only this response contains it."""
+    if not may_grant(request, row):
+        return refusal_response(OWNERS_ONLY, 403)
+    key = set_widget.replace_key(row, bucket_of(request.user.pk), address_of(request))
+    return JsonResponse({"widget": widget_data(request, row), "key": key})
+
+
+@require_safe
+@xframe_options_sameorigin
+def preview(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return an empty page with the widget, which the studio shows in a frame. Raises Http404."""
+    row = application_seen(request, pk)
+    response = render(request, "admin/studio/widget_preview.html", {"slug": row.slug})
+    # Other pages of the admin can be framed by nobody.
+    response["Content-Security-Policy"] = PREVIEW
+    return response
