@@ -1,4 +1,4 @@
-"""The pages of the admin that apps declare in their configs for the admin's menu."""
+"""Admin pages, which apps declare in their configs for the admin's menu."""
 
 from dataclasses import dataclass
 from typing import Literal

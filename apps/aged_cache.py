@@ -29,11 +29,10 @@ class AgedCache(Generic[K, V]):
         return value if value is not None and time.monotonic() - asked_at < seconds else None
 
     def put(self, key: K, value: V | None, asked_at: float | None = None) -> None:
-        """Store a value that was requested at a time of `time.monotonic`, which is now if it is
-        None.
+        """Store a value that was requested at a `time.monotonic` time, by default now.
 
-        The value is ignored if the key was stored or dropped with a later time, because it may be
-        older.
+        The value is ignored if the key was stored or dropped at a later time, because the value may
+        be older.
         """
         with self.lock:
             asked_at = time.monotonic() if asked_at is None else asked_at
@@ -50,8 +49,8 @@ class AgedCache(Generic[K, V]):
         """Return the value, and request it again once it is `seconds` old. `ask` gets the old
         value.
 
-        Concurrent callers get the old value. None replaces only an existing value, so that wrong
-        keys do not evict right ones.
+        Concurrent callers get the old value. None replaces only an existing value, so that invalid
+        keys do not evict valid ones.
         """
         kept = self.get(key, seconds)
         if kept is not None:

@@ -10,7 +10,7 @@ UNREADABLE = (
     *(BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
     *(NotImplementedError, RuntimeError, ValueError),
 )
-"""Reading a damaged, encrypted or unsupported archive can raise these errors; only the first is
+"""Errors that reading a damaged, encrypted or unsupported archive can raise. Only the first is
 documented.
 """
 
@@ -19,8 +19,8 @@ SIGNATURE = b"PK\x01\x02"
 ENTRY_BYTES = 46
 """An entry has this many bytes before its name."""
 LENGTHS = slice(28, 34)
-"""These bytes of an entry contain the lengths of the name, the extra field and the comment, 16 bits
-each.
+"""The bytes of an entry that contain the lengths of the name, the extra field and the comment, 16
+bits each.
 """
 
 
@@ -31,8 +31,8 @@ class TooManyEntries(Exception):
 def open_archive(file: IO[bytes], most_entries: int) -> ZipFile:
     """Open an archive whose directory has up to `most_entries` entries.
 
-    `ZipFile` alone parses the whole directory first: a million entries take half a gigabyte. Raises
-    `TooManyEntries` if there are more, and any error of `ZipFile`.
+    `ZipFile` alone parses the whole directory first, and a million entries take half a gigabyte.
+    Raises `TooManyEntries` if there are more, and any error of `ZipFile`.
     """
     counted = CountedDirectory(file, most_entries)
     archive = ZipFile(counted)

@@ -10,8 +10,7 @@ class AddIndexWithoutBlocking(AddIndexConcurrently):
     """Works like `AddIndex`, but does not block writes on PostgreSQL. The migration needs `atomic =
     False`.
 
-    An index that an interrupted build left behind, which PostgreSQL marks as invalid, is built
-    again.
+    An index that an interrupted build left behind, which PostgreSQL marks as invalid, is rebuilt.
     """
 
     def database_forwards(

@@ -24,8 +24,8 @@ def check_bounds(at: datetime) -> None:
 
 
 class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
-    """A `DateTimeField` that accepts only times within the bounds. Forms check them, and so does
-    each save of a row.
+    """A `DateTimeField` that accepts only times within the bounds, which forms and each save of a
+    row check.
     """
 
     default_validators = [check_bounds]

@@ -13,7 +13,7 @@ EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 """Dates and times from this moment on are rejected."""
 NOT_ZONES = frozenset({"Factory", "localtime", "posixrules"})
-"""These files among the system's time zones do not name a specific zone."""
+"""Files among the system's time zones that do not name a specific zone."""
 EXAMPLE = "2026-11-01T14:30:00Z"
 
 

@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class WrongVariable(ValueError):
-    """Raised if a variable cannot be read. The message names it and contains nothing of its value."""
+    """Raised if a variable cannot be read. The message names it without revealing its value."""
 
 
 def read_variable(name: str) -> str | None:
@@ -47,7 +47,7 @@ def is_in_file(name: str) -> bool:
 def current_setting(name: str) -> str:
     """Return the setting `name`. If it comes from a file, the file is read again.
 
-    If the file cannot be read any more, this is logged, and the setting keeps its value.
+    If the file can no longer be read, this is logged, and the setting keeps its value.
     """
     return latest(name, str(getattr(settings, name)))
 

@@ -60,17 +60,17 @@ def gettext_noop(text: str) -> str:
 GENERIC = gettext_noop(
     "Something went wrong with the execution of your request. Please contact your administrator."
 )
-"""Users read this text after an unexpected failure."""
+"""The message for users after an unexpected failure."""
 
 FetchReason = Literal[
     "size_limit", "ssrf_block", "redirect_cap", "timeout", "transport",
     "admin", "builder", "admin_allowlist", "builder_allowlist",
 ]  # fmt: skip
-"""This is the reason why a file was not fetched. The last four name the setting that forbids it."""
+"""The reason why a file was not fetched. The last four name the setting that forbids it."""
 
 
 TOO_LONG_CODES = frozenset({"context_length_exceeded", "truncate_prompt_error"})
-"""Model services use these codes to reject requests that are too long."""
+"""Codes with which model services reject requests that are too long."""
 
 
 def filled(template: str, values: Mapping[str, str | int]) -> str:
@@ -81,7 +81,7 @@ def filled(template: str, values: Mapping[str, str | int]) -> str:
 
 
 class QuickAppError(Exception):
-    """The base of the errors that end a request. `code` names the kind of error for programs, and
+    """The base of the errors that end a request. `code` is a machine-readable error type, and
     `str(error)` is the text for the user.
 
     `http_status` is the status code of the response, unless a door's clients expect a different
@@ -165,7 +165,7 @@ class EmbedderNotFound(ApplicationNotFound):
 
 class ApplicationBroken(QuickAppError):
     """Raised if the manifest of an application cannot be used. `problems` contains one readable
-    line for each mistake.
+    line for each error.
     """
 
     code = "application_broken"
@@ -318,7 +318,7 @@ class ServiceFailed(QuickAppError):
     """Raised if a service that a run needs failed, such as DIAL Core when it reads a file or a
     prompt.
 
-    `status` is the status code of its response, None if there was none. `reason` is `status`,
+    `status` is the status code of its response, or None if there was none. `reason` is `status`,
     `timeout`, `connection` or `answer` (an unexpected response). The text is for a model and for
     the log; the user's message depends on the status and the reason. `said` is the service's own
     error message for operators, without credentials.
@@ -335,7 +335,7 @@ class ServiceFailed(QuickAppError):
 
 class CallsItself(QuickAppError):
     """Raised if an application calls itself, or if calls are nested too deeply. `chain` contains
-    the names of the applications; the outermost comes first, and the rejected one last.
+    the names of the applications, outermost first and the rejected one last.
     """
 
     code = "application_cycle"
@@ -377,8 +377,8 @@ class Stopped(QuickAppError):
 
 
 class BudgetSpent(QuickAppError):
-    """Raised if a budget is used up. It renews after `retry_after` seconds; None for the budget of
-    a run, which never renews.
+    """Raised if a budget is used up. It resets after `retry_after` seconds, or never (None) for the
+    budget of a run.
     """
 
     code = "insufficient_quota"
@@ -463,7 +463,7 @@ class RateLimitReached(QuickAppError):
 
 
 class Refused(QuickAppError):
-    """Raised if a request of the page is rejected, for the reason `code`. The page's connection
+    """Raised if a request from the page is rejected, for the reason `code`. The page's connection
     stays open.
     """
 
@@ -567,8 +567,8 @@ class ToolError(Exception):
     of the call.
 
     If the error `is_lasting`, the same call would fail again. `retry_after` is the number of
-    seconds after which the service accepts a retry, None if it set no time. If the tool
-    `has_answered`, a part of its answer was shown, and a retry would show it twice.
+    seconds after which the service accepts a retry, or None if it set no time. If the tool
+    `has_answered`, part of its answer was shown, and a retry would show it twice.
     """
 
     has_answered = False
@@ -582,8 +582,8 @@ class ToolError(Exception):
 
 
 class InvalidParameter(ToolError):
-    """Raised if an argument is wrong. Fallback strategies do not apply; the model learns how to fix
-    it.
+    """Raised if an argument is wrong. Fallback strategies do not apply. The message helps the model
+    fix it.
     """
 
     def __init__(self, parameter: str, problem: str) -> None:
@@ -613,6 +613,6 @@ class LeaseLost(Exception):
 
 
 class EgressRefused(Exception):
-    """Raised if an outgoing connection was rejected before it was made. The message names the host
+    """Raised if an outgoing connection was blocked before it was made. The message names the host
     and how to fix it.
     """

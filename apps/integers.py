@@ -3,9 +3,9 @@
 from typing import Any, TypeGuard
 
 LARGEST = 2**63 - 1
-"""A database column, including one with an id, can store integers of up to this value."""
+"""The largest integer in a database column, including one with an ID."""
 LARGEST_EXACT = 2**53 - 1
-"""JavaScript represents integers of up to this value exactly."""
+"""The largest integer that JavaScript represents exactly."""
 
 
 def read_integer(written: str, most: int = LARGEST) -> int | None:

@@ -33,16 +33,15 @@ class Listeners(Generic[Said, Answer]):
         self.connected.pop(f"{listener.__module__}.{listener.__qualname__}", None)
 
     def call(self, *args: Said.args, **kwargs: Said.kwargs) -> list[Answer]:
-        """Call all functions and return their results. An error of one function is raised, and the
-        others are not called.
+        """Call all functions and return their results. If one raises an error, the others are not
+        called.
         """
         return [listener(*args, **kwargs) for listener in self.connected.values()]
 
     def tell(self, *args: Said.args, **kwargs: Said.kwargs) -> None:
         """Call all functions, and log their errors.
 
-        Errors of the database connection are raised, because the transaction is repeated after
-        them.
+        Errors of the database connection are raised, because the transaction is then repeated.
         """
         for name, listener in self.connected.items():
             try:

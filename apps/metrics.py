@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Protocol
 
 OTHER = "other"
-"""This label replaces further labels when an instrument has reached its limit."""
+"""This label replaces further labels after an instrument has reached its limit."""
 MOST_SERIES = 1000
 """An instrument can have at most this many series. The largest histogram then adds about 2 MB to a
 scrape.

@@ -11,7 +11,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 LAST_UNSQUASHED = "5aeaeec3"
-"""This is the last commit that contains the migrations that the squashed ones replace."""
+"""The last commit that contains the migrations that the squashed ones replace."""
 PROBLEM = (
     "This database was last migrated by an older version. Check out commit "
     f"{LAST_UNSQUASHED}, run `python manage.py migrate`, then update again."
@@ -23,12 +23,11 @@ NEWER = (
     "cannot use. Update this installation, or restore a backup that was made before the upgrade."
 )
 CONTRACT = "_contract"
-"""A migration that removes parts that the previous version still uses has a name with this suffix.
-"""
+"""The name suffix of a migration that removes parts that the previous version still uses."""
 
 
 def upgrade_problem(connection: BaseDatabaseWrapper) -> str:
-    """Return the reason why this code can neither migrate nor use the database, or "" if it can.
+    """Return the reason why this code can neither migrate nor use the database, or "".
 
     Django would start from any state, because the missing migrations no longer exist. Unknown
     migrations of a newer version are allowed if they only add something, so that an upgrade can be

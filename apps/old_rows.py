@@ -11,8 +11,8 @@ AT_ONCE = 500
 
 
 def delete_older(model: type[Model], column: str, days: int, *, but: Q | None = None) -> int:
-    """Delete the rows whose time in `column` is more than `days` ago, and return their number. With
-    0 days, nothing is deleted.
+    """Delete rows whose time in `column` is more than `days` ago. Return their number. With 0 days,
+    nothing is deleted.
 
     Rows that match the condition `but` are retained.
     """
@@ -24,7 +24,7 @@ def delete_older(model: type[Model], column: str, days: int, *, but: Q | None = 
 
 
 def delete(rows: QuerySet[Any]) -> int:
-    """Delete the rows in their order, and return their number."""
+    """Delete the rows in order. Return their number."""
     deleted = 0
     while keys := list(rows.values_list("pk", flat=True)[:AT_ONCE]):
         rows.model._default_manager.filter(pk__in=keys).delete()

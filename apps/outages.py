@@ -1,4 +1,4 @@
-"""Temporary outages of the database and of the disk. Requests get a 503 during an outage."""
+"""Temporary outages of the database and the disk. Requests get a 503 during an outage."""
 
 import errno
 import logging
@@ -14,9 +14,9 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS = 1
 LONGEST_PAUSE_SECONDS = 10.0
 ENDED = "ended_outage"
-"""This attribute of a log record contains the outage that has ended."""
+"""The attribute of a log record that contains the outage that has ended."""
 DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
-"""The system reports these error codes if a disk is full, read-only or broken."""
+"""Error codes that the system reports if a disk is full, read-only or broken."""
 DENIED = frozenset({errno.EACCES, errno.EPERM})
 """These error codes are an outage only in the folder of stored files; elsewhere, they are a bug."""
 
@@ -43,7 +43,7 @@ STORAGE = Outage(
 
 
 def outage_of(error: BaseException | None) -> Outage | None:
-    """Return the outage behind an error, or None if it has another reason."""
+    """Return the outage behind an error, or None if it has another cause."""
     match error:
         case OperationalError() | InterfaceError():
             return DATABASE
@@ -61,7 +61,7 @@ def is_stored(name: str) -> bool:
 
 @dataclass(slots=True)
 class Pauses:
-    """The pauses between the rounds of a loop, which double while the database is unavailable."""
+    """The backoff between the rounds of a loop, which doubles while the database is unavailable."""
 
     usual: float
     failures: int = 0
@@ -72,7 +72,7 @@ class Pauses:
         return float(min(longest, self.usual * 2 ** min(self.failures, 10)))
 
     def note(self, error: BaseException | None) -> None:
-        """Record how a round ended: with an error, or with None."""
+        """Record how a round ended: with an error, or None for success."""
         if outage_of(error) is DATABASE:
             self.failures += 1
         elif self.failures:

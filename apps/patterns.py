@@ -23,13 +23,13 @@ compile, as measured with random patterns.
 MOST_CHARACTERS = 2_000
 FOLDED = regex.FULLCASE | regex.IGNORECASE
 FOLDED_STATES = 400
-"""A node that ignores case adds this many states to the estimate: a character set then also matches
-the 105 characters that fold to several.
+"""A node that ignores case adds this many states to the estimate, because a character set then also
+matches the 105 characters that fold to several.
 """
 
 
 class PatternRefused(ValueError):
-    """Raised if a pattern cannot be used. The message is a continuation of "the pattern"."""
+    """Raised if a pattern cannot be used. The message continues "the pattern"."""
 
 
 @functools.lru_cache(maxsize=256)

@@ -1,7 +1,7 @@
 """Process-wide state beyond a request, and one call that resets all of it.
 
 A module with such state registers a function with `on_reset` that clears it. Rows after a test's
-rollback reuse ids and versions, so each test ends with a `reset`.
+rollback reuse IDs and versions, so each test ends with a `reset`.
 """
 
 from collections.abc import Callable

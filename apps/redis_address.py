@@ -23,7 +23,7 @@ SCHEMES = {
     "redis+cluster": (RedisKind.CLUSTER, False),
     "rediss+cluster": (RedisKind.CLUSTER, True),
 }
-"""Each URL scheme determines the kind of Redis, and whether connections are encrypted."""
+"""Maps each URL scheme to the kind of Redis, and whether connections are encrypted."""
 PORTS = {RedisKind.SERVER: 6379, RedisKind.SENTINEL: 26379, RedisKind.CLUSTER: 6379}
 FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 TLS_PARAMETERS = (*FILES, "ssl_check_hostname")
@@ -35,8 +35,8 @@ FORMS = (
 
 
 class WrongAddress(ValueError):
-    """Raised if a Redis URL is invalid. The message is a continuation of the setting's name, and
-    contains no user name or password.
+    """Raised if a Redis URL is invalid. The message continues the setting's name, and contains no
+    user name or password.
     """
 
 
@@ -98,7 +98,7 @@ def node_of(host: str, port: int) -> tuple[str, int]:
 
 def path_of(kind: RedisKind, path: str) -> tuple[str, int]:
     """Return the name of the master and the number of the database. Raises `ValueError` if the path
-    does not suit the kind of Redis.
+    does not fit the kind of Redis.
     """
     words = [unquote(word) for word in path.strip("/").split("/") if word]
     master = words.pop(0) if kind is RedisKind.SENTINEL and words else ""

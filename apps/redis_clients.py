@@ -1,8 +1,8 @@
-"""Clients for each kind of Redis that `REDIS_URL` can name.
+"""Clients for each kind of Redis that `REDIS_URL` can specify.
 
-A server and the master of a Sentinel set have one class of client, and a cluster has a different
-one; both have the same commands. Commands and scripts with several keys need keys in one slot, so
-their names contain the same part in braces.
+A server and the master of a Sentinel set have the same client class, and a cluster has a different
+one; both have the same commands. Commands and scripts with several keys need keys in the same slot,
+so their names contain the same part in braces.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from apps.redis_address import RedisAddress, RedisKind, WrongAddress
 logger = logging.getLogger(__name__)
 
 FAILURES = (RedisError, RedisClusterException, OSError)
-"""A command raises these errors while Redis is unavailable."""
+"""The errors that a command raises while Redis is unavailable."""
 ANSWER_SECONDS = 1.0
 """A connection attempt and each response time out after this many seconds."""
 MOST_CONNECTIONS = 20
@@ -114,7 +114,8 @@ class BoundedCluster(RedisCluster):
     """A cluster client whose commands wait for a free connection instead of failing."""
 
     def __init__(self, **options: Any) -> None:
-        # Update moved slots one by one: reading all slots again would close connections in use.
+        # Update moved slots individually, because reading all slots again would close connections
+        # in use.
         super().__init__(reinitialize_steps=0, **options)
         self.slots = asyncio.Semaphore(MOST_CONNECTIONS)
 
@@ -145,7 +146,7 @@ def open_client() -> Redis:
 
 
 def layer_host() -> dict[str, Any]:
-    """Return the options of Redis for `hosts` of the channel layer."""
+    """Return the Redis options for the channel layer's `hosts`."""
     address = redis_address.parse(settings.REDIS_URL)
     return {**single_connection(address), "health_check_interval": CHECK_SECONDS}
 
@@ -162,7 +163,7 @@ def single_connection(address: RedisAddress) -> dict[str, Any]:
 
 
 def blocking_client() -> redis.Redis:
-    """Return the client of this process for code without an event loop. Threads share it."""
+    """Return this process's client for code without an event loop. Threads share it."""
     return open_blocking_client(settings.REDIS_URL)
 
 

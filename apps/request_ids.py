@@ -1,4 +1,4 @@
-"""The id of the current request, run or job. Each line of the log contains it."""
+"""The ID of the current request, run or job. Each log line contains it."""
 
 import re
 from collections.abc import Iterator
@@ -13,23 +13,23 @@ _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def current() -> str:
-    """Return the id, or "" outside of requests, runs and jobs."""
+    """Return the ID, or "" outside requests, runs and jobs."""
     return _current.get()
 
 
 def accepted_or_new(sent: str) -> str:
-    """Return the id that a client sent if it is well-formed, or else a new one."""
+    """Return the ID that a client sent if it is well-formed, otherwise a new one."""
     return sent if ACCEPTED.fullmatch(sent) else uuid4().hex
 
 
 def begin(request_id: str) -> None:
-    """Use the id in the current asyncio task from now on."""
+    """Use the ID in the current asyncio task from now on."""
     _current.set(request_id)
 
 
 @contextmanager
 def use_request_id(request_id: str) -> Iterator[None]:
-    """Use the id in the block, and in the tasks that it starts."""
+    """Use the ID in the block, and in the tasks that it starts."""
     token = _current.set(request_id)
     try:
         yield

@@ -88,7 +88,7 @@ def received_context(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
 
 
 def headers() -> dict[str, str]:
-    """Return the headers that pass the current span to another service; {} if there is none."""
+    """Return the headers that pass the current span to another service, or {} if there is none."""
     sent: dict[str, str] = {}
     if _tracer is not None:
         _w3c.inject(sent)

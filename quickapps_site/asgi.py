@@ -1,4 +1,4 @@
-"""The entry point of the server: the consumers of streams are routed before Django, all other
+"""The entry point of the server. The consumers of streams are routed before Django, and all other
 requests go to Django.
 
 Django's middleware costs several times as much as a whole streamed answer, so the doors are routed
@@ -85,7 +85,7 @@ answering = with_cors(
     settings.CORS_ALLOWED_ORIGINS,
 )
 site = {
-    # Wrapped only if it is enabled, because it is called for each chunk.
+    # Wrapped only if metrics are on, because the wrapper is called for each chunk.
     "http": with_request_metrics(answering) if metrics.is_on() else answering,
     "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns))),
 }

@@ -1,4 +1,4 @@
-"""The cache that several processes share, with a fallback inside each process."""
+"""A cache that several processes share, with a fallback in each process."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ from apps import redis_clients
 logger = logging.getLogger(__name__)
 
 AWAY_SECONDS = 5.0
-"""If Redis did not respond, it is not called for this many seconds, so that not every request waits
-for it.
+"""After Redis fails to respond, it is not called for this many seconds, so that not every request
+waits for it.
 """
 asked_again_at = 0.0
 
 
 def or_local(name: str) -> Callable[..., Any]:
-    """Return the operation with that name: Redis's, or while Redis is down the same one of this
-    process.
-    """
+    """Return Redis's operation with that name, or this process's while Redis is down."""
 
     def operation(self: RedisOrLocalCache, *args: Any, **options: Any) -> Any:
         global asked_again_at
@@ -59,7 +57,7 @@ class RedisOrLocalCache(RedisCache):
         self._class = ProcessClient
         self.local = LocMemCache("while Redis is away", params)
 
-    # One command for each key, because a cluster needs all keys of one command in one slot.
+    # One command for each key, because a cluster requires all keys of a command in one slot.
     get_many = BaseCache.get_many
     set_many = BaseCache.set_many
     delete_many = BaseCache.delete_many

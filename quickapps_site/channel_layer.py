@@ -6,8 +6,8 @@ from apps import redis_clients
 
 
 class RedisChannelLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # has no types
-    """A channel layer that uses Redis's channels. Single servers, Sentinel and clusters support
-    them.
+    """A channel layer that uses Redis's channels, which single servers, Sentinel and clusters
+    support.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The command `quickapps` of an installed package."""
+"""The `quickapps` command of an installed package."""
 
 import argparse
 import os

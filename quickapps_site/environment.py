@@ -1,4 +1,4 @@
-"""Reads settings from the environment. An invalid value stops the start with the setting's name and
+"""Reads settings from the environment. An invalid value aborts startup with the setting's name and
 the accepted values.
 """
 
@@ -40,18 +40,18 @@ class Exposure(Enum):
 
     SHOWN = auto()
     CLEANSED = auto()
-    """The value is shown without passwords, or hidden completely if the name is that of a
+    """The value is shown without passwords, or hidden completely if the variable's name suggests a
     credential.
     """
     HIDDEN = auto()
 
 
 VARIABLES: dict[str, Exposure] = {}
-"""The settings are read from these variables."""
+"""The variables that settings are read from."""
 
 
 def read_variable(name: str) -> str | None:
-    """Return the variable, or the content of the file that `NAME_FILE` names; None if neither is
+    """Return the variable, or the content of the file that `NAME_FILE` names, or None if neither is
     set.
 
     Raises `ImproperlyConfigured` if both are set, or if the file cannot be read.
@@ -127,7 +127,7 @@ def integer(
 
 
 def seconds(name: str, default: float, *, most: float, zero: bool = False) -> float:
-    """Read a number of seconds: above 0, up to `most`. With `zero`, 0 is allowed too."""
+    """Read a number of seconds above 0, up to `most`. With `zero`, 0 is allowed too."""
 
     def parse(raw: str) -> float:
         number = float(raw)
@@ -139,7 +139,7 @@ def seconds(name: str, default: float, *, most: float, zero: bool = False) -> fl
 
 
 def embeddings(name: str) -> str:
-    """Read the id in `deployment:ID`; "" for `minilm`, which is the default."""
+    """Read the ID in `deployment:ID`, or "" for `minilm`, which is the default."""
 
     def parse(raw: str) -> str:
         kind, _, deployment = raw.partition(":")
@@ -193,14 +193,14 @@ def networks(name: str) -> list[str]:
 
 
 def command(name: str) -> list[str]:
-    """Read a program and its arguments, split as a shell does."""
+    """Read a program and its arguments, split as in a shell."""
     VARIABLES[name] = Exposure.HIDDEN
     return parse_variable(name, [], shlex.split, "a command, in which quotation marks are closed")
 
 
 def paths(name: str, *, deprecated: str = "") -> list[str]:
-    """Read a JSON list of directories. Blanks are skipped. An older variable may contain a single
-    one.
+    """Read a JSON list of directories. Blanks are skipped. A deprecated variable may contain a
+    single one.
     """
     if older := text(deprecated):
         if not text(name):
@@ -236,7 +236,9 @@ def patterns(name: str, default: Iterable[str] = ()) -> list[str]:
 
 
 def mapping(name: str, *, besides: Iterable[str]) -> dict[str, str]:
-    """Read a JSON object of texts by names of variables, without names that already have a meaning."""
+    """Read a JSON object that maps names of variables to texts, excluding names that already have a
+    meaning.
+    """
     VARIABLES[name] = Exposure.HIDDEN
     taken = sorted(besides)
 
@@ -276,7 +278,7 @@ def url(name: str, default: str, schemes: Iterable[str]) -> str:
 
 
 def redis(name: str) -> str:
-    """Read the URL of Redis, "" for none. Raises `ImproperlyConfigured` if it is invalid."""
+    """Read the URL of Redis, or "" for none. Raises `ImproperlyConfigured` if it is invalid."""
     raw = text(name)
     try:
         if raw:
@@ -287,7 +289,7 @@ def redis(name: str) -> str:
 
 
 def bucket(name: str) -> str:
-    """Read the URL of a bucket, unparsed; "" for none."""
+    """Read the URL of a bucket, unparsed, or "" for none."""
 
     def parse(raw: str) -> str:
         parse_bucket_address(raw)
@@ -329,7 +331,7 @@ def parse_concealed(name: str, default: T, parse: Callable[[str], T], accepted: 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """The delivery of mail: to a server, into files of a folder, or to the console."""
+    """The delivery of email: to a server, into files in a folder, or to the console."""
 
     backend: str
     folder: str = ""
@@ -345,7 +347,7 @@ MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 
 def mail(name: str) -> Mail | None:
-    """Read the mail server in a URL such as `smtp+tls://user:password@host`; None for none."""
+    """Read the mail server from a URL such as `smtp+tls://user:password@host`, or None for none."""
 
     def parse(raw: str) -> Mail:
         parts = urlsplit(raw)
@@ -388,7 +390,7 @@ def database(name: str, default: str) -> dict[str, Any]:
 
 
 def refuse_unknown_parameters(name: str, address: str) -> None:
-    """Raise `ImproperlyConfigured` for parameters that libpq does not know."""
+    """Raise `ImproperlyConfigured` for parameters that libpq does not support."""
     from psycopg.pq import Conninfo  # SQLite does not need libpq.
 
     known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {"ssl"}
@@ -401,8 +403,8 @@ def refuse_unknown_parameters(name: str, address: str) -> None:
 
 
 def postgresql(address: str) -> dict[str, Any]:
-    """Return the settings for a URL, which may have any parameters of libpq. Raises `ValueError` if
-    it is invalid.
+    """Return the settings for a URL, which may have any libpq parameters. Raises `ValueError` if it
+    is invalid.
     """
     import psycopg.conninfo  # SQLite does not need libpq.
 

@@ -22,12 +22,12 @@ class IdentityProvider(BaseModel):
     server_url: Annotated[str, StringConstraints(pattern=r"^(https?://\S+)?$")] = ""
     client_id: Text
     client_secret_env: str = ""
-    """The variable with this name contains the secret; `NAME_FILE` works too. Empty for a client
-    without a secret.
-    """
+    """The variable with the secret; `NAME_FILE` works too. Empty for a client without a secret."""
     scopes: tuple[Text, ...] = ()
     groups_claim: str = ""
-    """This claim contains the groups of a user; `realm_access.roles` is a nested one."""
+    """The claim that contains a user's groups, such as `groups`, or the nested
+    `realm_access.roles`.
+    """
     allow_sign_up: bool | None = None
     """True if unknown users get an account; None for the rule of SIGN_UP."""
     link_by_verified_email: bool = False

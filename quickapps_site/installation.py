@@ -9,14 +9,16 @@ from django.core.exceptions import ImproperlyConfigured
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parent
-"""This folder contains the packages: it is the checkout, or site-packages."""
+"""The folder that contains the packages: the checkout, or site-packages."""
 IS_CHECKOUT = (ROOT / "pyproject.toml").is_file()
 RESOURCES = ROOT if IS_CHECKOUT else PACKAGE
-"""This folder contains `templates` and `predefined`, which the wheel has in `quickapps_site`."""
+"""The folder that contains `templates` and `predefined`, which the wheel has in
+`quickapps_site`.
+"""
 
 
 def default_data_folder() -> Path:
-    """Return `var` in a checkout, else a folder in the user's home, independent of the working
+    """Return `var` in a checkout, otherwise a folder in the user's home, independent of the working
     directory.
 
     Raises `ImproperlyConfigured` if the user has no home directory.

@@ -31,13 +31,13 @@ logger = logging.getLogger(
 
 PREPARE = "--prepare"
 ROLES = {"--web": "web", "--worker": "worker"}
-"""These flags set a value of `ROLE`."""
+"""Maps command-line flags to values of `ROLE`."""
 ONE_PROCESS = (
     "ROLE is %r, but with SQLite one process serves the site and runs the background jobs: start it "
     "without --web, --worker and ROLE, or set DATABASE_URL to a PostgreSQL database."
 )
 YOUNG_OBJECTS = 10_000
-"""A garbage collection starts after this many new objects, which take some megabytes."""
+"""A garbage collection starts after this many new objects, which take a few megabytes."""
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] = ()) -> int:
 
 
 def run_in_child(work: Callable[[], int]) -> int:
-    """Run `work` in a forked process, so that its memory is freed; return the exit status."""
+    """Run `work` in a forked process, so that its memory is freed. Return the exit status."""
     if "fork" not in multiprocessing.get_all_start_methods():  # This is the case on Windows.
         return work()
     child = multiprocessing.get_context("fork").Process(target=lambda: sys.exit(work()))
@@ -90,7 +90,7 @@ def run_in_child(work: Callable[[], int]) -> int:
 
 
 def make_ready(*, prepare: bool) -> int:
-    """Prepare the database if requested, and build the static files; return the exit status."""
+    """Prepare the database if requested, and build the static files. Return the exit status."""
     # Imported only in the child process.
     from quickapps_site.assets import static_files
     from quickapps_site.startup import preparation
@@ -118,7 +118,7 @@ def allow_many_connections() -> None:
     except ImportError:  # Windows does not have it.
         return
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # Some systems have no number for "without limit".
+    with suppress(ValueError, OSError):  # Some systems have no number for "unlimited".
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
@@ -127,7 +127,7 @@ def freeze_loaded_objects() -> None:
     gc.collect()
     gc.freeze()
     # Requests leave no garbage, but many concurrent ones use more than 700 objects, the default
-    # threshold, so collections would run again and again.
+    # threshold, so collections would run repeatedly.
     gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
     gc.enable()
 
@@ -140,7 +140,7 @@ def serve(
     trusted_proxies: Sequence[str] = (),
     stopping: Shutdown,
 ) -> int:
-    """Serve until SIGTERM or SIGINT. The exit status is 1 if it could not listen."""
+    """Serve until SIGTERM or SIGINT. The exit status is 1 if the server could not listen."""
     try:
         listening = listen(host, port)
     except OSError as error:

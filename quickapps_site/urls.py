@@ -1,4 +1,4 @@
-"""URLs of Django's own pages; streams are routed before Django, in asgi.py."""
+"""URLs of Django's own pages. Streams are routed before Django, in asgi.py."""
 
 from allauth.account import views as account
 from django.contrib import admin
@@ -16,7 +16,7 @@ from apps.doors.json_views import nowhere
 second_factors = RedirectView.as_view(url="/account/#second-factor")
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    # Browsers request it on pages without an icon: error pages of Django, JSON.
+    # Browsers request it on pages without an icon, such as Django's error pages and JSON.
     path("favicon.ico", RedirectView.as_view(url=static("chat/images/icon.svg")), name="favicon"),
     path(
         "", include("apps.console.urls")

@@ -6,7 +6,7 @@ class A2AConfig(AppConfig):
     verbose_name = "A2A"
 
     def ready(self) -> None:
-        # Models can be imported once all apps are registered.
+        # Models can be imported only after all apps are registered.
         from apps.a2a.push_deliveries import note_runs
         from apps.live.listeners import run_listeners
 

@@ -45,17 +45,17 @@ from apps.workspace.local import read_only
 
 VERSION = b"a2a-version"
 OLD_VERSION = "0.3"
-"""A request without a version header uses this protocol version."""
+"""The protocol version of requests without a version header."""
 CONTENT_TYPES = ("", "application/json", "application/a2a+json")
-"""Request bodies can have these media types. Section 11.1 of the specification names the first,
-section 14.1 the second.
+"""The media types of request bodies. Section 11.1 of the specification names the first, section
+14.1 the second.
 """
 
 
 class AgentConsumer(DoorConsumer):
     """Handles a request to an application as an agent."""
 
-    finishes_answers = True  # `run` refuses operations that write during maintenance
+    finishes_answers = True  # `run` rejects operations that write during maintenance.
 
     def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:
         super().__init__()
@@ -71,8 +71,8 @@ class AgentConsumer(DoorConsumer):
         holder = await authenticate(self.scope)
         if not holder.bucket:
             raise NotAuthenticated
-        # Keep nothing else of the request, because a process that resumes the answer does not have
-        # it.
+        # The request's other data is not stored, because a process that resumes the answer would
+        # not have it.
         client = ClientInfo(holder.client.locale)
         caller = replace(holder, client=client, credentials=Credentials())
         application = await find_application(self.slug, caller)
@@ -102,7 +102,7 @@ class AgentConsumer(DoorConsumer):
         return dict(parse_qsl(written, keep_blank_values=True))
 
     async def read_json(self) -> Any:
-        """Return the body, {} for an empty one. Raises `NotJson`, `BadRequest`."""
+        """Return the body, or {} if it is empty. Raises `NotJson` and `BadRequest`."""
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         try:
             return msgspec.json.decode(body) if body.strip() else {}
@@ -142,7 +142,7 @@ class AgentConsumer(DoorConsumer):
         if isinstance(error, ProtocolError):
             await self.send_body(protocol_error(error))
             return
-        if isinstance(error, Refused | FileRefused):  # errors of callers have no log reference
+        if isinstance(error, Refused | FileRefused):  # Errors of callers have no log reference.
             found = own_failure(error)
         else:
             found = failure(error, WITH_LIMITS)
@@ -170,7 +170,7 @@ class JsonRpcConsumer(AgentConsumer):
         await self.run(here, operation, read_params(operation.params, params))
 
     def read_call(self, call: Any) -> tuple[ProtocolOperation, Any]:
-        """Return the operation and its parameters. Raises `InvalidRequest`, `MethodNotFound`."""
+        """Return the operation and its parameters. Raises `InvalidRequest` and `MethodNotFound`."""
         if not isinstance(call, dict) or call.get("jsonrpc") != "2.0":
             raise InvalidRequest('Send one JSON-RPC 2.0 request: an object with "jsonrpc": "2.0".')
         id, method = call.get("id"), call.get("method")
@@ -199,7 +199,7 @@ class JsonRpcConsumer(AgentConsumer):
         if self.is_started:
             await self.end(b"data: %b\n\n" % msgspec.json.encode(written))
             return
-        # Errors of the call have the status 200. Admission and limits have their own status.
+        # Errors of the call have status 200. Admission and limits have their own status codes.
         is_of_call = body.is_defined or body.http_status in (400, 409, 410, 415, 422)
         await self.send_json(200 if is_of_call else body.http_status, written, headers)
 
@@ -265,8 +265,8 @@ class CardConsumer(OperationConsumer):
         await self.respond(200, body, headers)
 
     async def reader(self) -> Caller:
-        """Return the holder of a key, or a visitor. Raises `NotAuthenticated` for a key that is not
-        valid.
+        """Return the holder of a key, or a visitor. Raises `NotAuthenticated` for an invalid
+        key.
         """
         sent = read_headers(self.scope["headers"])
         if sent.api_key or sent.bearer:

@@ -11,7 +11,7 @@ from django.conf import settings
 from apps.live.models import Run
 
 ANSWER = "answer"
-"""The artifact that contains an answer's text has this ID."""
+"""The ID of the artifact that contains an answer's text."""
 MARKDOWN = "text/markdown"
 JSON = "application/json"
 Json = dict[str, Any]
@@ -29,7 +29,7 @@ STATES = {
     Run.Status.STOPPED: "TASK_STATE_CANCELED",
 }
 UNUSED_STATES = ("TASK_STATE_REJECTED",)
-"""Our tasks never have these states of the protocol."""
+"""Protocol states that our tasks never have."""
 TERMINAL = frozenset({COMPLETED, "TASK_STATE_FAILED", "TASK_STATE_CANCELED"})
 INTERRUPTED = frozenset({INPUT_REQUIRED, AUTH_REQUIRED})
 
@@ -67,7 +67,7 @@ def answer_artifact(text: str) -> Json:
 
 
 def file_artifact(number: int, attachment: Mapping[str, Any]) -> Json:
-    """Return the artifact of a file of the answer. The first file has the number 1."""
+    """Return the artifact for a file of the answer. The first file has number 1."""
     title = str(attachment.get("title") or "")
     name = {"name": title} if title else {}
     return {"artifactId": f"file-{number}", **name, "parts": [attachment_part(attachment)]}
@@ -79,7 +79,9 @@ def artifacts(text: str, attachments: Sequence[Mapping[str, Any]]) -> list[Json]
 
 
 def attachment_part(attachment: Mapping[str, Any]) -> Json:
-    """Return a file as a part: JSON as `data`, other content as `raw`, a stored file by its `url`."""
+    """Return a file as a part: JSON as `data`, other content as `raw`, a stored file by its
+    `url`.
+    """
     media_type = str(attachment.get("type") or MARKDOWN)
     title = str(attachment.get("title") or "")
     told: Json = {"mediaType": media_type}
@@ -92,12 +94,12 @@ def attachment_part(attachment: Mapping[str, Any]) -> Json:
         try:
             return {"data": msgspec.json.decode(data), **told}
         except msgspec.DecodeError:
-            pass  # send invalid JSON as it is
+            pass  # Send invalid JSON unchanged.
     return {"raw": raw_content(str(data), media_type), **told}
 
 
 def raw_content(data: str, media_type: str) -> str:
-    """Return the content of an attachment in base64. Only texts still need the encoding."""
+    """Return the content of an attachment in base64. Only text still needs the encoding."""
     is_text = media_type.startswith("text/") or media_type == JSON
     return base64.b64encode(data.encode()).decode() if is_text else data
 

@@ -1,4 +1,4 @@
-"""Errors of the protocol, as the bindings JSON-RPC and HTTP+JSON encode them."""
+"""Errors of the protocol, as the JSON-RPC and HTTP+JSON bindings encode them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,8 +35,8 @@ STATUS_NAMES = {
 
 
 class ProtocolError(QuickAppError):
-    """Raised if a request fails with an error that the protocol defines. `rpc_code` is its code in
-    JSON-RPC, `status_name` its name in google.rpc.
+    """Raised if a request fails with an error that the protocol defines. `rpc_code` is its JSON-RPC
+    code, `status_name` its google.rpc name.
     """
 
     rpc_code = INVALID_PARAMS
@@ -90,7 +90,7 @@ class VersionNotSupported(ProtocolError):
 
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
-    """Describes an error for both bindings. `reason` is for programs."""
+    """An error for both bindings. `reason` is machine-readable."""
 
     rpc_code: int
     http_status: int

@@ -1,4 +1,4 @@
-"""The IDs that clients give their messages, and the addresses for push notifications."""
+"""The IDs that clients give their messages, and the URLs for push notifications."""
 
 from django.db import models
 from django.utils import timezone
@@ -11,7 +11,7 @@ LONGEST_URL = 2_000
 
 
 class ClientMessage(models.Model):
-    """Stores the ID that a client gave to a message, which started a task or answered one of its
+    """The ID that a client gave to a message, which started a task or answered one of its
     questions.
     """
 
@@ -32,7 +32,7 @@ class ClientMessage(models.Model):
 
 
 class PushConfig(models.Model):
-    """Stores the URL for push notifications about one task. `name` is the ID that the client chose."""
+    """The URL for push notifications about one task. `name` is the ID that the client chose."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=LONGEST_ID)

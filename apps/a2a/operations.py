@@ -37,16 +37,16 @@ Updates = AsyncGenerator[Sequence[Json], None]
 
 @dataclass(frozen=True, slots=True)
 class ProtocolOperation:
-    """Describes an operation of the protocol. `call` returns a result; an operation with a `stream`
-    sends updates instead.
+    """An operation of the protocol. `call` returns a result; an operation with a `stream` sends
+    updates instead.
     """
 
     params: type[Params]
     call: Callable[[Surroundings, Any], Awaitable[Json]]
     stream: Callable[[Surroundings, Any], Awaitable[Updates]] | None = None
     writes: bool = False
-    """True if the operation is rejected during maintenance. Answering or canceling a task stays
-    possible.
+    """True if the operation is rejected during maintenance. Tasks can still be answered and
+    canceled.
     """
 
 
@@ -54,8 +54,8 @@ class ProtocolOperation:
 
 
 async def send_message(here: Surroundings, sent: SendParams) -> Json:
-    """Return the task once it has ended or asks something. Return it at once if the client does not
-    want to wait.
+    """Return the task once it has ended or asks a question, or at once if the client does not want
+    to wait.
     """
     taken = await send(here, sent)
     if not sent.configuration.return_immediately:
@@ -137,7 +137,7 @@ async def cancel(here: Surroundings, sent: TaskParams) -> Json:
 
 
 async def current_run(here: Surroundings, id: str) -> Run:
-    """Return the task's run. This process resumes it if the process that ran it is gone. Raises
+    """Return the task's run. If its process has died, this process resumes it. Raises
     `TaskNotFound`.
     """
     find = database_sync_to_async(find_task)
@@ -185,7 +185,7 @@ async def list_configs(here: Surroundings, sent: ConfigListParams) -> Json:
 
 
 async def delete_config(here: Surroundings, sent: ConfigParams) -> Json:
-    """Delete a configuration. It is no error if it does not exist."""
+    """Delete a configuration. Deleting a missing one is not an error."""
 
     def delete() -> None:
         run = find_task(here.caller, here.application, sent.task_id)

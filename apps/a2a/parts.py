@@ -1,4 +1,4 @@
-"""Converts the parts of a client's message to the text and the files of a question."""
+"""Converts the parts of a client's message into the text and files of a question."""
 
 import base64
 import binascii
@@ -36,8 +36,8 @@ class ReceivedFile:
 
 @dataclass(frozen=True, slots=True)
 class PartContent:
-    """Contains the decoded parts. `paths` are files that the caller uploaded before, `files` are
-    still to be stored.
+    """The decoded parts. `paths` are files that the caller uploaded before; `files` are not stored
+    yet.
     """
 
     text: str
@@ -48,7 +48,7 @@ class PartContent:
 async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplication) -> PartContent:
     """Decode the parts, and download files from other servers.
 
-    Raises `InvalidParams`, `ContentTypeNotSupported`.
+    Raises `InvalidParams` and `ContentTypeNotSupported`.
     """
     texts: list[str] = []
     paths: list[str] = []
@@ -84,7 +84,7 @@ def check_part(number: int, part: ClientPart, application: ResolvedApplication) 
 
 
 def check_media_type(name: str, media_type: str, application: ResolvedApplication) -> None:
-    """Raises `ContentTypeNotSupported` for a type that the installation or the application refuses."""
+    """Raise `ContentTypeNotSupported` if the installation or the application rejects the type."""
     kind = media_type.partition(";")[0].strip().lower()
     try:
         check_type(name, kind)
@@ -100,7 +100,7 @@ def name_of(part: ClientPart) -> str:
 
 
 def decode_raw(number: int, raw: str) -> bytes:
-    """Raises `InvalidParams` if the text is not base64."""
+    """Decode base64. Raises `InvalidParams` if the text is invalid."""
     text = raw.translate(str.maketrans("-_", "+/"))
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
@@ -109,7 +109,7 @@ def decode_raw(number: int, raw: str) -> bytes:
 
 
 def own_path(url: str) -> str:
-    """Return the path of a file that is stored here, "" for any other URL."""
+    """Return the path of a file that is stored here, or "" for any other URL."""
     path = url.removeprefix(f"{settings.PUBLIC_URL}/v1/")
     return path if path.startswith("files/") else ""
 
@@ -117,7 +117,7 @@ def own_path(url: str) -> str:
 async def fetch_file(
     number: int, part: ClientPart, application: ResolvedApplication
 ) -> ReceivedFile:
-    """Raises `InvalidParams` if the file cannot be downloaded."""
+    """Download the file of a part. Raises `InvalidParams` if that fails."""
     rules = rules_of(application.manifest)
     try:
         found = await fetch(part.url or "", rules.policy, rules.limit, seconds=rules.seconds)
@@ -132,10 +132,10 @@ async def store_files(
     content: PartContent,
     application: ResolvedApplication,
 ) -> list[str]:
-    """Store the files in the conversation's folder and return all paths of the message.
+    """Store the files in the conversation's folder. Return all paths of the message.
 
-    If the message is then refused, its files are deleted with other unsent uploads. Raises
-    `Refused`, `FileRefused`, `ContentTypeNotSupported`.
+    If the message is then rejected, its files are deleted with other unsent uploads. Raises
+    `Refused`, `FileRefused` and `ContentTypeNotSupported`.
     """
     if len(content.paths) + len(content.files) > MOST_ATTACHMENTS:
         count = len(content.paths) + len(content.files)

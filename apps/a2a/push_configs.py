@@ -1,4 +1,4 @@
-"""Stores the configurations of push notifications of a task, and returns them to its caller."""
+"""Stores the push notification configurations of a task, and returns them to its caller."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,7 +29,7 @@ class ConfigNotFound(ProtocolError):
 
 
 def save_config(run: Run, sent: PushConfigParams) -> PushConfig:
-    """Store a configuration, which replaces one with the same ID. Raises `InvalidParams`."""
+    """Store a configuration, replacing any with the same ID. Raises `InvalidParams`."""
     check_config(sent)
     name = sent.id or str(uuid4())
     others = PushConfig.objects.filter(run=run).exclude(name=name)
@@ -48,9 +48,7 @@ def save_config(run: Run, sent: PushConfigParams) -> PushConfig:
 
 
 def check_config(sent: PushConfigParams) -> None:
-    """Raise `InvalidParams` if the token or the authentication cannot be sent, or if it is too
-    long.
-    """
+    """Raise `InvalidParams` if the token or the authentication is too long or cannot be sent."""
     given = sent.authentication
     secrets = [sent.token, *(() if given is None else (given.scheme, given.credentials))]
     if any(not text.isprintable() or not text.isascii() for text in secrets):
@@ -65,14 +63,14 @@ def check_config(sent: PushConfigParams) -> None:
 
 
 def check_url(url: str) -> None:
-    """Raise `InvalidParams` for text that is not an HTTP URL, and for a blocked host."""
+    """Raise `InvalidParams` if the text is not an HTTP URL, or if its host is blocked."""
     host = ""
     try:
         parts = urlsplit(url)
         if parts.scheme in SCHEMES and parts.port != 0:
             host = parts.hostname or ""
     except ValueError:
-        pass  # reported below
+        pass  # Reported below.
     is_writable = len(url) <= LONGEST_URL and url.isprintable() and " " not in url
     if not host or not is_writable or not has_usable_host(url):
         shown = shorten_text(url)
@@ -86,7 +84,7 @@ def check_url(url: str) -> None:
 
 
 def trust_of(url: str) -> Trust:
-    """Return the trust in an address. Clients choose it, so private hosts need the operator's
+    """Return the trust in a URL. Clients choose it, so private hosts need the operator's
     consent.
     """
     hosts: list[str] = settings.A2A_PUSH_PRIVATE_HOSTS
@@ -94,7 +92,7 @@ def trust_of(url: str) -> Trust:
 
 
 def find_config(run: Run, name: str) -> PushConfig:
-    """Raises `ConfigNotFound` if the task has no configuration with this name."""
+    """Return the configuration. Raises `ConfigNotFound` if the task has none with this name."""
     row = PushConfig.objects.filter(run=run, name=storable_value(name)).first()
     if row is None:
         raise ConfigNotFound

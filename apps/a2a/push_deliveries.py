@@ -1,5 +1,5 @@
-"""Sends push notifications: when a task has ended or asks something, it is sent to the client's
-addresses.
+"""Sends push notifications: a task that has ended or asks a question is sent to the client's
+URLs.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def note_runs(news: Sequence[RunNews]) -> None:
 
 @task("a2a.push", title="A2A push notifications", retries=5)
 async def push(config: int, attempt: int) -> None:
-    """Make one attempt to send the current task. Each retry is a job of its own."""
+    """Attempt once to send the current task. Each retry is a separate job."""
     if await read_only.is_on_async():
         await enqueue(config, attempt, WHILE_READ_ONLY)
         return

@@ -1,4 +1,4 @@
-"""The questions of a task to its caller, and the messages that answer them."""
+"""A task's questions to its caller, and the messages that answer them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,18 +23,16 @@ DATA_ADVICE = 'Send a data part {"key": "…", "answer": {…}} for one of its q
 
 
 def open_questions(run: Run) -> list[Interaction]:
-    """Return the questions that a message can answer. Calls for a page to execute are not among
-    them.
-    """
+    """Return the questions that a message can answer, excluding calls for a page to execute."""
     rows = Interaction.objects.filter(run=run, answer__isnull=True).order_by("pk")
     if run.status == Run.Status.WAITING:
         return list(rows.exclude(kind__in=("client_tool", "timer")))
-    # A running call can ask elicitations. Other questions are answered once the run waits.
+    # Elicitations come from a running call. Other questions are answered once the run waits.
     return list(rows.filter(kind="elicitation")) if run.status == Run.Status.RUNNING else []
 
 
 def question_message(run: Run, asked: Sequence[Interaction]) -> Json:
-    """Return the agent's message, which has for each question a readable text and its data."""
+    """Return the agent's message, which contains a readable text and data for each question."""
     parts = [part for one in asked for part in question_parts(one)]
     return encoding.agent_message(f"{run.pk}-{asked[0].pk}", run, parts)
 
@@ -74,7 +72,7 @@ def closed_text(run: Run) -> str:
 
 
 def find_question(asked: Sequence[Interaction], key: Any) -> Interaction:
-    """Raises `InvalidParams` if no open question has this key."""
+    """Return the open question with this key. Raises `InvalidParams` if there is none."""
     for one in asked:
         if one.key == key:
             return one
@@ -82,7 +80,9 @@ def find_question(asked: Sequence[Interaction], key: Any) -> Interaction:
 
 
 def frame_of(run: Run, asked: Interaction, given: Any) -> AnswerFrame:
-    """Raises `InvalidParams` if the answer does not fit the kind of question."""
+    """Return the answer frame. Raises `InvalidParams` if the answer does not fit the kind of
+    question.
+    """
     frame = {"type": "answer", "kind": asked.kind, "run": run.pk, "key": asked.key}
     try:
         return FRAME.validate_python({**frame, "answer": given})

@@ -15,7 +15,7 @@ LONGEST_ID = 200
 MOST_PARTS = 100
 MOST_LISTED = 100
 DEEPEST_FIELD = 4
-"""Field names are converted down to this level, the level of
+"""Field names are converted down to this level, which is that of
 configuration.taskPushNotificationConfig.authentication.scheme.
 """
 
@@ -23,11 +23,11 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Params(msgspec.Struct, frozen=True, rename="camel"):
-    """Parameters of all operations inherit from this class."""
+    """The base class of all operations' parameters."""
 
 
 class ClientPart(Params, frozen=True):
-    """A part of a message has one of `text`, `raw` (base64), `url` and `data`."""
+    """A part of a message, with one of `text`, `raw` (base64), `url` and `data`."""
 
     text: str | None = None
     raw: str | None = None
@@ -63,7 +63,7 @@ class Authentication(Params, frozen=True):
 
 
 class PushConfigParams(Params, frozen=True):
-    """Configures push notifications. `task_id` is "" within the message of a new task."""
+    """Configuration of push notifications. `task_id` is "" within the message of a new task."""
 
     url: str
     id: str = ""
@@ -85,7 +85,7 @@ class SendParams(Params, frozen=True):
 
 
 class TaskParams(Params, frozen=True):
-    """Contains the parameters of operations on one task."""
+    """The parameters of operations on one task."""
 
     id: str
     history_length: int | None = None
@@ -116,7 +116,9 @@ class NoParams(Params, frozen=True): ...
 
 
 def read_params(kind: type[S], value: Any) -> S:
-    """Return the parameters of an operation. Raises `InvalidParams` with the path of a wrong field."""
+    """Return the parameters of an operation. Raises `InvalidParams` with the path of an invalid
+    field.
+    """
     try:
         return msgspec.convert({} if value is None else with_json_names(value), kind)
     except msgspec.ValidationError as error:
@@ -124,7 +126,7 @@ def read_params(kind: type[S], value: Any) -> S:
 
 
 def read_query(kind: type[S], query: Mapping[str, str]) -> S:
-    """Return the parameters of an operation from the texts of a query. Raises `InvalidParams`."""
+    """Parse an operation's parameters from a query string. Raises `InvalidParams`."""
     try:
         return msgspec.convert(with_json_names(query), kind, strict=False)
     except msgspec.ValidationError as error:
@@ -132,7 +134,7 @@ def read_query(kind: type[S], query: Mapping[str, str]) -> S:
 
 
 def with_json_names(value: Any, levels: int = DEEPEST_FIELD) -> Any:
-    """Rename `task_id` to `taskId`, because programs may send either, as with Protocol Buffers.
+    """Rename `task_id` to `taskId`, because clients may send either, as with Protocol Buffers.
 
     The content of `data` is the client's own and is not changed.
     """
@@ -164,6 +166,6 @@ def unknown_value(field: str, value: str, *choices: str) -> InvalidParams:
 
 
 def check_history_length(length: int | None) -> None:
-    """Raise `InvalidParams` for a negative number."""
+    """Raise `InvalidParams` if the number is negative."""
     if length is not None and length < 0:
         raise InvalidParams(f"historyLength is {length}; use 0 or more.")

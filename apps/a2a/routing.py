@@ -1,4 +1,4 @@
-"""The addresses of applications as agents."""
+"""The URLs of applications as agents."""
 
 from django.urls import URLPattern, re_path
 

@@ -1,4 +1,4 @@
-"""Handles a client's message, which starts a task or answers a question of one."""
+"""Handles a client's message, which starts a task or answers a task's question."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid4
@@ -33,19 +33,19 @@ from apps.live.models import LONGEST_KEY, Run
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Contains the caller and the application of an operation, and the hub of this process."""
+    """The caller and the application of an operation, and the hub of this process."""
 
     hub: Hub
     caller: Caller
     application: ResolvedApplication
     name: str
-    """The application's name in the URL is its slug, with a version if the client chose one."""
+    """The application's name in the URL: its slug, with a version if the client chose one."""
     open_workspace: OpenWorkspace
 
 
 @dataclass(frozen=True, slots=True)
 class SentTask:
-    """Represents the task of a message. Events after the number `after` belong to its answer."""
+    """The task of a message. Events after the number `after` belong to its answer."""
 
     run: Run
     after: int
@@ -65,7 +65,9 @@ async def send(here: Surroundings, sent: SendParams) -> SentTask:
 
 
 async def begin(here: Surroundings, sent: SendParams) -> SentTask:
-    """Send the message to the application in a new conversation, or in the one that it names."""
+    """Send the message to the application in a new conversation, or in the one that it
+    specifies.
+    """
     message, caller, application = sent.message, here.caller, here.application
     conversation: UUID | None = None
     if message.context_id:
@@ -112,7 +114,9 @@ async def answer(here: Surroundings, sent: SendParams) -> SentTask:
 def read_task_answer(
     caller: Caller, application: ResolvedApplication, message: SentMessage
 ) -> tuple[Run, AnswerFrame]:
-    """Raises `TaskNotFound`, `InvalidParams`, `UnsupportedOperation`."""
+    """Return the run and the answer. Raises `TaskNotFound`, `InvalidParams` and
+    `UnsupportedOperation`.
+    """
     run = find_task(caller, application, message.task_id)
     if message.context_id and message.context_id != str(run.stream):
         context = shorten_text(message.context_id)
@@ -121,7 +125,9 @@ def read_task_answer(
 
 
 def find_context(caller: Caller, application: ResolvedApplication, context_id: str) -> UUID:
-    """Raises `InvalidParams` if the caller has no such conversation with the application."""
+    """Return the conversation. Raises `InvalidParams` if the caller has no such conversation with
+    the application.
+    """
     try:
         pk = UUID(context_id)
     except ValueError as error:
@@ -138,7 +144,7 @@ def unknown_context(context_id: str) -> InvalidParams:
 
 @transaction.atomic
 def note_message(run: Run, key: str, sent: SendParams) -> None:
-    """Store the client's ID of its message, and its address for push notifications."""
+    """Store the client's ID of its message, and its URL for push notifications."""
     id = sent.message.message_id
     ClientMessage.objects.update_or_create(
         run=run, key=key[:LONGEST_KEY], defaults={"message_id": id}

@@ -1,4 +1,4 @@
-"""Streams the events of a task as updates while it is in progress."""
+"""Streams the events of a task in progress as updates."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -33,8 +33,8 @@ Batches = AsyncGenerator[Sequence[Json], None]
 
 @dataclass(slots=True)
 class ArtifactWriter:
-    """Writes the artifacts of one answer. The first piece of the text begins its artifact, others
-    append to it.
+    """Writes the artifacts of one answer. The first piece of the text begins its artifact; later
+    pieces are appended.
     """
 
     run: Run
@@ -73,7 +73,7 @@ class TaskStream:
     """Sends the updates of a task after the event number `after`.
 
     State changes up to the number `seen` are not sent, except the end. The stream ends with the
-    task. With `ends_interrupted`, it also ends when the task asks something.
+    task. With `ends_interrupted`, it also ends when the task asks a question.
     """
 
     hub: Hub
@@ -89,7 +89,7 @@ class TaskStream:
         writer, sweeping = ArtifactWriter(self.run), sweeper(self.hub, self.open_workspace)
         if self.after:
             await database_sync_to_async(read_earlier)(writer, self.after)
-        await sweeping.sweep(self.run.stream)  # resume an answered task here if there is capacity
+        await sweeping.sweep(self.run.stream)  # Resume an answered task here if there is capacity.
         seconds = settings.HEARTBEAT_SECONDS
         batches = follow_events(self.hub, self.run.stream, self.after, idle=seconds)
         async with listening(self.hub.streams, self.run.stream), aclosing(batches):
@@ -122,7 +122,7 @@ class TaskStream:
             case InteractionResolved(kind="elicitation"):
                 return await self.change(number, Run.Status.RUNNING, writer)
             case _:
-                return []  # steps of the answer, which A2A does not send
+                return []  # Steps of the answer, which A2A does not send.
 
     async def change(self, number: int, status: str, writer: ArtifactWriter) -> list[Json]:
         is_end = status not in Run.OPEN
@@ -141,13 +141,15 @@ class TaskStream:
 
 
 def stored_status(run: Run) -> Json | None:
-    """Return the status with its message, None if the conversation was deleted in the meantime."""
+    """Return the status with its message, or None if the conversation was deleted in the
+    meantime.
+    """
     row = Run.objects.filter(pk=run.pk).first()
     return None if row is None else current_status(row)
 
 
 def read_earlier(writer: ArtifactWriter, until: int) -> None:
-    """Restore the artifacts that the task had up to the number `until`."""
+    """Restore the task's artifacts up to the number `until`."""
     for event in journal.read_run(writer.run.pk, until):
         match event:
             case TextDelta() | RefusalDelta():

@@ -31,7 +31,7 @@ LISTED = 50
 
 
 def tasks_of(caller: Caller, application: ResolvedApplication) -> QuerySet[Run]:
-    """Return the tasks, with the time of their status as `changed_at`."""
+    """Return the tasks. `changed_at` is the time of their last status change."""
     conversations = own(caller).filter(application=application.id)
     streams = conversations.values("pk")
     rows = Run.objects.filter(bucket=caller.bucket, door=A2A, stream__in=streams)
@@ -39,7 +39,7 @@ def tasks_of(caller: Caller, application: ResolvedApplication) -> QuerySet[Run]:
 
 
 def find_task(caller: Caller, application: ResolvedApplication, id: str) -> Run:
-    """Raises `TaskNotFound`, also for a task of another caller."""
+    """Return the run. Raises `TaskNotFound`, including for another caller's task."""
     try:
         pk = UUID(id)
     except ValueError:
@@ -53,7 +53,7 @@ def find_task(caller: Caller, application: ResolvedApplication, id: str) -> Run:
 def describe_task(
     run: Run, history_length: int | None = None, *, has_artifacts: bool = True
 ) -> Json:
-    """Return the task as its caller sees it, with up to `history_length` of its newest messages."""
+    """Return the task for its caller, with up to `history_length` of its newest messages."""
     answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
     told: Json = {"id": str(run.pk), "contextId": str(run.stream), "status": current_status(run)}
     if has_artifacts and (found := artifacts_of(run, answer)):
@@ -64,7 +64,7 @@ def describe_task(
 
 
 def current_status(run: Run) -> Json:
-    """Return the state, with the questions of the task or the reason why it failed."""
+    """Return the state, with the task's questions or the reason for its failure."""
     moment = run.finished_at or run.beat_at
     asked = open_questions(run)
     if asked:
@@ -72,7 +72,7 @@ def current_status(run: Run) -> Json:
         if all(one.kind == "sign_in" for one in asked):
             state = encoding.AUTH_REQUIRED
         return encoding.status(state, moment, question_message(run, asked))
-    if run.status == Run.Status.WAITING:  # Everything is answered, and a process will resume it.
+    if run.status == Run.Status.WAITING:  # All questions are answered. A process will resume it.
         return encoding.status(encoding.WORKING, moment)
     if run.status == Run.Status.FAILED:
         return encoding.status(encoding.STATES[Run.Status.FAILED], moment, failure_message(run))
@@ -122,7 +122,7 @@ def history(run: Run, answer: Message | None) -> list[Json]:
 
 
 def answer_parts(given: Any) -> list[Json]:
-    """Return an answer as parts: text as a text, anything else as data."""
+    """Return an answer as parts: text as text, anything else as data."""
     if given.get("text") and not given.get("choices"):
         return [{"text": given["text"]}]
     return [{"data": given}]
@@ -132,12 +132,12 @@ def answer_parts(given: Any) -> list[Json]:
 
 
 def list_tasks(caller: Caller, application: ResolvedApplication, sent: ListParams) -> Json:
-    """Return a page of tasks, the most recently changed first. Raises `InvalidParams`."""
+    """Return a page of tasks, most recently changed first. Raises `InvalidParams`."""
     size = LISTED if sent.page_size is None else sent.page_size
     if not 1 <= size <= MOST_LISTED:
         raise InvalidParams(f"pageSize is {size}; use 1 to {MOST_LISTED}.")
     check_history_length(sent.history_length)
-    rows: Any = filtered(tasks_of(caller, application), sent)  # the type does not know annotations
+    rows: Any = filtered(tasks_of(caller, application), sent)  # The type does not know annotations.
     total = rows.count()
     if sent.page_token:
         moment, pk = read_token(sent.page_token)
@@ -153,7 +153,7 @@ def list_tasks(caller: Caller, application: ResolvedApplication, sent: ListParam
 
 
 def filtered(rows: Any, sent: ListParams) -> QuerySet[Run]:
-    """Raises `InvalidParams` if a filter is invalid."""
+    """Filter the tasks. Raises `InvalidParams` if a filter is invalid."""
     if sent.context_id:
         try:
             rows = rows.filter(stream=UUID(sent.context_id))
@@ -168,7 +168,7 @@ def filtered(rows: Any, sent: ListParams) -> QuerySet[Run]:
 
 
 def statuses_of(state: str) -> Sequence[str]:
-    """Raises `InvalidParams` for an unknown state."""
+    """Return the run statuses for a task state. Raises `InvalidParams` if it is unknown."""
     if state in (*encoding.UNUSED_STATES, encoding.AUTH_REQUIRED):
         return ()
     found = [run_status for run_status, name in encoding.STATES.items() if name == state]
@@ -178,7 +178,7 @@ def statuses_of(state: str) -> Sequence[str]:
 
 
 def read_moment(written: str) -> datetime:
-    """Raises `InvalidParams` if the text is not a time."""
+    """Parse a time. Raises `InvalidParams` if it is invalid."""
     try:
         return read_datetime(written)
     except ValueError as error:
@@ -191,7 +191,7 @@ def write_token(run: Any) -> str:
 
 
 def read_token(token: str) -> tuple[datetime, UUID]:
-    """Raises `InvalidParams` for a token that is not from a previous page."""
+    """Parse a page token. Raises `InvalidParams` if it is not from a previous page."""
     try:
         moment, _, pk = base64.urlsafe_b64decode(token.encode()).decode().partition("|")
         return datetime.fromisoformat(moment).astimezone(UTC), UUID(pk)

@@ -18,14 +18,16 @@ def forget_login(request: HttpRequest) -> None:
 
 
 def send_sign_up_mail(request: HttpRequest, address: EmailAddress) -> None:
-    """Send the link that confirms an address. If an account already has the address, the email
-    reports that.
+    """Send the link that confirms an address. If an account already has the address, the email says
+    so.
     """
     send_verification_email_to_address(request, address, signup=True)
 
 
 def seconds_until_open(request: HttpRequest, action: str, key: str | None = None) -> float:
-    """Return the seconds until the rate limit of an action admits a request. Counts nothing."""
+    """Return the seconds until the rate limit of an action admits a request, without counting
+    one.
+    """
     now, waits = time.time(), [0.0]
     for rate in ratelimit.get_rates(app=APP, action=action):
         counted = ratelimit.get_cache_key(request, app=APP, action=action, rate=rate, key=key)

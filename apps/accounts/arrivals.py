@@ -1,4 +1,4 @@
-"""The ways to get an account: sign-up, invitation, and the setup of the first administrator."""
+"""Ways to get an account: sign-up, invitation, and the setup of the first administrator."""
 
 from datetime import datetime, timedelta
 
@@ -11,9 +11,7 @@ from apps.datetime_fields import BoundedDateTimeField
 
 
 class SignUp(models.Model):
-    """Represents a sign-up that is not complete. The account is inactive as long as this row
-    exists.
-    """
+    """A sign-up that is not complete. The account is inactive as long as this row exists."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_up"
@@ -40,7 +38,7 @@ def in_a_week() -> datetime:
 
 
 class Invitation(models.Model):
-    """One user can sign up with an invitation. Only the hash of its link is stored."""
+    """An invitation with which one user can sign up. Only the hash of its link is stored."""
 
     email = models.EmailField(
         "email address",
@@ -86,7 +84,7 @@ class Invitation(models.Model):
 
 
 class SetupToken(models.Model):
-    """A visitor can create the first administrator with this token. Each server process has its
+    """A token with which a visitor can create the first administrator. Each server process has its
     own.
     """
 

@@ -1,6 +1,6 @@
-"""The audit records who did what, when and from where, with names and IDs, never with contents.
+"""The audit log records who did what, when and from where, with names and IDs, but no contents.
 
-Code with an event loop puts events into a queue; other code writes them at once.
+Code with an event loop queues events; other code writes them immediately.
 """
 
 import time
@@ -52,8 +52,8 @@ COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "ru
 
 
 class AuditEvent(msgspec.Struct, frozen=True, gc=False):
-    """Describes an audit event. `actor` is the bucket of the acting user, `subject` the name or ID
-    of the affected object.
+    """An audit event. `actor` is the bucket of the acting user, `subject` the name or ID of the
+    affected object.
     """
 
     event: Event
@@ -67,7 +67,7 @@ class AuditEvent(msgspec.Struct, frozen=True, gc=False):
 
 
 def record(event: AuditEvent) -> None:
-    """Write one event at once, in the transaction of the caller."""
+    """Write one event immediately, in the caller's transaction."""
     if settings.AUDIT:
         write([event])
 
@@ -100,5 +100,7 @@ def cut(text: str, most: int) -> str:
 
 
 def delete_old() -> int:
-    """Delete the events that are older than `AUDIT_DAYS`, except held ones. Return their number."""
+    """Delete events that are older than `AUDIT_DAYS`, except those under a legal hold. Return their
+    number.
+    """
     return delete_older(AuditEntry, "at", settings.AUDIT_DAYS, but=holds("actor", "conversation"))

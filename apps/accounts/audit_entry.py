@@ -1,4 +1,4 @@
-"""The rows of the audit."""
+"""The rows of the audit log."""
 
 from django.db import models
 from django.utils import timezone
@@ -8,9 +8,7 @@ LONGEST_SUBJECT = 255
 
 
 class AuditEntry(models.Model):
-    """Stores one audit event, as `apps.accounts.audit.AuditEvent` describes it. It never contains
-    message text.
-    """
+    """One audit event; see `apps.accounts.audit.AuditEvent`. It never contains message text."""
 
     class Event(models.TextChoices):
         CONVERSATION_CREATED = "conversation.created"
@@ -58,11 +56,11 @@ class AuditEntry(models.Model):
         verbose_name = "audit event"
         indexes = (
             models.Index(fields=("at",), name="audit_by_time"),
-            # Operators search by these columns; the newest rows come first.
+            # Operators search by these columns, newest rows first.
             models.Index(
                 fields=("actor", "at"),
-                # Only with this index can PostgreSQL find the buckets of a user's teams by their
-                # common prefix.
+                # PostgreSQL needs this index to find the buckets of a user's teams by their common
+                # prefix.
                 opclasses=("varchar_pattern_ops", "timestamptz_ops"),
                 name="audit_by_caller",
             ),

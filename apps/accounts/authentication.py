@@ -28,16 +28,16 @@ async def authenticate(scope: Mapping[str, Any]) -> Caller:
     holder = await find_holder(key)
     if holder is None:
         raise NotAuthenticated
-    # Other services have no use for our keys, so a key is not passed on.
+    # Other services have no use for our keys, so they are not forwarded.
     bearer = sent.bearer if sent.api_key and sent.bearer != sent.api_key else ""
     return holder.caller(f"key-{holder.prefix}", client_of(sent), Credentials(bearer))
 
 
 def read_claimed_caller(scope: Mapping[str, Any]) -> Caller | None:
-    """Return the caller that a request claims to have, for DIAL Core to confirm.
+    """Return the caller that a request claims to come from, for DIAL Core to confirm.
 
-    Return None without a key. Our own keys are never sent to others, so for one of them also return
-    None.
+    Return None for a request without a key, and for our own keys, which are never sent to other
+    services.
     """
     sent = read_headers(scope["headers"])
     if not sent.api_key or KEY_FORM.fullmatch(sent.api_key):

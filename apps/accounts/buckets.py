@@ -46,7 +46,7 @@ def bucket_of(user_id: int | None, team: int | None = None) -> str:
 
 
 def owner_ids(bucket: str) -> tuple[int, int | None] | None:
-    """Return the IDs of the user and the team that own the bucket; None for other buckets."""
+    """Return the IDs of the user and the team that own the bucket, or None for other buckets."""
     found = _form.fullmatch(bucket)
     if found is None:
         return None
@@ -54,18 +54,20 @@ def owner_ids(bucket: str) -> tuple[int, int | None] | None:
 
 
 def personal(bucket: str) -> str:
-    """Return the user's personal bucket for one of their team buckets, any other bucket unchanged."""
+    """Return the user's personal bucket for one of their team buckets, or any other bucket
+    unchanged.
+    """
     place = owner_ids(bucket)
     return bucket if place is None else bucket_of(place[0])
 
 
 def of_person(user_id: int, column: str = "bucket") -> Q:
-    """Return the condition for a user's rows in all of their buckets. `column` has the bucket."""
+    """Return a filter for a user's rows in all of their buckets. `column` contains the bucket."""
     name = bucket_of(user_id)
     return Q((column, name)) | Q((f"{column}__startswith", f"{name}-team-"))
 
 
 def caller_in(user_id: int | None, team: int | None = None, locale: str = "en") -> Caller:
-    """Return a user as a caller, who works in a team or outside teams."""
+    """Return a user as a caller, in a team or outside teams."""
     bucket = bucket_of(user_id, team)
     return Caller(bucket, "user", user_id=user_id, team=team, client=ClientInfo(locale))

@@ -1,39 +1,39 @@
-"""The caller: the user or program for which a run works."""
+"""The caller: the user or API client on whose behalf a run acts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Kind = Literal["visitor", "user", "key", "dial"]
-"""Names the kind of caller. `dial` means that DIAL Core authenticated the caller and created
-`api_key` for this one request.
+"""The kind of caller. `dial` means that DIAL Core authenticated the caller and created `api_key`
+for this one request.
 """
 
 Surface = Literal["", "page"]
-"""Names the client that the user uses. "page" is the chat page, whose scripts can execute calls."""
+"""The client that the user uses. "page" is the chat page, whose scripts can execute calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientInfo:
-    """Describes the client that sent a request, as the request describes it."""
+    """The client that sent a request, as the request describes it."""
 
     locale: str = "en"
     timezone: str = ""
-    """The IANA name of the user's time zone is "" if it is unknown."""
+    """The IANA name of the user's time zone, or "" if unknown."""
     surface: Surface = ""
     address: str = ""
-    """The network address that the request came from is "" if it is not needed."""
+    """The network address that the request came from, or "" if it is not needed."""
     channel: str = ""
-    """DIAL's client channel is "" if the request names none."""
+    """DIAL's client channel, or "" if the request specifies none."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """These request headers (`X-…`) can be forwarded, in their original spelling."""
+    """Request headers (`X-…`) that can be forwarded, in their original spelling."""
     trace: Mapping[str, str] = field(default_factory=dict)
-    """Contains the `traceparent` and `tracestate` headers of the request, if it has them."""
+    """The `traceparent` and `tracestate` headers of the request, if present."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Other services recognize the caller by these secrets."""
+    """Secrets by which other services recognize the caller."""
 
     bearer: str = field(default="", repr=False)
     api_key: str = field(default="", repr=False)
@@ -41,12 +41,12 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class KeyLimits:
-    """A key can have these limits: the applications that it may use, and its rates."""
+    """The limits of a key: the applications that it may use, and its rates."""
 
     scope: frozenset[int] | None = None
-    """The key can use only the applications with these IDs. None means no limit."""
+    """The IDs of the only applications that the key can use. None means no limit."""
     version: int | None = None
-    """The key can use only this version of its application. None means no limit."""
+    """The only version of its application that the key can use. None means no limit."""
     requests_per_minute: int | None = None
     """None means the default of the installation, and 0 means no limit. The same applies to
     `tokens_per_minute`.
@@ -59,7 +59,7 @@ class KeyLimits:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A run acts for this user, program or visitor.
+    """The user, API client or visitor on whose behalf a run acts.
 
     `bucket` names the owner of files and conversations (`user-7`, `key-ab12cd34`, `session-…`). It
     is an identifier, never a credential.
@@ -67,25 +67,23 @@ class Caller:
 
     bucket: str
     folder: str = field(default="", kw_only=True)
-    """New files are stored in this folder of the bucket, `conversations/{id}/`, or in the bucket
-    itself if it is "".
+    """The folder for new files in the bucket, `conversations/{id}/`, or "" for the bucket
+    itself.
     """
     kind: Kind = "visitor"
     user_id: int | None = None
     key_user_id: int | None = None
-    """The ID of the user who owns the key is None for a key of the installation."""
+    """The ID of the user who owns the key, or None for a key of the installation."""
     is_own_key: bool = False
     """True for a key that its user created, and for each key of a service account."""
     team: int | None = None
-    """The caller works in the team with this ID. None means outside teams."""
+    """The ID of the team in which the caller works. None means outside teams."""
     end_user: str = ""
-    """A program that sends a request with a key can name the user for whom it sends the request.
-    Otherwise, this is "".
-    """
+    """The user on whose behalf a client with a key sends the request, or "" if it names none."""
     is_remembered: bool = True
     """False if this conversation neither uses nor changes its user's memory."""
     appdata: str = ""
-    """DIAL Core returns `{bucket}/appdata/{application}` for its key: the bucket that the
+    """`{bucket}/appdata/{application}`, which DIAL Core returns for its key: the bucket that the
     application writes to, and the application that the key was created for. "" if Core was not
     asked.
     """
@@ -99,8 +97,8 @@ class Caller:
 
     @property
     def principal(self) -> int | None:
-        """Return the ID of the account whose permissions the caller has. Visitors, and keys of the
-        installation, have none.
+        """Return the ID of the account whose permissions the caller has, or None for visitors and
+        keys of the installation.
         """
         return self.key_user_id if self.user_id is None else self.user_id
 
@@ -108,7 +106,7 @@ class Caller:
     def person(self) -> int | None:
         """Return the ID of the account whose notes, schedules and team the caller sees.
 
-        It is `principal`, but None for a key that another user created: this key can use
+        It is `principal`, but None for a key that another user created: such a key can use
         applications, but cannot read its user's data.
         """
         return self.principal if self.user_id is not None or self.is_own_key else None

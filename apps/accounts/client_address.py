@@ -1,4 +1,4 @@
-"""The network address of a client, also behind trusted proxies."""
+"""The network address of a client, including behind trusted proxies."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -11,20 +11,22 @@ FORWARDED = b"x-forwarded-for"
 
 
 def address_of_scope(scope: Mapping[str, Any]) -> str:
-    """Return the client's address, "" on a Unix socket."""
+    """Return the client's address, or "" on a Unix socket."""
     sent = (value for name, value in scope["headers"] if name == FORWARDED)
     told = ",".join(value.decode("latin-1") for value in sent)
     return client_address((scope.get("client") or ("",))[0], told)
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the client's address, "" on a Unix socket."""
+    """Return the client's address, or "" on a Unix socket."""
     told = request.META.get("HTTP_X_FORWARDED_FOR", "")
     return client_address(request.META.get("REMOTE_ADDR") or "", told)
 
 
 def network_of(address: str) -> str:
-    """Return what identifies one client: the 64-bit network of an IPv6 address, else the address."""
+    """Return the 64-bit network of an IPv6 address, or any other address unchanged, to identify a
+    client.
+    """
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -35,7 +37,7 @@ def network_of(address: str) -> str:
 
 
 def client_address(connected: str, forwarded: str) -> str:
-    """Return the address that the outermost of `TRUSTED_PROXY_COUNT` proxies reports, else the
+    """Return the address that the outermost of `TRUSTED_PROXY_COUNT` proxies reports, otherwise the
     address of the connection.
     """
     count = settings.ALLAUTH_TRUSTED_PROXY_COUNT
@@ -44,7 +46,7 @@ def client_address(connected: str, forwarded: str) -> str:
 
 
 def plain_address(text: str) -> str:
-    """Return the address without a zone. An IPv4 address inside IPv6 becomes IPv4."""
+    """Return the address without a zone. An IPv4-mapped IPv6 address becomes IPv4."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Encrypts short texts that have no encrypted column of their own."""
+"""Encrypts short texts that have no encrypted column."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ from encrypted_fields.fields import EncryptedTextField
 
 
 def cipher() -> MultiFernet:
-    """Return a cipher that encrypts with the newest `SECRET_KEY` and `SALT_KEY`, and decrypts with
-    older ones too.
+    """Return a cipher that encrypts with the newest `SECRET_KEY` and `SALT_KEY`, and also decrypts
+    with older ones.
     """
     field: Any = EncryptedTextField()
     found: MultiFernet = field.f

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 
 class ErasureReport(models.Model):
-    """Reports one erasure. `account` is the account ID, which is never reused.
+    """The report of one erasure. `account` is the account ID, which is never reused.
 
     `removed` and `retained` are counts by kind, from before the deletion. `remaining` lists the
     kinds of `removed` that a later search still found. Without `finished_at`, the deletion is in
@@ -34,7 +34,7 @@ class ErasureReport(models.Model):
         return f"account {self.account}"
 
     def document(self) -> dict[str, Any]:
-        """Return the report as a document to download."""
+        """Return the report as a downloadable document."""
         return {
             "id": str(self.pk),
             "account": self.account,

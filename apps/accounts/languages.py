@@ -33,18 +33,18 @@ def language_of_request(request: HttpRequest) -> str:
 
 
 def locale_of_request(request: HttpRequest) -> str:
-    """Return the chosen language, or the browser's preference, which may lack a translation."""
+    """Return the chosen language, or the browser's preference, which may have no translation."""
     accepted = request.headers.get(settings.PROXY_LANGUAGE_HEADER, "")
     return chosen_for_request(request) or locale_of(accepted)
 
 
 def chosen_for_request(request: HttpRequest) -> str:
-    """Return the language of the account or of the browser's cookie, "" for none."""
+    """Return the language of the account or of the browser's cookie, or "" for none."""
     return choose_language(preferences_of_request(request), request.COOKIES)
 
 
 def chosen_for_scope(scope: Mapping[str, Any]) -> str:
-    """Return the same for a connection that Django's middleware has not seen. Queries the database."""
+    """Return the same for a connection that bypasses Django's middleware. Queries the database."""
     user = scope["user"]
     kept = None if user is None or user.pk is None else preferences_of(user.pk)
     return choose_language(kept, scope.get("cookies", {}))
@@ -57,12 +57,12 @@ def choose_language(kept: Preferences | None, cookies: Mapping[str, str]) -> str
 
 
 def supported_language(language: str) -> str:
-    """Return the language if there is a translation, else ""."""
+    """Return the language if there is a translation, otherwise ""."""
     return language if language in dict(settings.LANGUAGES) else ""
 
 
 def accepted_language(accepted: str) -> str:
-    """Return the first translated language of an `Accept-Language` header, else English."""
+    """Return the first translated language of an `Accept-Language` header, otherwise English."""
     for asked, _ in parse_accept_lang_header(accepted.lower()):
         language = asked.partition("-")[0]
         if supported_language(language):
@@ -71,5 +71,5 @@ def accepted_language(accepted: str) -> str:
 
 
 def language_of_kept(caller: Mapping[str, Any]) -> str:
-    """Return the language of a stored caller, English if it has no locale."""
+    """Return the language of a stored caller, or English if it has no locale."""
     return accepted_language(str(caller.get("locale", "")))

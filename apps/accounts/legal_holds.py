@@ -1,8 +1,8 @@
-"""Legal holds on the data of a user or on one conversation. Nothing deletes the data until the hold
+"""Legal holds on a user's data or on one conversation. Held data cannot be deleted until the hold
 is lifted.
 
-If its owner deletes a held conversation, or its retention time ends, it is hidden and remains in
-the database. Other deletions of held data are refused.
+If its owner deletes a held conversation, or its retention period ends, it is hidden and remains in
+the database. Other deletions of held data are rejected.
 """
 
 from uuid import UUID
@@ -29,7 +29,7 @@ class LegalHolds(models.QuerySet["LegalHold"]):
 
 
 class LegalHold(models.Model):
-    """Prevents deletion. `owner` is the bucket of the user, or of the owner of the held
+    """A hold that prevents deletion. `owner` is the bucket of the user, or of the owner of the held
     `conversation`.
 
     While the hold is active, `user` prevents the database from deleting the account. A lifted hold
@@ -85,7 +85,7 @@ def is_held(bucket: str, conversation: UUID | None = None) -> bool:
 
 
 def holds(owner: str = "", conversation: str = "") -> Q:
-    """Return the condition for held rows. The arguments are the columns with their bucket and
+    """Return a filter for held rows. The arguments are the columns with their bucket and
     conversation.
     """
     covered = Q(pk__in=())
@@ -102,7 +102,7 @@ def holds(owner: str = "", conversation: str = "") -> Q:
 
 
 def refusal() -> str:
-    """Return the text for a user whose deletion is refused."""
+    """Return the message for a user whose deletion is rejected."""
     return gettext(
         "This can’t be deleted now, because your data must be retained for legal reasons. "
         "Contact an administrator."

@@ -1,4 +1,4 @@
-"""Teams, service accounts, roles of the installation, API keys, and settings of users."""
+"""Teams, service accounts, installation roles, API keys, and user settings."""
 
 from django.conf import settings
 from django.contrib.auth.models import Group
@@ -19,9 +19,7 @@ from apps.datetime_fields import BoundedDateTimeField
 
 class Teams(models.Manager["Team"]):
     def get_queryset(self) -> models.QuerySet["Team"]:
-        """Load the group of each team, which has its name, so that lists need no query for each
-        team.
-        """
+        """Load each team's group, which has its name, so that lists need no query per team."""
         return super().get_queryset().select_related("group")
 
 
@@ -29,11 +27,11 @@ class Team(models.Model):
     """A team, whose members are those of a Django group.
 
     A group without such a row is only a role. Conversations, files and memories of a team are
-    separate from the members' own.
+    separate from those of its members.
     """
 
     class Visibility(models.TextChoices):
-        """Selects the users who can read a team conversation in addition to its author."""
+        """The users who can read a team conversation in addition to its author."""
 
         INSTALLATION = "installation", gettext_lazy("Users who can read the contents of all runs")
         ADMINISTRATORS = "administrators", gettext_lazy("The team's administrators")
@@ -68,7 +66,7 @@ class Team(models.Model):
 
 
 class ServiceAccount(models.Model):
-    """Marks an account as one of a program, which has no password and no memory."""
+    """Marks an account as a service account, which has no password and no memory."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="service_account"
@@ -86,9 +84,9 @@ class ServiceAccount(models.Model):
 class InstallationRole(models.Model):
     """A built-in group, under its original name.
 
-    `given` lists the permissions that the group has received once, such as
-    `catalog.view_application`. A permission that an administrator removes is not added again.
-    `group` is None if it was deleted.
+    `given` lists the permissions that the group was ever given, such as `catalog.view_application`.
+    A permission that an administrator removes is not added again. `group` is None if it was
+    deleted.
     """
 
     name = models.CharField(max_length=30, unique=True)
@@ -102,12 +100,12 @@ class InstallationRole(models.Model):
 
 
 class ApiKey(AbstractAPIKey):
-    """A key for programs. It is shown once and stored as a hash, and can have an expiry and a
+    """A key for API clients. It is shown once and stored as a hash, and can have an expiry and a
     scope.
 
     A user's key may use what the user may use, in the team that it was created for. A key of the
     installation may use all applications. A scope limits either kind to its applications. If all of
-    these are deleted, the key can use none, and not suddenly all.
+    these are deleted, the key can use none rather than all.
     """
 
     user = models.ForeignKey(
@@ -197,7 +195,7 @@ class ApiKey(AbstractAPIKey):
 
 
 class Picture(models.Model):
-    """Stores a user's profile picture. It is validated, small, and deleted with the account."""
+    """A user's profile picture. It is validated, small, and deleted with the account."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="picture"
@@ -211,7 +209,7 @@ class Picture(models.Model):
 
 
 class NoticeSettings(models.Model):
-    """Stores a user's choice of notifications for unseen answers. A user without a row gets none.
+    """A user's choice of notifications for unseen answers. A user without a row gets none.
 
     The quiet hours are in the user's time zone. They apply only if both ends are set.
     """
@@ -238,8 +236,8 @@ class NoticeSettings(models.Model):
 
 
 class ClaimMapping(models.Model):
-    """Adds users to a local group if an identity provider reports that they are in one of its
-    groups.
+    """A mapping that adds users to a local group if an identity provider reports that they are in
+    one of its groups.
     """
 
     provider = models.CharField(

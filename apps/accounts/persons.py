@@ -1,4 +1,4 @@
-"""Finds the user of a bucket. A user has a personal bucket, and one for each team and each key."""
+"""Finds the user of a bucket. A user has a personal bucket, and one for each team and key."""
 
 from apps.accounts.buckets import owner_ids
 from apps.accounts.models import ApiKey
@@ -7,7 +7,9 @@ KEY = "key-"
 
 
 def person_of(bucket: str) -> int | None:
-    """Return the ID of the account, None for visitors, keys of the installation, and deleted keys."""
+    """Return the ID of the account, or None for visitors, keys of the installation, and deleted
+    keys.
+    """
     place = owner_ids(bucket)
     if place is not None:
         return place[0]

@@ -1,6 +1,4 @@
-"""A user's settings for the pages. They are read for every page and for every answer on the chat
-page.
-"""
+"""A user's page settings, which are read for every page and for every answer on the chat page."""
 
 from functools import partial
 from typing import Any
@@ -28,7 +26,7 @@ def languages() -> list[tuple[str, str]]:
 
 
 class Preferences(models.Model):
-    """Stores a user's settings for the pages, and their custom instructions for every model.
+    """A user's page settings, and their custom instructions for every model.
 
     A user without a row has the defaults, and the settings stored in their browser.
     """
@@ -71,7 +69,8 @@ class Preferences(models.Model):
     text_size = models.CharField(
         gettext_lazy("text size"), max_length=10, choices=TextSize, default=TextSize.NORMAL
     )
-    # The database has the default too: processes of the previous version write rows without it.
+    # The database has the default as well, because processes of the previous version write rows
+    # without it.
     width = models.CharField(
         gettext_lazy("width of conversations"),
         max_length=10,
@@ -96,7 +95,8 @@ class Preferences(models.Model):
     )
 
     class Meta:
-        # The table keeps its name: during an upgrade, processes of the previous version use it.
+        # The table keeps its name, because processes of the previous version use it during an
+        # upgrade.
         db_table = "chat_preferences"
         default_permissions = ()
         verbose_name_plural = "preferences"
@@ -106,12 +106,12 @@ class Preferences(models.Model):
 
 
 def preferences_of(user: int) -> Preferences | None:
-    """Return the settings of a user, None for a user without any."""
+    """Return the settings of a user, or None if they have none."""
     return Preferences.objects.filter(user=user).first()
 
 
 def preferences_of_request(request: HttpRequest) -> Preferences | None:
-    """Return the settings, read once per request, None for signed-out users and users without
+    """Return the settings, read once per request, or None for signed-out users and users without
     settings.
     """
     looked_up = vars(request)
@@ -123,14 +123,16 @@ def preferences_of_request(request: HttpRequest) -> Preferences | None:
 
 
 def preferences(request: HttpRequest) -> dict[str, Any]:
-    """Add the attributes by which the page's styles and scripts know the settings. This is a
-    context processor.
+    """Return the attributes through which the page's styles and scripts read the settings. This is
+    a context processor.
     """
     return {"preferences": partial(attributes_of, request)}
 
 
 def attributes_of(request: HttpRequest) -> dict[str, str]:
-    """Return the values of the `data-…` attributes by name; {} if the browser's own choices apply."""
+    """Return the values of the `data-…` attributes by name, or {} if the browser's own choices
+    apply.
+    """
     kept = preferences_of_request(request)
     if kept is None:
         return {}
@@ -148,6 +150,6 @@ def attributes_of(request: HttpRequest) -> dict[str, str]:
 
 
 async def own_instructions(user: int) -> str:
-    """Return the user's custom instructions, "" while they are switched off."""
+    """Return the user's custom instructions, or "" while they are turned off."""
     rows = Preferences.objects.filter(user=user, uses_instructions=True)
     return await rows.values_list("instructions", flat=True).afirst() or ""

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """Quiet hours last from `begin` until `end`, which may be on the next day. Equal times mean the
+    """Quiet hours from `begin` until `end`, which may be on the next day. Equal times mean the
     whole day.
     """
 

@@ -9,7 +9,7 @@ def new_token() -> str:
 
 
 def hash_of(token: str) -> str:
-    """Return a hash without a salt. A token is random and long, so nobody can guess it from its
+    """Return an unsalted hash. A token is random and long, so it cannot be guessed from its
     hash.
     """
     return hashlib.sha256(token.encode()).hexdigest()

@@ -19,8 +19,8 @@ TRACE = ("traceparent", "tracestate")
 OWN_REQUEST = "quickapps-request"
 """The site adds this header to requests to its own URL, so that it recognizes them."""
 FORWARDED = re.compile(rf"forwarded|via|x-forwarded-.*|x-real-ip|{OWN_REQUEST}")
-"""Proxies, including this site, add these headers. A request with one of them comes from a client
-behind the proxy.
+"""Proxies, including this site, add these headers. A request with any of them comes from a client
+behind a proxy.
 """
 
 
@@ -69,6 +69,6 @@ def bearer_of(authorization: str) -> str:
 
 
 def locale_of(languages: str) -> str:
-    """Return the first language of a list such as `de-CH, de;q=0.9`, "en" if there is none."""
+    """Return the first language of a list such as `de-CH, de;q=0.9`, or "en" if there is none."""
     first = languages.partition(",")[0].partition(";")[0].strip()
     return first if LOCALE_FORM.fullmatch(first) else "en"

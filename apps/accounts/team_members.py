@@ -25,7 +25,7 @@ def members_of(team: Team) -> QuerySet[Any]:
 
 
 def describe_team(number: int, user_id: int) -> dict[str, Any] | None:
-    """Return the team as its members see it, None for other users."""
+    """Return the team as its members see it, or None for other users."""
     team = Team.objects.filter(pk=number, group__user=user_id).first()
     if team is None:
         return None
@@ -66,7 +66,9 @@ def remove_member(team: Team, user: Any) -> None:
 
 
 def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
-    """Raise `Refused` if the team has an administrator with an open account, and these have none."""
+    """Raise `Refused` if the team has an administrator with an open account, and these have
+    none.
+    """
     has_one = members_of(team).filter(administered_teams=team).exists()
     if has_one and not any(user.is_active for user in administrators):
         raise Refused("last_administrator", gettext(LAST))
@@ -74,7 +76,7 @@ def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
 
 @transaction.atomic
 def set_administrator(team: Team, user: Any, *, is_one: bool) -> None:
-    """Make a member an administrator, or withdraw that role. Raises `Refused` for the last
+    """Make a member an administrator, or revoke that role. Raises `Refused` for the last
     administrator.
     """
     # Locked, so that two administrators cannot leave at the same time.

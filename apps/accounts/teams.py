@@ -15,20 +15,18 @@ TEAM = "team"
 
 
 def may_work_in(user: Any, team: int | None) -> bool:
-    """Return True if the account is open and a member of the team. Without a team it is always
-    True.
-    """
+    """Return True if the account is open and a member of the team. Without a team, return True."""
     return user.is_active and (team is None or user.groups.filter(team=team).exists())
 
 
 def team_of(user: Any, session: SessionBase) -> int | None:
-    """Return the team of the session, None if there is none or the user has left it."""
+    """Return the team of the session, or None if there is none or the user has left it."""
     team: int | None = session.get(TEAM)
     return team if team is not None and may_work_in(user, team) else None
 
 
 def team_now(user_id: int, session_key: str) -> int | None:
-    """Read `team_of` again, for a connection that may be older than a change."""
+    """Read `team_of` again for an open connection, which may predate a change."""
     session = import_module(settings.SESSION_ENGINE).SessionStore(session_key)
     if session.get(TEAM) is None:
         return None
@@ -42,14 +40,14 @@ def teams_of(user: Any) -> QuerySet[Team]:
 
 
 def visibility_of(team: int | None) -> str | None:
-    """Return the visibility of new conversations of the team; None outside a team."""
+    """Return the visibility of new conversations of the team, or None outside a team."""
     if team is None:
         return None
     return Team.objects.filter(pk=team).values_list("visibility", flat=True).first()
 
 
 async def prompt_name(team: int) -> str:
-    """Return the name of the predefined prompt with the team's layer, "" for none."""
+    """Return the name of the predefined prompt with the team's layer, or "" for none."""
     found = await Team.objects.filter(pk=team).values_list("prompt", flat=True).afirst()
     return found or ""
 

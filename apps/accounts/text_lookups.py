@@ -1,6 +1,6 @@
-"""Lookups of texts that no row can contain find nothing instead of failing.
+"""Text lookups that cannot match any row return nothing instead of failing.
 
-PostgreSQL refuses a NUL in any text, even in a search. Requests send such texts in URLs, forms and
+PostgreSQL rejects a NUL in any text, even in a search. Requests send such texts in URLs, forms and
 headers. Django treats integers that are too large in the same way.
 """
 
@@ -11,8 +11,8 @@ from django.db.models import CharField, TextField, lookups
 
 
 class TextOverflow:
-    """Makes a lookup of text that PostgreSQL cannot store find nothing. Put it before a lookup
-    class of Django.
+    """Makes a lookup of text that PostgreSQL cannot store return nothing. Put it before a Django
+    lookup class.
     """
 
     rhs: Any

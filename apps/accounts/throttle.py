@@ -1,7 +1,7 @@
 """Limits failed sign-ins per name and per address. allauth counts them in Django's cache.
 
-A name is blocked only for the address that failed with it, so that nobody can lock out another
-user. An address that failed with many names is blocked for all names.
+A name is blocked only for the address that failed with it, so that a user cannot lock out another.
+An address that failed with many names is blocked for all names.
 """
 
 import ipaddress
@@ -32,13 +32,13 @@ BY_NAME = "login_failed"
 concurrent processes allow no more attempts.
 """
 BY_ADDRESS = "login_failed_by_address"
-"""This limit applies to each address. It counts only failures, because many users of one office may
+"""This limit applies to each address. It counts only failures, because many users in one office may
 sign in at the same time.
 """
 NOWHERE = "0.0.0.0"  # noqa: S104 - nothing listens there
 TURNS = [threading.Lock() for _ in range(64)]
 """These locks serialize attempts for one name from one address. Each attempt counts until it
-succeeds. Without the locks, a user whose programs sign in at the same time would be locked out.
+succeeds. Without the locks, a user whose API clients sign in at the same time would be locked out.
 """
 TOO_MANY = "too_many_login_attempts"
 IGNORED = " X-Forwarded-For was ignored: behind a proxy, set TRUSTED_PROXY_COUNT, or all users share its address."
@@ -70,11 +70,11 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return found
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Raises ValidationError with the code TOO_MANY and the seconds to wait. Refused attempts
+        """Raise ValidationError with the code TOO_MANY and the seconds to wait. Rejected attempts
         never count.
         """
         if not self.seconds_to_wait(request, **credentials):
-            with suppress(ValidationError):  # other processes used up the limit
+            with suppress(ValidationError):  # Other processes used up the limit.
                 super().pre_authenticate(request, **credentials)
                 return
         seconds = max(1, self.seconds_to_wait(request, **credentials))
@@ -97,7 +97,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         ratelimit.consume(request, action=BY_ADDRESS)
 
     def seconds_to_wait(self, request: HttpRequest, **credentials: Any) -> int:
-        """Return the seconds until this address may try this name again, 0 if it may now."""
+        """Return the seconds until this address may try this name again, or 0 if it may now."""
         key = self._get_login_attempts_cache_key(request, **credentials)
         by_name = seconds_until_open(request, BY_NAME, key)
         return math.ceil(max(by_name, seconds_until_open(request, BY_ADDRESS)))
@@ -107,7 +107,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return f"{self.counted_address(request)} {credentials['username']}"
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the address that trusted proxies report, else that of the connection.
+        """Return the address that trusted proxies report, otherwise that of the connection.
 
         Return NOWHERE on a Unix socket and for an invalid address, because a session must have one.
         """
@@ -124,7 +124,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return network_of(self.get_client_ip(request))
 
     def pre_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse | None:
-        """Refuse accounts of programs. Every way to sign in calls this."""
+        """Reject service accounts. Every sign-in method calls this."""
         if ServiceAccount.objects.filter(user=user.pk).exists():
             forget_login(request)
             refusal: HttpResponse = self.respond_user_inactive(request, user)
@@ -133,7 +133,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return answer
 
     def is_safe_url(self, url: str) -> bool:
-        """Return True if the URL is on the host of the request; allauth accepts all ALLOWED_HOSTS."""
+        """Return True if the URL is on the request's host. allauth accepts all ALLOWED_HOSTS."""
         host = {self.request.get_host()}
         return url_has_allowed_host_and_scheme(url, host, require_https=self.request.is_secure())
 

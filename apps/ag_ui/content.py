@@ -1,8 +1,8 @@
-"""Converts the messages of a thread to those of chat completions.
+"""Converts the messages of a thread into chat completions messages.
 
 The state that the application's tools need in the next turn is the `encryptedValue` of the last
-assistant message, which clients store and send back. Calls of the application's own tools are left
-out here: the thread shows them, and the state also contains them.
+assistant message, which clients store and send back. Calls to the application's own tools are
+omitted here: the thread shows them, and the state also contains them.
 """
 
 import binascii
@@ -20,7 +20,7 @@ from apps.doors.sealed_state import unsealed
 from apps.runs.asking_ledger import PENDING
 
 OWN_CALL = "server-call-"
-"""The IDs of calls of the application's own tools begin with this prefix."""
+"""IDs of calls to the application's own tools begin with this prefix."""
 SHOWN_ONLY = ("activity", "reasoning")
 IMAGE = "image/"
 TEXT = "text/"
@@ -33,14 +33,14 @@ class PartSource(Struct):
 
 
 class ThreadFilePart(Struct):
-    """Represents a file of a message. `metadata` can contain the `filename`."""
+    """A file in a message. `metadata` can contain the `filename`."""
 
     source: PartSource
     metadata: Any = None
 
 
 class BinaryPart(Struct):
-    """Represents a file in the format of protocol versions before 1.0."""
+    """A file in the format of protocol versions before 1.0."""
 
     mimeType: str  # noqa: N815 - named as in the protocol
     data: str | None = None
@@ -49,7 +49,7 @@ class BinaryPart(Struct):
 
 
 def read_messages(messages: Sequence[ThreadMessage]) -> list[ChatMessage]:
-    """Return the conversation as messages of chat completions. Raises `BadRequest`."""
+    """Return the conversation as chat completions messages. Raises `BadRequest`."""
     found: list[ChatMessage] = []
     for index, message in enumerate(messages):
         if message.role in SHOWN_ONLY or is_of_own_tool(message):
@@ -69,14 +69,16 @@ def is_of_own_tool(message: ThreadMessage) -> bool:
 
 
 def join_calls(first: ChatMessage, second: ChatMessage) -> None:
-    """Join two messages of one answer, because clients may store each call in a message of its own."""
+    """Join two messages of one answer, because clients may store each call in a separate
+    message.
+    """
     first.tool_calls = [*(first.tool_calls or ()), *(second.tool_calls or ())]
     first.content = "\n\n".join(str(one) for one in (first.content, second.content) if one)
     first.custom_content = second.custom_content or first.custom_content
 
 
 def only_newest_question(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """Remove open questions from all answers but the last, because only the last can wait for a
+    """Remove open questions from all answers except the last, because only the last can wait for a
     user.
     """
     answers = [message for message in messages if message.role == "assistant"]
@@ -87,7 +89,7 @@ def only_newest_question(messages: list[ChatMessage]) -> list[ChatMessage]:
 
 
 def read_message(message: ThreadMessage, path: str) -> ChatMessage:
-    """Raises `BadRequest` if the content is invalid."""
+    """Convert a message. Raises `BadRequest` if the content is invalid."""
     content = read_content(message.content, path)
     if message.role == "tool":
         text = content.content or message.error or ""
@@ -117,7 +119,7 @@ def read_message(message: ThreadMessage, path: str) -> ChatMessage:
 
 
 def read_content(content: str | Sequence[Object] | Object | None, path: str) -> MessageContent:
-    """Raises `BadRequest` if the content is invalid."""
+    """Convert the content of a message. Raises `BadRequest` if it is invalid."""
     found = MessageContent()
     if isinstance(content, str):
         found.text(content)
@@ -130,7 +132,7 @@ def read_content(content: str | Sequence[Object] | Object | None, path: str) -> 
 
 
 def read_part(found: MessageContent, part: Object, path: str) -> None:
-    """Raises `BadRequest` if the part is invalid."""
+    """Add a part. Raises `BadRequest` if it is invalid."""
     match part:
         case {"type": "text", "text": str(text)}:
             found.text(text)
@@ -157,7 +159,7 @@ def read_part(found: MessageContent, part: Object, path: str) -> None:
 def read_file(
     found: MessageContent, mime: str, value: str, name: str, path: str, *, is_url: bool
 ) -> None:
-    """Add a file. Raises `BadRequest` for data that is not base64."""
+    """Add a file. Raises `BadRequest` if its data is not base64."""
     if is_url:
         if mime.startswith(IMAGE):
             found.picture(value)

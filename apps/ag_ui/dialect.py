@@ -1,4 +1,4 @@
-"""AG-UI as a dialect: it converts the input of a run to a run request."""
+"""AG-UI as a dialect: converts a run's input into a run request."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -55,7 +55,7 @@ def prepare(
     resumption: Resumption | None,
     application: ResolvedApplication,
 ) -> PreparedRun:
-    """Raises `BadRequest`."""
+    """Prepare a run. Raises `BadRequest`."""
     answered = messages if resumption is None else [*messages, resumption.message]
     conversation = read_conversation(answered, tools)
     if conversation.instructions:
@@ -68,7 +68,7 @@ def prepare(
         form_answer=None if resumption is None else resumption.form_answer,
     )
     prepared = PreparedRun(run, unknown | without_effect(request))
-    if resumption is not None:  # the newest message is the answer, to which nothing may be added
+    if resumption is not None:  # The newest message is the answer, to which nothing may be added.
         return prepared
     prepared = run_at_place(prepared, application, place_of(request), PROPS)
     if not (context := context_text(request.context)):

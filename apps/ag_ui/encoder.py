@@ -51,8 +51,8 @@ TEXT, REASONING = "TEXT_MESSAGE", "REASONING_MESSAGE"
 class RunEncoder:
     """Encodes the events of a stream.
 
-    The state of the answer is the `encryptedValue` of its last message. The question of a run that
-    waits becomes an interrupt. Its text, with which other doors end the answer, is left out.
+    The state of the answer is the `encryptedValue` of its last message. The question of a waiting
+    run becomes an interrupt. Its text, which ends the answer at other doors, is omitted.
     """
 
     headers = EVENT_STREAM
@@ -100,7 +100,7 @@ class RunEncoder:
             case TextDelta(text) | RefusalDelta(text):
                 self.grow(TEXT, text)
             case StageOpened(is_reasoning=True):
-                self.close_message()  # the reasoning of a new model answer
+                self.close_message()  # The reasoning of a new model answer.
             case Reasoning(_, text):
                 self.grow(REASONING, text)
             case StageOpened():
@@ -132,7 +132,7 @@ class RunEncoder:
                 self.usage = usage
                 self.finish(reason)
             case TurnRestarted():
-                pass  # only a stored run continues in another process
+                pass  # Only stored runs are resumed in another process.
             case _:
                 assert_never(event)
 
@@ -162,7 +162,7 @@ class RunEncoder:
         self.growing = None
 
     def call(self, calls: Iterable[ToolCall]) -> None:
-        """Write calls of the client's tools, which belong to one message."""
+        """Write calls to the client's tools, which belong to one message."""
         self.ensure_message()
         for call in calls:
             self.frames.append(
@@ -171,7 +171,9 @@ class RunEncoder:
             self.pending.append(call.id)
 
     def ensure_message(self) -> None:
-        """Close the open message. If the answer has no message yet, begin it with an empty one."""
+        """Close the open message, or begin the answer with an empty one if it has no message
+        yet.
+        """
         if not self.message:
             self.open_message(TEXT)
         self.close_message()
@@ -205,7 +207,7 @@ class RunEncoder:
         )
 
     def propose(self, waiting: WaitingCalls) -> None:
-        """Write the call that waits for approval. The next run has its result."""
+        """Write the call that waits for approval. The next run contains its result."""
         asked = waiting.asked.asked
         arguments = msgspec.json.encode(asked["arguments"]).decode()
         title = {"title": asked["title"]}
@@ -214,6 +216,6 @@ class RunEncoder:
 
     @property
     def written_usage(self) -> dict[str, Any]:
-        """Return the usage field, {} if no model reported its usage."""
+        """Return the usage field, or {} if no model reported its usage."""
         usage = write_usage(self.usage)
         return {"usage": usage} if usage else {}

@@ -21,7 +21,7 @@ def frame(kind: str, **fields: Any) -> bytes:
 
 
 class TextStream:
-    """Represents a growing message, whose frames start with a head that is encoded once."""
+    """A growing message, whose frames start with a head that is encoded once."""
 
     def __init__(self, kind: str, message_id: str) -> None:
         self.kind = kind

@@ -1,7 +1,7 @@
 """Converts questions to the user into interrupts, and reads the `resume` entries that answer them.
 
-A run asks one question at a time. The waiting calls are in the sealed state of the answer, as at
-other doors. The ID of an interrupt is derived from these calls, so a forged ID answers nothing
+A run asks one question at a time. The waiting calls are in the sealed state of the answer, as with
+other doors. An interrupt's ID is derived from these calls, so a forged ID cannot answer anything
 else.
 """
 
@@ -26,12 +26,11 @@ APPROVAL_SCHEMA: Mapping[str, Any] = {
     "required": ["approved"],
 }
 WRITTEN = 0
-"""A card without a selection has this form value, so that the text is the answer."""
+"""The form value of a card without a selection, whose text is the answer."""
 
 
 class ResumedInterrupt(Struct, frozen=True):
-    """Identifies the call that was approved or denied, with its IDs for the model and for the
-    client.
+    """The call that was approved or denied, with its IDs for the model and for the client.
 
     `answer` is the user's answer as text.
     """
@@ -42,7 +41,7 @@ class ResumedInterrupt(Struct, frozen=True):
 
 
 class Resumption(Struct, frozen=True):
-    """Contains the answer to an interrupt, as a user message and as the value of its card's form.
+    """The answer to an interrupt, as a user message and as the value of its card's form.
 
     `call` is None for a question.
     """
@@ -53,7 +52,7 @@ class Resumption(Struct, frozen=True):
 
 
 def shown_call(waiting: WaitingCalls) -> str:
-    """Return the ID by which the client knows the waiting call."""
+    """Return the ID by which the client identifies the waiting call."""
     return f"{OWN_CALL}{waiting.id}"
 
 
@@ -96,9 +95,10 @@ def question_schema(asked: Mapping[str, Any]) -> dict[str, Any]:
 def read_resume(
     entries: Sequence[ResumeEntry] | None, messages: Sequence[ChatMessage]
 ) -> Resumption | None:
-    """Return the answer to the question in the last answer, None if `entries` is empty.
+    """Return the answer to the question in the last answer, or None if `entries` is empty.
 
-    The run checks who answers, and that the question is still open. Raises `BadRequest`.
+    The run checks that the right user answers, and that the question is still open. Raises
+    `BadRequest`.
     """
     if not entries:
         return None
@@ -136,7 +136,7 @@ def newest_question(messages: Sequence[ChatMessage]) -> WaitingCalls | None:
 
 
 def read_approval(entry: ResumeEntry) -> tuple[str, Any]:
-    """Raises `BadRequest`."""
+    """Return the answer to an approval. Raises `BadRequest`."""
     if entry.status == "cancelled":
         return "Deny", DENY
     match entry.payload:
@@ -152,7 +152,7 @@ def read_approval(entry: ResumeEntry) -> tuple[str, Any]:
 
 
 def read_answer(asked: Mapping[str, Any], entry: ResumeEntry) -> tuple[str, Any]:
-    """Raises `BadRequest` if the answer is not text or a list of texts."""
+    """Return the answer to a question. Raises `BadRequest` if it is not text or a list of texts."""
     if entry.status == "cancelled":
         return SKIP, WRITTEN
     given = entry.payload.get("answer") if isinstance(entry.payload, Mapping) else entry.payload

@@ -1,6 +1,6 @@
-"""The body of a request for a run: its structs, its checks and the client's tools.
+"""The body of a request for a run: its structs, its validation and the client's tools.
 
-Unknown keys are ignored, because newer versions of the protocol add some.
+Unknown keys are ignored, because newer protocol versions add some.
 """
 
 from collections.abc import Sequence
@@ -115,7 +115,7 @@ def read_tools(tools: Sequence[FrontendTool]) -> dict[str, ToolSpec]:
 
 
 def context_text(context: Sequence[ThreadContextEntry]) -> str:
-    """Return the client's context as a text to insert before the newest question, "" if there is
+    """Return the client's context as text to insert before the newest question, or "" if there is
     none.
     """
     lines = [f"{entry.description}: {entry.value}" for entry in context]

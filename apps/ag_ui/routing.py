@@ -1,4 +1,4 @@
-"""The address of AG-UI."""
+"""The URL of AG-UI."""
 
 from typing import Any
 

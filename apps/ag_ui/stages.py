@@ -22,9 +22,7 @@ ACTIVITY = "quickapps.step"
 
 
 class OpenStage:
-    """Represents an open stage. `call_id` is "" for a step; `name` is the title with which it
-    began.
-    """
+    """An open stage. `call_id` is "" for a step; `name` is its initial title."""
 
     def __init__(self, name: str, call_id: str = "") -> None:
         self.name = name
@@ -53,7 +51,7 @@ def result_frame(call_id: str, content: str, *, failed: bool = False) -> bytes:
 
 
 class StageFrames:
-    """Tracks the open stages and sub-agents of one run."""
+    """The open stages and sub-agents of one run."""
 
     def __init__(self, resumed: ResumedInterrupt | None) -> None:
         self.resumed = resumed
@@ -61,7 +59,7 @@ class StageFrames:
         self.subagents: dict[str, str] = {}
 
     def begin(self, event: StageOpened) -> bytes:
-        ended = self.close(event.stage_id)  # models reuse the ids of calls
+        ended = self.close(event.stage_id)  # Models reuse call IDs.
         if self.resumed is not None and self.resumed.id == event.stage_id:
             self.open[event.stage_id] = OpenStage(event.title, self.resumed.shown_id)
             self.resumed = None
@@ -74,8 +72,8 @@ class StageFrames:
         return ended + frame("STEP_STARTED", stepName=stage.name)
 
     def unique(self, title: str) -> str:
-        """Return the title, with a number if a step of this name is open, because steps end by
-        their names.
+        """Return the title, with a number if a step of this name is open, because steps are ended
+        by name.
         """
         taken = {stage.name for stage in self.open.values()}
         name, number = title, 1

@@ -28,7 +28,7 @@ class CasesConfig(AppConfig):
     )
 
     def ready(self) -> None:
-        # Models can be imported once all apps are registered.
+        # Models can be imported only after all apps are registered.
         from apps.cases import background  # noqa: F401 - it declares a task
         from apps.cases.documents import case_documents, save_case
         from apps.cases.models import CASE_KIND

@@ -1,4 +1,6 @@
-"""Runs attempts concurrently, limits their number, reports them in order, and ends them together."""
+"""Runs attempts concurrently, limits their number, reports them in order, and ends them
+together.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from apps.live.limits.rates import admit_request, rates_of, spend
 T = TypeVar("T")
 
 STOP_SECONDS = 0.5
-"""A run checks this often, in seconds, whether a user has stopped it, possibly through another
-process.
+"""A run checks at this interval, in seconds, whether a user has stopped it, possibly through
+another process.
 """
 
 Spend = Callable[[Iterable[ModelUsage]], None]
@@ -49,7 +51,7 @@ async def carried_out_in_order(
 
 
 async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitable[bool]]) -> bool:
-    """Wait for the work. Return False if `is_stopped` ended it. Raises what the work raises."""
+    """Wait for the work. Return False if `is_stopped` ended it. Raises the work's errors."""
     task = asyncio.ensure_future(work)
     try:
         while not task.done():

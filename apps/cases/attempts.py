@@ -49,8 +49,8 @@ _object = regex.compile(r"\{.*\}", regex.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class FinishedAttempt:
-    """Contains a finished attempt with its failures, the player with its recording, and the usage
-    of the models.
+    """A finished attempt with its failures, the player with its recording, and the models'
+    usage.
     """
 
     attempt: Attempt
@@ -60,9 +60,9 @@ class FinishedAttempt:
 
 
 def case_caller(user_id: int | None) -> Caller:
-    """Return a caller with the rights of an operator, but without the data of that user.
+    """Return a caller with the rights of an operator, but without that user's data.
 
-    The bucket is new: no files, accounts or memories are in it.
+    The bucket is new and contains no files, accounts or memories.
     """
     bucket = f"case-{uuid4()}"
     return Caller(bucket, kind="key", key_user_id=user_id, is_own_key=True, is_remembered=False)

@@ -1,4 +1,4 @@
-"""Runs test cases as background jobs, which continue after the request and the process that started
+"""Runs test cases as background jobs, which survive the request and the process that started
 them.
 """
 
@@ -19,7 +19,7 @@ GIVEN_UP = "The job that ran the cases was cancelled, or its process was killed 
 
 @transaction.atomic
 def begin_later(application: Application, user: User | None, request: CaseRunRequest) -> CaseRun:
-    """Enqueue a new run. Raises what `begin` raises."""
+    """Enqueue a new run. Raises the same errors as `begin`."""
     run = begin(application, user, request)
     carry_out_run.enqueue(run.pk, None if request.cases is None else sorted(request.cases))
     return run

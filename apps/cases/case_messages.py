@@ -1,4 +1,6 @@
-"""The messages of a test case as an operator writes them: turns of a user and of the application."""
+"""The messages of a test case as an operator writes them: turns of a user and of the
+application.
+"""
 
 from __future__ import annotations
 
@@ -83,12 +85,12 @@ _turns: TypeAdapter[CaseTurns] = TypeAdapter(CaseTurns)
 
 
 def read_messages(written: object) -> Sequence[ModelMessage]:
-    """Raises `ValidationError` of pydantic."""
+    """Parse messages. Raises pydantic's `ValidationError`."""
     return [turn.message for turn in _turns.validate_python({"turns": written}).turns]
 
 
 def message_problems(written: object) -> list[str]:
-    """Return the mistakes in written messages, each with its location; [] if there are none."""
+    """Return the errors in written messages, each with its location, or [] if there are none."""
     try:
         read_messages(written)
     except ValidationError as error:

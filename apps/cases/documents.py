@@ -14,9 +14,7 @@ FIELDS = frozenset({"name", "messages", "expect", "from_real_run"})
 
 
 class CaseDocumentInvalid(ValueError):
-    """Raised if a document is invalid. `problems` are sentences that name the location of each
-    mistake.
-    """
+    """Raised if a document is invalid. `problems` are sentences with the location of each error."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("\n".join(problems))
@@ -69,8 +67,8 @@ def case_problems(case: Case) -> Iterator[str]:
 
 
 def case_documents(application: Application, with_real_runs: bool) -> Iterable[dict[str, Any]]:
-    """Return the documents of an application's test cases by name. Test cases from real runs need
-    `with_real_runs`.
+    """Return the documents of an application's test cases by name. Test cases from real runs
+    require `with_real_runs`.
     """
     rows = Case.objects.filter(application=application).order_by("name")
     if not with_real_runs:

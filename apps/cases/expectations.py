@@ -152,12 +152,14 @@ _expectations: TypeAdapter[list[Any]] = TypeAdapter(
 
 
 def read_expectations(written: object) -> Sequence[Any]:
-    """Raises `ValidationError` of pydantic."""
+    """Parse expectations. Raises pydantic's `ValidationError`."""
     return _expectations.validate_python(written)
 
 
 def expectation_problems(written: object) -> list[str]:
-    """Return the mistakes in written expectations, each with its location; [] if there are none."""
+    """Return the errors in written expectations, each with its location, or [] if there are
+    none.
+    """
     try:
         read_expectations(written)
     except ValidationError as error:

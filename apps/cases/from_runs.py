@@ -39,7 +39,7 @@ class RunNotReadable(QuickAppError):
 def case_from_run(run: RunSummary, user: User) -> Case:
     """Return an unsaved test case with the messages of the run and the tools that it called.
 
-    The caller must record this in the audit as reading of contents. Raises `PermissionDenied`,
+    The caller must record this in the audit log as reading of contents. Raises `PermissionDenied`,
     `RunNotReadable`, and `Application.DoesNotExist`.
     """
     if not user.has_perm(READ_CONTENTS):
@@ -60,9 +60,7 @@ def case_from_run(run: RunSummary, user: User) -> Case:
 
 
 def kept_messages(run: UUID) -> Sequence[ModelMessage]:
-    """Return the conversation that a run began with, from its steps, else from its first model
-    request.
-    """
+    """Return the conversation that a run began with, from its steps or its first model request."""
     step = RunStep.objects.filter(run=run, key="open").first()
     if step is not None:
         try:
@@ -90,7 +88,7 @@ def sent_messages(run: UUID) -> Sequence[ModelMessage]:
 
 
 def readable(text: str) -> Any:
-    """Return None for a part of which only the beginning is stored."""
+    """Parse a stored part. Return None for a truncated one."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -145,7 +143,7 @@ def called_tools(run: UUID) -> Iterator[str]:
     """Yield the names of the tools that the model called, in order."""
     steps = RunStep.objects.filter(run=run, kind="model", status="done").order_by("pk")
     for step in steps:
-        if "/" in step.key:  # a call of a nested run
+        if "/" in step.key:  # A call by a nested run.
             continue
         try:
             reply = read_reply(step.read_result()).reply

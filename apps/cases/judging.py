@@ -45,9 +45,7 @@ SHOWN = 300
 
 @dataclass(frozen=True, slots=True)
 class CalledTool:
-    """Represents a call that the model made, with its arguments, which are {} if they were not a
-    JSON object.
-    """
+    """A call that the model made, with its arguments, or {} if they were not a JSON object."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -55,7 +53,7 @@ class CalledTool:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Contains the outcome of a test case's messages.
+    """The outcome of a test case's messages.
 
     `problems` are calls that could not be replayed; `is_cut` means that one of them ended the
     attempt.
@@ -72,8 +70,8 @@ class Attempt:
 
 
 class FailedExpectation(msgspec.Struct, frozen=True):
-    """Describes an expectation that was not met: its kind, a sentence, and both values where they
-    help.
+    """An expectation that was not met: its kind, a sentence, and both values if they are
+    helpful.
     """
 
     kind: str
@@ -83,7 +81,7 @@ class FailedExpectation(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """Contains a judge's verdict. `problem` is the reason why there is none, "" otherwise."""
+    """A judge's verdict. `problem` is the reason why there is none, or ""."""
 
     passes: bool
     reason: str = ""
@@ -100,7 +98,7 @@ async def failures_of(
     """Return the unmet expectations in order, after the problems that made the attempt unusable."""
     found = [FailedExpectation("recording", problem) for problem in attempt.problems]
     if attempt.is_cut:
-        return found  # the expectations cannot be checked
+        return found  # The expectations cannot be checked.
     if attempt.error and not any(isinstance(one, Fails) for one in expectations):
         found.append(FailedExpectation("error", f"The run ended with an error: {attempt.error}"))
     for one in expectations:
@@ -111,7 +109,7 @@ async def failures_of(
                 else no_text(one)
             )
         else:
-            # A search or a check may take long, and would block the event loop that all requests
+            # A search or a check may be slow, and would block the event loop that all requests
             # share.
             failure = await asyncio.to_thread(check, one, attempt)
         if failure is not None:
@@ -221,7 +219,7 @@ def schema_text(error: ValidationError) -> str:
 
 
 def remove_fence(text: str) -> str:
-    """Return the text in a code block if the answer is one, else the answer."""
+    """Return the text in a code block if the answer is one, otherwise the answer."""
     found = regex.fullmatch(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", text, regex.DOTALL)
     return found[1] if found else text
 

@@ -13,7 +13,7 @@ from apps.cases.models import CaseResult
 
 @dataclass(frozen=True, slots=True)
 class CaseStatus:
-    """Contains the results of a test case in the newest run that included it."""
+    """The results of a test case in the newest run that included it."""
 
     run: int
     at: datetime
@@ -33,7 +33,9 @@ class CaseStatus:
 
 
 def standings_of(cases: Collection[int]) -> dict[int, CaseStatus]:
-    """Return the latest results by test case, without cases that were never run, in two queries."""
+    """Return the latest results by test case, without cases that were never run. Runs two
+    queries.
+    """
     results = CaseResult.objects.filter(case__in=cases).order_by()
     newest = dict(results.values_list("case").annotate(newest=Max("run")))
     rows = (

@@ -21,7 +21,7 @@ def first_messages() -> list[dict[str, Any]]:
 
 
 class Case(Versioned):
-    """Stores messages for an application, and the expectations of its answer."""
+    """Messages for an application, and the expectations for its answer."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="cases")
     name = models.CharField(max_length=200, help_text="A description of the test case.")
@@ -78,7 +78,7 @@ CASE_KIND = RowKind(Case, ("name", "messages", "expectations", "is_from_real_run
 
 
 class CaseSettings(models.Model):
-    """Stores the settings of an application for its test cases."""
+    """An application's settings for its test cases."""
 
     application = models.OneToOneField(
         Application, on_delete=models.CASCADE, related_name="case_settings"
@@ -98,7 +98,7 @@ class CaseSettings(models.Model):
 
 
 class Cassette(models.Model):
-    """Stores the recorded traffic of one live run of a test case: its models and tools, without
+    """The recorded traffic of one live run of a test case: its models and tools, without
     secrets.
     """
 
@@ -115,7 +115,7 @@ class Cassette(models.Model):
 
 
 class CaseRun(models.Model):
-    """Stores a run of test cases on one state of an application."""
+    """A run of test cases on one state of an application."""
 
     class Mode(models.TextChoices):
         REPLAY = "replay", "Replay"
@@ -163,7 +163,7 @@ class CaseRun(models.Model):
 
 
 class CaseResult(models.Model):
-    """Stores an attempt at a test case: its answer, its calls, and the expectations that it failed."""
+    """An attempt at a test case: its answer, its calls, and the expectations that it failed."""
 
     run = models.ForeignKey(CaseRun, on_delete=models.CASCADE, related_name="results")
     case = models.ForeignKey(Case, on_delete=models.SET_NULL, null=True, related_name="results")

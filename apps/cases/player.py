@@ -1,4 +1,4 @@
-"""Provides the models and tools of a test case: the services themselves, or a recording of them."""
+"""Provides the models and tools of a test case, either the services themselves or a recording."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class Player:
     new one.
 
     `is_approved` means that the operator has approved the calls that need approval. `missed`
-    describes the calls that the recording lacks. `refused` names the tools that were not called,
-    because they may change something or because nobody approved them.
+    describes the calls that are not in the recording. `refused` names the tools that were not
+    called, because they may change something or were not approved.
     """
 
     mode: Mode
@@ -90,7 +90,7 @@ class Player:
         """Yield the answer of the model or of the recording. Raises `ModelFailed`, `NotRecorded`."""
         form = model_form(name, request, self.mask)
         self.asked += 1
-        # An application used as the model may change something, as a tool may.
+        # An application used as the model may have side effects, like a tool.
         if self.mode == "replay" or (self.mode == "models" and isinstance(model, NestedRun)):
             yield self.repeated(form)
             return
@@ -161,7 +161,7 @@ class Player:
         return ToolError(NOT_RECORDED if self.mode == "replay" else MAY_WRITE)
 
     async def approved(self, tool: Tool, invocation: Invocation) -> ToolResult:
-        """Make the call if it needs no approval or the operator has approved it, and return its
+        """Make the call if it needs no approval or the operator has approved it. Return its
         result.
         """
         result = await tool.call(invocation)
@@ -177,7 +177,7 @@ class Player:
 
 
 def is_plain(asked: Any) -> bool:
-    """Return True if one user can approve the call, and no second one is required."""
+    """Return True if one user can approve the call, without a second one."""
     return asked.kind == "approval" and not asked.asked.get("four_eyes")
 
 

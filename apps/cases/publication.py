@@ -1,4 +1,4 @@
-"""Checks if the test cases of an application allow a document to be published."""
+"""Checks whether an application's test cases allow a document to be published."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def requires_cases(application: Application) -> bool:
 
 
 def publication_problems(application: Application) -> list[str]:
-    """Return the reasons why the application's own rule forbids publishing it; [] if there are
-    none.
+    """Return the reasons why the application's own rule prevents its publication, or [] if there
+    are none.
 
     Only the newest run of all test cases on exactly that document counts.
     """

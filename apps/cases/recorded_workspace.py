@@ -30,7 +30,7 @@ from apps.workspace.port import KeyUse, Workspace
 OF_THE_PERSON = frozenset({"memory", "conversations", "notes", "schedules"})
 """These capabilities use a user's data, which a test case does not have."""
 REMOTE = frozenset({"mcp", "dial_app"})
-"""Only a server lists the tools of these capabilities; a replay uses the recorded tools."""
+"""Only a server lists the tools of these capabilities. A replay uses the recorded tools."""
 IN_PROCESS = frozenset(
     {
         *("skills", "discovery", "todo", "summary", "representation", "contexts"),
@@ -51,13 +51,11 @@ class PlayedModel:
 
 
 class PlayedRun(PlayedModel, NestedRun):
-    """Represents an application used as the model. The calls inside it are metered, the run itself
-    is not.
-    """
+    """An application used as the model. The calls inside it are metered, the run itself is not."""
 
 
 class PlayedWorkspace:
-    """Replaces the models of a test case's workspace, and changes nothing else."""
+    """Replaces the models of a test case's workspace, and nothing else."""
 
     def __init__(self, workspace: Workspace, player: Player) -> None:
         self.workspace = workspace
@@ -76,7 +74,7 @@ class PlayedWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Return the model, played by the player. Raises what the workspace raises."""
+        """Return the model, played by the player. Raises the same errors as the workspace."""
         found = await self.workspace.model(
             deployment_id, headers=headers, idle_seconds=idle_seconds
         )

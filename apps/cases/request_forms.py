@@ -1,5 +1,5 @@
-"""Converts requests to the form in which recordings are searched, without secrets and values that
-change by themselves.
+"""Converts requests to the form in which recordings are searched, without secrets and volatile
+values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from apps.manifest.secrets import reads_as_credential
 
 HIDDEN_TEXT = "(hidden)"
 SHORTEST_SECRET = 6
-"""Only secrets of at least this many characters are masked. Masking a shorter one would hide parts
+"""Only secrets of at least this many characters are masked. Masking shorter ones would hide parts
 of words.
 """
 SHOWN = 160
@@ -46,13 +46,13 @@ _volatile = regex.compile(
 
 
 def scrub_text(text: str) -> str:
-    """Return the text with a word in place of each ID, date and time."""
+    """Return the text with each ID, date and time replaced by a word."""
     return _volatile.sub(lambda found: f"<{found.lastgroup}>", text)
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Hides the secrets of this installation wherever they occur in a text."""
+    """Hides this installation's secrets in texts."""
 
     secrets: Sequence[str] = ()
 
@@ -62,9 +62,7 @@ class Mask:
         return text
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value without secrets, ready to be stored. Masking it again does not change
-        it.
-        """
+        """Return a JSON value without secrets, ready to be stored. Masking is idempotent."""
         return storable_value(self.masked(value))
 
     def masked(self, value: Any, *, in_headers: bool = False) -> Any:
@@ -122,7 +120,7 @@ def request_digest(value: Any) -> str:
 
 
 Form = dict[str, Any]
-"""Contains the `deployment`, `messages`, `tools` and `parameters` of a request."""
+"""The `deployment`, `messages`, `tools` and `parameters` of a request."""
 
 
 def model_form(deployment: str, request: ModelRequest, mask: Mask) -> Form:
@@ -142,7 +140,7 @@ def model_form(deployment: str, request: ModelRequest, mask: Mask) -> Form:
 
 
 def message_forms(messages: Sequence[ModelMessage], mask: Mask) -> list[dict[str, Any]]:
-    """Return the messages without states, and with numbers in place of the IDs of calls."""
+    """Return the messages without states, and with numbers in place of call IDs."""
     numbers: dict[str, str] = {}
     found = []
     for message in messages:

@@ -62,8 +62,8 @@ class CaseRunRefused(QuickAppError):
 
 @dataclass(frozen=True, slots=True)
 class CaseRunRequest:
-    """Describes an operator's request for a run of test cases. `cases` is None for all of the
-    application.
+    """An operator's request for a run of test cases. `cases` is None for all of the application's
+    cases.
     """
 
     target: str = LIVE
@@ -80,7 +80,7 @@ def begin(application: Application, user: User | None, request: CaseRunRequest) 
     count, in_all = len(rows), Case.objects.filter(application=application).count()
     if not count:
         raise CaseRunRefused("There are no test cases. Create one first.")
-    for case in rows:  # the rules for expectations have become stricter since some were stored
+    for case in rows:  # The rules for expectations have become stricter since some were stored.
         if problems := expectation_problems(case.expectations):
             raise CaseRunRefused(f"The test case “{case.name}” cannot run: {problems[0]}")
     times = request.times if request.mode != "replay" else 1
@@ -114,7 +114,7 @@ async def carry_out(
     """Make the attempts of a run that have no stored result yet. At the end, its row has the
     outcome.
 
-    A cancelled run stays unchanged, so that it can be continued.
+    A cancelled run remains unchanged, so that it can be resumed.
     """
     keep = database_sync_to_async(finish)
     try:
@@ -140,8 +140,8 @@ def problem_text(error: QuickAppError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AskedAttempt:
-    """Represents the attempt with this `number`, from 1, at a test case. `place` orders the
-    attempts of a run.
+    """The attempt with this `number`, from 1, at a test case. `place` orders the attempts of a
+    run.
     """
 
     case: Case
@@ -158,7 +158,7 @@ class CasePreparation:
 
 
 def prepare(run: CaseRun, numbers: Collection[int] | None) -> CasePreparation:
-    """Raises `TargetUnknown`, `ApplicationBroken`."""
+    """Prepare a run. Raises `TargetUnknown` and `ApplicationBroken`."""
     resolved = resolve_target(run.application, run.target)
     PRICES.refresh()
     cases = chosen_cases(run.application, numbers)
@@ -183,8 +183,8 @@ def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[AskedAttempt]:
 
 
 def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
-    """Return the newest recordings by test case. A recording that can no longer be read is left
-    out.
+    """Return the newest recordings by test case. Recordings that can no longer be read are
+    omitted.
     """
     found: dict[int, tuple[Tape, Cassette]] = {}
     for row in Cassette.objects.filter(case__in=cases).order_by("pk"):
@@ -301,7 +301,7 @@ def keep_result(
 
 
 def is_stopped(run: CaseRun) -> bool:
-    """Return True if a user stopped the run, or its application is gone."""
+    """Return True if a user stopped the run, or if its application was deleted."""
     run.refresh_from_db(fields=("state", "finished_at"))
     return bool(run.state == CaseRun.State.STOPPED)
 

@@ -1,4 +1,4 @@
-"""A recording of one run: the requests to models and tools, and their answers."""
+"""A recording of one run: the requests to models and tools, and their responses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST = 16 * 1024 * 1024
 
 
 class ModelEntry(msgspec.Struct):
-    """Records a call of a model: the digests of its request, and an answer or a failure."""
+    """A model call: the digests of its request, and an answer or a failure."""
 
     key: str
     parts: dict[str, Any]
@@ -25,7 +25,7 @@ class ModelEntry(msgspec.Struct):
 
 
 class ToolEntry(msgspec.Struct):
-    """Records a call of a tool, with its result or the error that it raised."""
+    """A tool call, with its result or the error that it raised."""
 
     key: str
     name: str
@@ -34,7 +34,7 @@ class ToolEntry(msgspec.Struct):
 
 
 class OfferedTool(msgspec.Struct):
-    """Records a tool of a server. A replay does not call the server."""
+    """A tool of a server. A replay does not call the server."""
 
     name: str
     description: str
@@ -57,8 +57,8 @@ class OfferedTool(msgspec.Struct):
 
 
 class Tape(msgspec.Struct):
-    """Contains a recording. `parts` maps digests to messages, tools and parameters; `offers` maps
-    capabilities to the tools of servers that they provided.
+    """A recording. `parts` maps digests to messages, tools and parameters; `offers` maps
+    capabilities to the tools that their servers provided.
     """
 
     format: int = FORMAT
@@ -126,13 +126,13 @@ class Tape(msgspec.Struct):
 
 
 def read_tape(written: Mapping[str, Any]) -> Tape:
-    """Raises `msgspec.ValidationError` if the recording is invalid."""
+    """Parse a recording. Raises `msgspec.ValidationError` if it is invalid."""
     return msgspec.convert(written, Tape)
 
 
 class TapeReader:
-    """Finds recorded calls. A repeated call gets its next recording, and the last recording if
-    there is no further one.
+    """Finds recorded calls. A repeated call gets its next recording, or the last one if there is no
+    next.
     """
 
     def __init__(self, entries: Sequence[Any]) -> None:

@@ -40,7 +40,8 @@ NOBODY = 0
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
     """Return the application, or its version for `slug@3` or a key that is bound to a version.
 
-    Raises `ApplicationBroken`, and `ApplicationNotFound`, also if the caller may not use it.
+    Raises `ApplicationBroken`, and `ApplicationNotFound` if it does not exist or the caller may not
+    use it.
     """
     slug = slug if caller.limits.version is None else bind_version(slug, caller.limits.version)
     try:
@@ -70,7 +71,7 @@ async def may_use(application: ResolvedApplication, caller: Caller) -> bool:
         if caller.limits.scope is not None:
             rows = rows.filter(pk__in=caller.limits.scope)
         return await reachable_rows(caller.principal, caller.team, Role.USER, rows).aexists()
-    if caller.kind == "visitor":  # these need no query
+    if caller.kind == "visitor":  # These need no query.
         guest = widget_visitor(caller.bucket)
         if guest is None:
             return application.is_public
@@ -81,7 +82,7 @@ async def may_use(application: ResolvedApplication, caller: Caller) -> bool:
 
 def usable(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]:
     """Return the enabled applications in which the caller has at least the role `least`, by title.
-    Each has its `role`.
+    Each row has a `role`.
     """
     return accessible(caller, least).filter(is_enabled=True)
 
@@ -110,7 +111,7 @@ def visitors_applications(bucket: str) -> Q:
 def accessible_rows(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
-    """Return the rows in which an account has at least the role `least`. Each has its `role`."""
+    """Return the rows in which an account has at least the role `least`. Each row has a `role`."""
     rows = reachable_rows(user_id, team, least, rows)
     granted = grants(user_id, team).filter(application=OuterRef("pk")).values("application")
     own = Case(
@@ -134,7 +135,7 @@ def reachable_rows(
     rows = rows.filter(Exists(open_account(user_id)))
     if least == NOBODY:
         return rows
-    # Filter by the few grants of the account: the role of each row would take its own subquery.
+    # Filter by the account's few grants, because the role of each row would take its own subquery.
     given = grants(user_id, team).filter(role__gte=least).values("application")
     found = owned_by(user_id) | Q(pk__in=given)
     return rows.filter(found | COMMON if least == Role.USER else found)

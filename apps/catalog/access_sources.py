@@ -14,8 +14,8 @@ ACCESS_ALL = "access_all_applications"
 
 @dataclass(frozen=True, slots=True)
 class AccessSource:
-    """Describes a role and its source. `why` completes "has the role …", such as "by a grant to the
-    group guides".
+    """A role and its source. `why` completes "has the role …", such as "by a grant to the group
+    guides".
     """
 
     role: Role
@@ -29,12 +29,12 @@ class SourcedRole:
 
     @property
     def role(self) -> str:
-        """Return the user's highest role, with the grants of all their teams."""
+        """Return the user's highest role, including the grants of all their teams."""
         return str(max(source.role for source in self.sources).label)
 
 
 def sourced_roles(user: Any, rows: QuerySet[Application]) -> list[SourcedRole]:
-    """Return the roles of a user in applications with their sources, by title. Makes four queries.
+    """Return a user's roles in applications with their sources, by title. Runs four queries.
 
     A closed account has no roles. Grants to all teams of the user are included, not only those of
     the current team.

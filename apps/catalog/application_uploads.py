@@ -38,10 +38,10 @@ def store_upload(application: Application, name: str, content: File[Any], kind: 
 
 
 def adopt_uploads() -> int:
-    """Link files in applications' folders that are not linked to any application, and return their
+    """Link files in applications' folders that are not linked to any application. Return their
     number.
 
-    During an upgrade, processes of the previous version store uploads without a link, and nobody
+    During an upgrade, processes of the previous version store uploads without a link, so no user
     could read them.
     """
     rows = SharedFile.objects.filter(name__startswith=APPLICATIONS, uploads=None)

@@ -59,7 +59,9 @@ def traffic_is_encrypted(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.caches)
 def processes_hear_each_other(**options: Any) -> list[CheckMessage]:
-    """Return a warning if processes cannot notify each other. A server also logs it when it starts."""
+    """Return a warning if processes cannot notify each other. The server also logs it at
+    startup.
+    """
     if settings.WEB_CONCURRENCY == 1 or settings.REDIS_URL:
         return []
     hint = "Set REDIS_URL. Without it, pages check for changes by other processes every 15 seconds."
@@ -72,16 +74,17 @@ def installation_is_shared(**options: Any) -> list[CheckMessage]:
     try:
         problems = installation.problems()
     except DatabaseError:
-        return []  # not migrated yet, or unavailable
+        return []  # Not migrated yet, or unavailable.
     return [Error(problem, id="quickapps.E004") for problem in problems]
 
 
 @register(Tags.files)
 def content_is_usable(**options: Any) -> list[CheckMessage]:
-    """Return a warning for each error in predefined content. One broken file does not prevent a
-    start.
+    """Return a warning for each error in predefined content. A broken file does not prevent
+    startup.
 
-    A missing layer is an error: applications would run with the items that it should replace.
+    A missing layer is an error, because applications would run with the items that it should
+    replace.
     """
     content = read_layers(directories())
     hint = "Create the directory, or take it out of PREDEFINED_EXTRA_PATHS."
@@ -100,13 +103,13 @@ def managed_files_are_usable(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.files, Tags.database)
 def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]:
-    """Return the warnings about rows. Databases are read only if the check names them."""
+    """Return warnings about rows. Databases are read only if the check specifies them."""
     if not databases:
         return []
     try:
         rows = read_rows()
     except DatabaseError:
-        return []  # not migrated yet
+        return []  # Not migrated yet.
     if not rows.known:
         return []
     known = {warning.msg for warning in content_warnings(read_layers(directories()))}

@@ -34,7 +34,7 @@ MOST_ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Contains a document that names its secrets. `made` are the secrets that were created."""
+    """A document that names its secrets. `made` are the secrets that were created."""
 
     document: Any = field(repr=False)
     made: tuple[Secret, ...] = ()
@@ -127,6 +127,6 @@ def make_secret(credential: PlainCredential, user: Any) -> Secret:
             with transaction.atomic():
                 secret.save()
         except IntegrityError:
-            continue  # another transaction has taken the name in the meantime
+            continue  # Another transaction has taken the name in the meantime.
         return secret
     raise IntegrityError(f"All names for a secret {credential.stem!r} are taken.")

@@ -1,4 +1,4 @@
-"""The errors in the fields of a row, as Django's `ValidationError` reports them."""
+"""The errors in a row's fields, from Django's `ValidationError`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ class PlacedError(ValidationError):
 
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
-    """Describes an error. `field` is "" for the whole row. `path` is a place in the field, or ""
-    for the whole field.
+    """An error. `field` is "" for the whole row. `path` is a location in the field, or "" for the
+    whole field.
     """
 
     field: str

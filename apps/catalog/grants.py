@@ -1,6 +1,6 @@
 """The grants of an application, by the names of users and groups.
 
-Grants are not part of an application's history: restoring a version restores no role.
+Grants are not part of an application's history, so restoring a version restores no roles.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from apps.catalog.models import Application, Role
 
 Kind = Literal["user", "group"]
 Holder = tuple[Kind, str]
-"""Identifies the holder of a role by a kind, and a username or the name of a group."""
+"""The kind of holder, and a username or the name of a group."""
 
 
 def grants_of(application: Application) -> dict[Holder, Role]:

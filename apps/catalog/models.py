@@ -56,7 +56,7 @@ def empty_manifest() -> dict[str, Any]:
 
 
 class Application(Versioned):
-    """Represents an agent for users, described by its manifest."""
+    """An agent for users, described by its manifest."""
 
     slug = models.SlugField(
         unique=True,
@@ -133,7 +133,7 @@ class Application(Versioned):
 
 
 class Role(models.IntegerChoices):
-    """Lists the roles in an application. Each role includes the rights of the lower ones."""
+    """The roles in an application. Each role includes the rights of the lower ones."""
 
     USER = 1, "User"
     EDITOR = 2, "Editor"
@@ -141,7 +141,9 @@ class Role(models.IntegerChoices):
 
 
 class Grant(models.Model):
-    """Grants a role to one user, or to all members of a group or team."""
+    """A role in an application that is granted to one user, or to all members of a group or
+    team.
+    """
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="grants")
     user = models.ForeignKey(
@@ -172,8 +174,8 @@ class Grant(models.Model):
 
 
 class Upload(models.Model):
-    """Links an application to a file that was uploaded for it or for the application that it was
-    copied from.
+    """A link between an application and a file that was uploaded for it or for the application that
+    it was copied from.
     """
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="uploads")
@@ -193,7 +195,7 @@ class Upload(models.Model):
 
 
 class OperatorKey(AbstractAPIKey):
-    """Scripts authenticate with this key under `/api/`, with the permissions of one operator."""
+    """A key with which scripts authenticate under `/api/`, with the permissions of one operator."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -216,7 +218,7 @@ class OperatorKey(AbstractAPIKey):
 
 
 class SystemMessage(models.Model):
-    """Shows a message of an operator to every connected user until it ends."""
+    """An operator's message that every connected user sees until it ends."""
 
     class Level(models.TextChoices):
         INFO = "info"

@@ -13,7 +13,7 @@ from apps.manifest.problems import Problem
 
 LAYER = "application"
 SKILLS = "skills"
-"""The files of an application contain its skills in this folder."""
+"""The folder for skills among an application's files."""
 Skills = Mapping[str, Mapping[str, str]]
 """Maps the name of each skill to its files, by path."""
 

@@ -23,13 +23,13 @@ ADVICE = "Only the owner can attach it. Use a shared file, whose address begins 
 
 
 def added_files(application: Application) -> tuple[bool, list[Problem]]:
-    """Return whether the owner has changed, and the owner's files that another user is about to
+    """Return True if the owner has changed, and the owner's files that another user is about to
     attach.
 
     The problems have the paths of the contexts.
     """
     actor, owner = present_actor().user, application.owner_id
-    if actor is None or owner is None or actor.pk == owner:  # a command has all rights
+    if actor is None or owner is None or actor.pk == owner:  # A command has all rights.
         return False, []
     named = owner_files(owner, application.manifest)
     stored = Application.objects.filter(pk=application.pk).first() if named else None

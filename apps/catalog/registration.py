@@ -14,15 +14,15 @@ from apps.catalog.models import Application
 from apps.manifest.schema.manifest_schema import CORE_SCHEMA, TYPE_NAME
 
 TYPE_ID = "quick_apps2"
-"""URLs contain this name of the type. No application may have it as its slug."""
+"""URLs contain this name of the type, so no application may have it as its slug."""
 SUPPORT = "/v1/configuration-support"
 INPUT_TYPES = "features__input_attachment_types"
-"""Database lookups find `input_types` in a stored manifest under this path."""
+"""Database queries find `input_types` in a stored manifest under this path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Contains the base URLs for Core (`service`) and for users' browsers (`site`)."""
+    """The base URLs for Core (`service`) and for users' browsers (`site`)."""
 
     service: str
     site: str
@@ -64,7 +64,7 @@ def type_entry(schema_id: str, addresses: Addresses) -> dict[str, Any]:
         "dial:applicationTypeConfigurationEndpoint": addresses.configuration(TYPE_ID),
         "dial:applicationTypeSchemaEndpoint": f"{addresses.service}{SUPPORT}/application-schema",
         "dial:applicationTypeEditorUrl": f"{addresses.site}/dial/editor/",
-        # A manifest does not fit into a header. Fetching it also authenticates the caller.
+        # A manifest does not fit into a header, and fetching it also authenticates the caller.
         "dial:appendApplicationPropertiesHeader": False,
         "dial:applicationTypeAssistantAttachmentsInRequestSupported": True,
         "dial:applicationTypeBucketCopy": "ENABLED",

@@ -48,7 +48,7 @@ class Lookup:
 
 
 LARGEST_NUMBER = 999_999_999
-"""A version number in a name can be up to this number."""
+"""The largest version number in a name."""
 MOST_APPLICATIONS = 1024
 """Up to this many applications and versions are cached. The least recently used one is evicted."""
 
@@ -58,7 +58,7 @@ _absent: AgedCache[str, bool] = AgedCache()
 that it stores.
 """
 _lookups: dict[Hashable, Lookup] = {}
-"""Contains the lookups in progress, by slug or by the key of a document."""
+"""The lookups in progress, by slug or by the key of a document."""
 
 
 @on_reset
@@ -83,7 +83,7 @@ async def resolve_application(slug: str) -> ResolvedApplication:
         _kept.move_to_end(slug)
         return kept.application
     if kept is not None:
-        kept.checked_at = now  # a burst of requests makes one query
+        kept.checked_at = now  # A burst of requests runs only one query.
     elif _absent.get(slug, aged_cache.MAX_AGE_SECONDS):
         raise ApplicationNotFound(slug)
     elif _absent.get(slug):
@@ -118,7 +118,7 @@ async def look_up(slug: str, kept: CachedApplication | None, now: float) -> Reso
     """Read and prepare the application. Raises `ApplicationNotFound` and `ApplicationBroken`."""
     try:
         found, content = await database_sync_to_async(newest)(slug, kept)
-        # A large manifest takes too long to prepare on the event loop.
+        # Preparing a large manifest on the event loop would block it too long.
         resolved: ResolvedApplication | None = (
             await asyncio.to_thread(prepared_version, found)
             if isinstance(found, LiveVersion)
@@ -145,7 +145,7 @@ def cache_value(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LiveVersion:
-    """Contains a row with the manifest of one version, and the predefined content of that version."""
+    """A row with the manifest of one version, and the predefined content of that version."""
 
     row: Application
     number: int
@@ -164,7 +164,7 @@ def newest(
     name, number = versioned_name(slug)
     enabled = Application.objects.filter(slug=name, is_enabled=True)
     if kept is not None and kept.content is content:
-        # A row that was deleted and created again has another id; its version may be the same.
+        # A row that was deleted and created again has another ID, but its version may be the same.
         known = kept.application
         if enabled.values_list("pk", "version").first() == (known.id, known.version):
             return known, content
@@ -217,7 +217,7 @@ async def resolve_document(name: str, title: str, document: Any) -> ResolvedAppl
     Access is not checked, because Core has done so. `document` is decoded JSON. Raises
     `ApplicationBroken`.
     """
-    # Use a hash, so that the cache holds no second copy of a manifest with its secrets.
+    # A hash, so that the cache holds no second copy of a manifest with its secrets.
     key = name, hashlib.sha256(msgspec.json.encode(document, order="deterministic")).digest()
     content = await installed_now()
     kept = _documents.get(key)

@@ -1,4 +1,4 @@
-"""Applications that are ready to run: with a parsed manifest, resolved references and prepared
+"""Applications that are ready to run, with parsed manifests, resolved references and prepared
 capabilities.
 """
 
@@ -35,17 +35,17 @@ from apps.workspace.loading.shared_loads import LoadingRules, rules_of
 logger = logging.getLogger(__name__)
 
 CONFIGURATION = "Application configuration"
-"""A report lists issues of the whole manifest in this section."""
+"""The section of a report that lists issues of the whole manifest."""
 
 
 @dataclass(frozen=True)
 class ResolvedApplication:
-    """Represents an application that can run. `version` changes whenever its row is saved.
+    """An application that can run. `version` changes whenever its row is saved.
 
     `number` is the number of the published version, or 0 for a draft. Applications of DIAL Core
     have no row: `id`, `version` and `number` are 0, and `slug` is Core's name. `predefined` is the
-    content of the version, except for places. Places, `layer_prompts` and `broken_prompts` are the
-    installed ones. `broken_prompts` has the problems of prompts that cannot be used.
+    content of the version, except for places. Places, `layer_prompts` and `broken_prompts` come
+    from the installed content. `broken_prompts` has the problems of prompts that cannot be used.
     """
 
     id: int
@@ -61,15 +61,15 @@ class ResolvedApplication:
     layer_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     broken_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     document: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Contains the manifest as it was written."""
+    """The manifest as it was written."""
 
     @cached_property
     def digest(self) -> str:
-        """Return a value that is equal for equal documents."""
+        """Return a value that is the same for equal documents."""
         return hashlib.sha256(msgspec.json.encode(self.document, order="deterministic")).hexdigest()
 
     def place(self, slug: str) -> ChatPlace | None:
-        """Return the place that a request names, or None for "". Raises `PlaceNotFound`."""
+        """Return the place that a request specifies, or None for "". Raises `PlaceNotFound`."""
         if not slug:
             return None
         if slug not in self.predefined.places:
@@ -200,9 +200,7 @@ def prepare_document(
 
 
 def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[InitializationIssue]:
-    """While preview features are off, yield an issue and write a log line for each one in a
-    manifest.
-    """
+    """While preview features are off, yield and log an issue for each one in a manifest."""
     for problem in (
         () if settings.ENABLE_PREVIEW_FEATURES else cut_problems(preview_problems(document))
     ):

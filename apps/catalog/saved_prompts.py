@@ -24,7 +24,7 @@ check_name = RegexValidator(
 
 
 class SavedPrompt(models.Model):
-    """Stores a prompt of a user or a team. With neither, it is offered to all users."""
+    """A prompt of a user or a team. With neither, it is offered to all users."""
 
     name = models.CharField(
         gettext_lazy("name"),

@@ -5,8 +5,7 @@ from django.utils.text import slugify
 
 
 def slug_of(title: str, longest: int) -> str:
-    """Return the title in Latin letters for an address: "Кошка" becomes `koshka`, "日本" becomes
-    `riben`.
+    """Return the title in Latin letters for a URL: "Кошка" becomes `koshka`, "日本" becomes `riben`.
 
     Return "" for a title without a letter, digit or emoji.
     """

@@ -19,8 +19,8 @@ from apps.manifest.validation.validation import with_deployment
 
 @dataclass(frozen=True, slots=True)
 class ItemUser:
-    """Identifies an application (with its `pk`) or a predefined item. `place` is the path of the
-    use in its document.
+    """An application (with its `pk`) or a predefined item. `place` is the path of the use in its
+    document.
     """
 
     kind: str
@@ -30,12 +30,12 @@ class ItemUser:
 
 
 def secret_uses(content: Content) -> dict[str, list[ItemUser]]:
-    """Return the users of each secret by name. One query."""
+    """Return the users of each secret by name. Runs one query."""
     return users_by_name(content, secrets_in)
 
 
 def deployment_uses(content: Content) -> dict[str, list[ItemUser]]:
-    """Return the users of each deployment by ID, as a model or as a tool. One query."""
+    """Return the users of each deployment by ID, as a model or as a tool. Runs one query."""
     found = users_by_name(content, deployments_in)
     for item in content.items["agent"].values():
         agent = agent_of(item)
@@ -60,7 +60,7 @@ def users_by_name(
 
 
 def documents(content: Content) -> Iterable[LayerItem]:
-    """Yield the items in use that can hold credentials."""
+    """Yield the items in use that can contain credentials."""
     return (*content.items["toolset"].values(), *content.items["tool"].values())
 
 
@@ -78,7 +78,7 @@ def deployments_in(document: Any) -> Iterator[tuple[str, str]]:
 
 
 class ItemReference(NamedTuple):
-    """Refers to a predefined item."""
+    """A reference to a predefined item."""
 
     kind: ItemKind
     name: str
@@ -92,7 +92,7 @@ class ReferringApplication(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Lists the direct users of one predefined item."""
+    """The direct users of one predefined item."""
 
     applications: tuple[ReferringApplication, ...]
     items: tuple[ItemReference, ...]

@@ -14,7 +14,7 @@ class ChatConfig(AppConfig):
     )
 
     def ready(self) -> None:
-        # Models can be imported once all apps are registered.
+        # Models can be imported only after all apps are registered.
         from apps.chat.account import deletion
 
         pre_delete.connect(

@@ -1,4 +1,6 @@
-"""Upload, list, show and delete a visitor's files. Other users' files are reported as missing."""
+"""Uploads, lists, shows and deletes a visitor's files. Other users' files are reported as
+missing.
+"""
 
 import re
 from collections.abc import Callable
@@ -34,25 +36,23 @@ from apps.workspace.local.files.storage import storage
 from apps.workspace.local.models import StoredFile
 
 OVERHEAD_BYTES = 16 * 1024
-"""A form can be up to this many bytes in addition to its file."""
+"""A form can have up to this many bytes in addition to its file."""
 SHOWN = re.compile(
     r"image/(png|jpeg|gif|webp|avif|svg\+xml)|application/pdf|(audio|video)/[\w.+-]+"
 )
-"""A browser displays these types. Text is shown as plain text; all other types are downloaded."""
+"""Types that a browser displays. Text is shown as plain text; all other types are downloaded."""
 LOCKED = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; media-src 'self'"
-"""This policy applies to a file that is opened by its URL: no scripts, no requests, an opaque
-origin.
-"""
+"""The policy for a file that is opened by its URL: no scripts, no requests, an opaque origin."""
 LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
-"""This policy applies to PDFs. Browsers show no PDF in a sandbox, and their PDF viewers are
-sandboxed anyway.
+"""The policy for PDFs. Browsers show no PDF in a sandbox, and their PDF viewers are sandboxed
+anyway.
 """
 
 View = Callable[..., HttpResponseBase]
 
 
 def with_json_errors(view: View) -> View:
-    """Return a view that sends refusals as JSON for the page's scripts."""
+    """Return a view that sends errors as JSON for the page's scripts."""
 
     @wraps(view)
     def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -75,7 +75,8 @@ def problem(code: str, text: str, status: int) -> JsonResponse:
     return JsonResponse({"error": {"message": text, "code": code}}, status=status)
 
 
-# `take` checks the token: the check reads the whole form, so the length is checked first.
+# `take` checks the token, because the check reads the whole form, and the length must be checked
+# first.
 @csrf_exempt
 @with_json_errors
 @require_POST
@@ -86,7 +87,7 @@ def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 def check_length(request: HttpRequest) -> None:
-    """Raise `Refused` if the form is too large to hold a file within the size limit."""
+    """Raise `Refused` if the form is too large for a file within the size limit."""
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
     if read_integer(request.META.get("CONTENT_LENGTH") or "0", limit + OVERHEAD_BYTES) is None:
         raise TooLarge(
@@ -151,9 +152,7 @@ def file(request: HttpRequest, bucket: str, name: str) -> HttpResponseBase:
 
 
 def reader_of(caller: Caller, bucket: str, name: str) -> FileReader | str:
-    """Return who reads the file, for the access check: files of a team's notes are in the team's
-    bucket.
-    """
+    """Return the reader for the access check. Files of a team's notes are in the team's bucket."""
     return bucket if is_file_of_notes(caller, bucket, name) else reader_for(caller)
 
 

@@ -1,4 +1,4 @@
-"""Data of a user that the pages store in addition to conversations."""
+"""User data that the pages store in addition to conversations."""
 
 from django.db import models
 from django.utils import timezone
@@ -8,7 +8,7 @@ from apps.chat.widget.models import UsedIdentity as UsedIdentity
 
 
 class PinnedApplication(models.Model):
-    """Stores an application that a user has pinned."""
+    """An application that a user has pinned."""
 
     owner = models.CharField(max_length=100)
     application = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""The addresses of the sockets of the page and of widgets."""
+"""The URLs of the sockets of the page and of widgets."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""The addresses of the pages."""
+"""The URLs of the pages."""
 
 from django.urls import URLPattern, path
 

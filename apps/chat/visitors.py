@@ -55,7 +55,7 @@ def visitor(request: HttpRequest) -> Caller:
     that only reads, such as a crawler, gets none.
     """
     session = request.session
-    # Read the user first: a lookup of a user with a new password empties the old session.
+    # Read the user first, because looking up a user with a new password empties the old session.
     if not request.user.is_authenticated and not session.session_key:
         if request.method in READS:
             return stranger(locale_of_request(request)).at(address=address_of(request))
@@ -65,7 +65,7 @@ def visitor(request: HttpRequest) -> Caller:
     if caller.kind == "visitor":
         session_key: str = session.session_key or ""
         today = timezone.now().date().isoformat()
-        if session.get(VISITED_ON) != today:  # a session that is used does not expire
+        if session.get(VISITED_ON) != today:  # A session that is used does not expire.
             session[VISITED_ON] = today
             session[VISITOR] = session_bucket(session_key)
     elif VISITOR in session:
@@ -94,7 +94,7 @@ def adopt(bucket: str, caller: Caller) -> None:
     Run.objects.filter(bucket=bucket).update(bucket=caller.bucket, counted_as=counted_name(caller))
     consents.hand_over(bucket, caller.bucket)
     ratings.hand_over(bucket, caller.bucket)
-    delete_of_bucket(bucket)  # several users may share a browser
+    delete_of_bucket(bucket)  # Several users may share a browser.
     FormerBucket.objects.update_or_create(name=bucket, defaults={"bucket": caller.bucket})
 
 
@@ -102,7 +102,7 @@ def with_sign_in(view: View) -> View:
     """Return a view that redirects signed-out readers to the sign-in page instead of raising
     Http404.
 
-    The redirect is the same for pages of other users and for pages that do not exist.
+    The redirect is the same for other users' pages and for pages that do not exist.
     """
 
     @wraps(view)
@@ -127,7 +127,7 @@ def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Co
 
 
 def conversation_of(caller: Caller, slug: str, conversation: UUID) -> Conversation:
-    """Return a conversation of the application with this slug, even a deleted one. Raises Http404
+    """Return a conversation of the application with this slug, which may be deleted. Raises Http404
     or `ConversationMoved`.
     """
     found = own(caller).filter(pk=conversation).select_related("application").first()

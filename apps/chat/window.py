@@ -18,16 +18,16 @@ from apps.live.events import StreamEvent
 from apps.live.journal import journal
 
 FIRST_TURNS = 8
-"""This many turns are sent when a conversation is opened. They fill more than a screen; each takes
-time to draw.
+"""This many turns are sent when a conversation is opened. They fill more than a screen, and each
+takes time to draw.
 """
 MOST_TURNS = 20
 """Up to this many turns are fetched at a time while the user scrolls up."""
 MOST_BYTES = 256 * 1024
 """The turns of one window can have up to this many bytes of JSON. A longer turn is sent alone."""
 LONGEST_STEP = 8_000
-"""The text of one step is cut at this many characters. The rest is fetched when a user opens the
-step.
+"""The text of one step is truncated to this many characters. The rest is loaded when a user opens
+the step.
 """
 TURNS_AFTER = 5
 """A search result is sent with this many turns after the one that contains the message."""
@@ -35,8 +35,8 @@ TURNS_AFTER = 5
 
 @dataclass(frozen=True, slots=True)
 class TurnWindow:
-    """Contains turns in order. `before` is the cursor of the turns before them, or None if there
-    are none.
+    """Turns in order. `before` is the cursor of the turns before them, or None if there are
+    none.
     """
 
     turns: list[dict[str, Any]]
@@ -108,8 +108,8 @@ def read_window(
 ) -> TurnWindow:
     """Return up to `most` turns that end before index `end`.
 
-    None is before index `first`. Turns from index `least` on are included even if they exceed
-    `MOST_BYTES`.
+    No turn comes from before index `first`. Turns from index `least` on are included even if they
+    exceed `MOST_BYTES`.
     """
     found: list[dict[str, Any]] = []
     size = 0
@@ -139,7 +139,7 @@ def compact_frames(events: Iterable[StreamEvent], longest_step: int | None) -> l
     status: dict[str, Any] | None = None
     for frame in filter(None, map(encode, events)):
         if frame["type"] == "run.status":
-            status = frame  # earlier statuses are over
+            status = frame  # Earlier statuses are over.
         elif not continues(frame, frames, steps):
             frames.append(frame)
     if longest_step is not None:
@@ -158,7 +158,7 @@ def continues(
         frames[-1]["text"] += frame["text"]
         return True
     if kind == "stage.opened":
-        steps.pop(frame["stage"], None)  # it is sent again with all its content
+        steps.pop(frame["stage"], None)  # It is sent again with all its content.
     elif kind == "stage.delta" and "text" in frame:
         known = steps.setdefault(frame["stage"], frame)
         if known is not frame:

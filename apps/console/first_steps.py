@@ -14,7 +14,7 @@ from apps.workspace.local.deployments.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class FirstStep:
-    """Describes a step. `link` is "" if the user lacks the permission."""
+    """A step. `link` is "" if the user doesn't have the permission."""
 
     title: str
     text: str

@@ -1,4 +1,4 @@
-"""Limits for giving permissions and groups: nobody can give more rights than they have."""
+"""Limits for giving permissions and groups: users cannot give more rights than they have."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from apps.console.operator_rights import edits_all
 
 
 def permissions_of(user: Any) -> QuerySet[Permission]:
-    """Return the permissions that a user has or had: those of a closed account count, because it
+    """Return the permissions that a user has or had. Those of a closed account count, because it
     may be opened again.
     """
     held = Q(user=user.pk) | Q(group__user=user.pk)
@@ -20,7 +20,7 @@ def permissions_of(user: Any) -> QuerySet[Permission]:
 
 
 def beyond(user: Any) -> QuerySet[Permission]:
-    """Return the permissions that the user lacks."""
+    """Return the permissions that the user doesn't have."""
     if user.is_superuser:
         return Permission.objects.none()
     return Permission.objects.exclude(pk__in=permissions_of(user).values("pk"))
@@ -32,8 +32,8 @@ def givable_permissions(giver: Any) -> QuerySet[Permission]:
 
 
 def givable_groups(giver: Any) -> QuerySet[Group]:
-    """Return the groups without permissions that the giver lacks, and without roles in others'
-    applications.
+    """Return the groups without permissions that the giver doesn't have, and without roles in other
+    users' applications.
     """
     too_much = Group.objects.filter(permissions__in=beyond(giver)).order_by()
     groups = Group.objects.exclude(pk__in=too_much.values("pk"))
@@ -72,7 +72,7 @@ def manageable(manager: Any) -> QuerySet[User]:
 
 
 def may_change_key(manager: Any, key: ApiKey | OperatorKey) -> bool:
-    """Return True if the manager may change a key, and not only revoke it."""
+    """Return True if the manager may change a key rather than only revoke it."""
     if key.user is None:
         return edits_all(manager)
     if key.user_id != manager.pk and not edits_all(manager):

@@ -27,7 +27,7 @@ SHAPES = (
     *("runs.view_run", "runs.view_runsummary", "insights.view_usagesum", "insights.view_price"),
     "schedules.view_schedule",
 )
-"""These permissions allow users to see the results of runs without their contents."""
+"""The permissions to see the results of runs without their contents."""
 OPERATOR = (
     *everything_of("catalog", "application", "contentitem"),
     "catalog.publish_application",
@@ -51,13 +51,12 @@ PUBLISHER = (
     *("catalog.view_contentitem", "workspace.view_deployment"),
     *SHAPES,
 )
-"""A publisher has these permissions, and also needs a role in the applications to publish."""
+"""The permissions of a publisher, who also needs a role in the applications to publish."""
 RUN_READER = (
     *("catalog.see_all_applications", "catalog.view_application", "runs.read_run_contents"),
     *SHAPES,
 )
-"""These permissions allow users to read the contents of all runs. The audit records each reading.
-"""
+"""The permissions to read the contents of all runs. The audit log records each reading."""
 ADMINISTRATOR = "administrator"
 PERMISSIONS: dict[str, tuple[str, ...]] = {
     "operator": OPERATOR,
@@ -85,7 +84,7 @@ def keep_groups(using: str, apps: Any = installed_apps, **told: Any) -> None:
     try:
         roles = apps.get_model("accounts", "InstallationRole")._default_manager.using(using)
     except LookupError:
-        return  # migrated back to an earlier state
+        return  # Migrated back to an earlier state.
     permissions = apps.get_model("auth", "Permission")._default_manager.using(using)
     groups = apps.get_model("auth", "Group")._default_manager.using(using)
     found = permissions.filter(grantable_permissions()).select_related("content_type")

@@ -31,7 +31,7 @@ from apps.insights.latency import (
 from apps.live.history.run_rows import count_runs
 
 OPERATORS = "insights.view_usagesum"
-"""A user needs this permission to see the calls of all users."""
+"""The permission to see the calls of all users."""
 SIGN_IN = "Sign in first. You see the latency of your own calls, or of all calls if you have the permission."
 OF_MODELS = (
     *("Calls", "Errors", "First token p50", "First token p95"),

@@ -17,8 +17,8 @@ HOME = "admin:index"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Represents an entry of the menu, with the pages that the user may see. All pages except the
-    first are tabs.
+    """An entry of the menu, with the pages that the user may see. All pages except the first are
+    tabs.
     """
 
     pages: Sequence[AdminPage]
@@ -58,7 +58,7 @@ def entry(section: Section, current: AdminPage | None) -> dict[str, Any]:
 
 
 def sections(request: HttpRequest) -> list[Section]:
-    """Return the entries of the menu in order. A user may see a tab without the right to the first
+    """Return the entries of the menu in order. A user may see a tab without access to the first
     page.
     """
     pages = declared_pages()
@@ -82,7 +82,7 @@ def tabs(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def current_page(request: HttpRequest) -> AdminPage | None:
-    """Return the page of the menu that the requested address belongs to."""
+    """Return the page of the menu that the requested URL belongs to."""
     if request.path == reverse(HOME):
         return next(page for page in declared_pages() if page.url == HOME)
     around = [

@@ -44,7 +44,7 @@ def is_of_program(row: Schedule) -> bool:
 
 
 def may_change_schedule(operator: Any, row: Schedule) -> bool:
-    """Return True if the operator can change or propose a change of the schedule.
+    """Return True if the operator can change or propose a change to the schedule.
 
     A service account cannot agree to a proposal, and an alarm belongs to its conversation.
     """

@@ -40,8 +40,8 @@ def edits_all(user: Any) -> bool:
 
 
 def may(request: HttpRequest, permission: str) -> bool:
-    """Check a permission as `has_perm` does. Users who edit any application may also open the pages
-    of applications.
+    """Check a permission like `has_perm`. Users who edit any application may also open the pages of
+    applications.
     """
     if request.user.has_perm(permission):
         return True

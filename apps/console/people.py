@@ -39,7 +39,7 @@ def known_groups(operator: Any, application: Application) -> QuerySet[Group]:
 
 
 def people_named(words: str) -> list[int]:
-    """Return the IDs of accounts with exactly this username, name or e-mail address."""
+    """Return the IDs of accounts with exactly this username, name or email address."""
     if not (words := words.strip()):
         return []
     users = get_user_model()._default_manager.alias(
@@ -50,7 +50,7 @@ def people_named(words: str) -> list[int]:
 
 
 def named_like(text: str) -> Q:
-    """Return a filter for accounts with the text in a name or in the e-mail address."""
+    """Return a filter for accounts with the text in a name or in the email address."""
     return (
         Q(username__icontains=text)
         | Q(first_name__icontains=text)

@@ -32,7 +32,7 @@ PARAMETERS = (
 )
 GOING_ON: Mapping[str, str] = {str(one.value): str(one.label) for one in Run.OPEN}
 OPEN_STATES = "open"
-"""This value for the state selects all unfinished runs."""
+"""The value for the state that selects all unfinished runs."""
 STATES: Mapping[str, str] = {
     OPEN_STATES: "In progress",
     **{name: label.capitalize() for name, label in GOING_ON.items()},
@@ -44,12 +44,12 @@ MOST_LISTED = 10_000
 MOST_GOING = 500
 LONGEST_WORDS = 300
 AGE = Coalesce("started_at", "seen_at")
-"""Runs are sorted by age with this key. No index has this order."""
+"""The key by which runs are sorted by age. No index has this order."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSearch:
-    """Contains the filters in a URL. "" and None mean unset.
+    """The filters in a URL. "" and None mean unset.
 
     `words` is one of: the reference of an error, the ID of a request or a run, the name of an
     application, a caller's bucket or a username. `version` counts only together with an
@@ -173,7 +173,7 @@ def of_reference(words: str) -> Q:
 
 
 def of_caller(words: str) -> Q:
-    """Return a filter by bucket, or by a user's username, name or e-mail address in all of their
+    """Return a filter by bucket, or by a user's username, name or email address in all of their
     teams.
     """
     found = Q(bucket=words)
@@ -197,7 +197,7 @@ def summary_of(run: Run) -> RunSummary:
 
 
 class GoingFirst(Sequence[RunSummary]):
-    """Contains active runs, then finished ones. It counts up to `MOST_LISTED`."""
+    """Active runs, then finished ones. It counts up to `MOST_LISTED`."""
 
     def __init__(self, going: QuerySet[Run], over: QuerySet[RunSummary]) -> None:
         self.going = [summary_of(run) for run in going[:MOST_GOING]]

@@ -23,7 +23,7 @@ from apps.live.models import Run
 
 NOT_FOUND = "conversation_not_found"
 PERSONS = UUID("5f3f0a52-6f0e-4d39-9a0b-6f1a5d0a7c11")
-"""The UUIDs of owners' streams belong to this namespace."""
+"""The namespace for the UUIDs of owners' streams."""
 
 
 def person_stream(bucket: str) -> UUID:
@@ -34,7 +34,7 @@ def person_stream(bucket: str) -> UUID:
 
 
 OF_CLIENT = ("locale", "timezone", "surface", "address")
-"""A run stores these fields of the client's information."""
+"""A run stores these fields of its client."""
 
 
 def reference_of(caller: Caller) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def reference_of(caller: Caller) -> dict[str, Any]:
         "request_id": request_ids.current(),
     }
     if caller.kind == "visitor":
-        told["address"] = client.address  # for rate limits, also while the run is waiting
+        told["address"] = client.address  # For rate limits, also while the run is waiting.
     return told
 
 
@@ -84,17 +84,19 @@ def caller_of_run(run: Run) -> Caller:
 
 
 def own(caller: Caller) -> QuerySet[Conversation]:
-    """Return the conversations of a caller, without deleted ones."""
+    """Return the caller's conversations, except deleted ones."""
     return Conversation.objects.kept().filter(owner=caller.bucket)
 
 
 def own_lasting(caller: Caller) -> QuerySet[Conversation]:
-    """Return the conversations of a caller for lists and searches, which omit temporary ones."""
+    """Return the caller's conversations for lists and searches, except deleted and temporary
+    ones.
+    """
     return Conversation.objects.lasting().filter(owner=caller.bucket)
 
 
 def owned_by(user: int) -> Q:
-    """Return a filter for the rows of a user by `owner`: their own, and those in their teams."""
+    """Return a filter for rows whose `owner` is the user, alone or in one of their teams."""
     return of_person(user, "owner")
 
 
@@ -103,8 +105,8 @@ def mark_read(conversation: UUID) -> None:
 
 
 def under(slug: str) -> Q:
-    """Return a filter for the conversations of the application with this slug, which may be
-    deleted.
+    """Return a filter for the conversations of the application with this slug. It may be a deleted
+    application.
     """
     return Q(application__slug=slug) | Q(application=None, former_slug=slug)
 
@@ -121,7 +123,7 @@ def find_conversation(caller: Caller, conversation: UUID, application: str) -> C
 
 
 def lock(conversation: Conversation) -> Conversation:
-    """Lock the conversation and return its current row. Concurrent changes of its path wait for the
+    """Lock the conversation and return its current row. Concurrent changes to its path wait for the
     transaction.
     """
     rows = Conversation.objects.select_for_update(of=("self",))
@@ -132,7 +134,7 @@ def lock(conversation: Conversation) -> Conversation:
 
 
 def record_denial(caller: Caller, conversation: UUID, application: str) -> None:
-    """Record in the audit that a user requested another user's conversation."""
+    """Record in the audit log that a user requested another user's conversation."""
     if Conversation.objects.filter(pk=conversation).exists():
         denied = AuditEvent(
             "access.denied", caller.bucket, caller.client.address, application, conversation
@@ -141,8 +143,8 @@ def record_denial(caller: Caller, conversation: UUID, application: str) -> None:
 
 
 def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return a conversation that can be continued. Raises `Refused`, also if its application is
-    deleted.
+    """Return a conversation that can be continued. Raises `Refused` if it cannot, or if its
+    application was deleted.
 
     The calling code must already know that the application is usable, or call `check_continuable`.
     """
@@ -160,13 +162,15 @@ def check_continuable(caller: Caller, conversation: UUID, application: str) -> N
 
 
 def continuable(caller: Caller, conversations: Iterable[Conversation]) -> set[int]:
-    """Return the IDs of those applications of the conversations that the caller can use."""
+    """Return the IDs of the conversations' applications that the caller can use."""
     asked = {one.application_id for one in conversations if one.application_id is not None}
     return set(usable(caller).filter(pk__in=asked).values_list("pk", flat=True)) if asked else set()
 
 
 def why_ended(caller: Caller, conversation: Conversation) -> str:
-    """Return why the conversation is read-only, or "" if its application can continue it."""
+    """Return the reason why the conversation is read-only, or "" if its application can continue
+    it.
+    """
     application = conversation.application
     if application is None:
         reason = gettext(

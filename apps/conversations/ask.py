@@ -15,7 +15,7 @@ LONGEST_DEPLOYMENT = 100
 MOST_ATTACHMENTS = 20
 """One question can have up to this many files."""
 STORABLE = r"^[^\x00]*$"
-"""Matches text without NUL, which PostgreSQL cannot store."""
+"""This pattern matches text without NUL, which PostgreSQL cannot store."""
 Effort = Annotated[str, Field(max_length=20, pattern=r"^[a-z]*$")]
 
 
@@ -30,19 +30,19 @@ class SentFile(BaseModel):
 class Ask(BaseModel):
     """A question. The page chooses `id`, which identifies a frame that is sent again.
 
-    A new conversation (`conversation` is None) gets the id `begin`, under which its files were
+    A new conversation (`conversation` is None) gets the ID `begin`, under which its files were
     uploaded. `timezone` is the browser's, such as Europe/Riga, or "" if unknown. `surface` is
     `page` if scripts of the page run its tools. `while_running` decides whether the question is
-    refused, queued, or replaces the running answer. `memory` decides whether a new conversation can
-    use the user's memories. A `temporary` conversation never can, and is erased soon. `place` is
-    the slug of the user's place, and `narrative` describes the content of their screen.
+    rejected, is queued, or replaces the running answer. `memory` decides whether a new conversation
+    can use the user's memories. A `temporary` conversation never can, and is erased soon. `place`
+    is the slug of the user's place, and `narrative` describes the content of their screen.
     `application` is the same as in `open`. `deployment` is the answering model, one of the
     application's choices: for a new conversation, or with `again` for this answer.
 
-    Three ids of messages create or continue another branch. Such questions are never queued.
-    `again` is a question that is answered again, unchanged. `edits` is a question that this one
-    replaces on a new branch. `continues` is the last answer, which reached the length limit. With
-    `again` and `continues`, all other content of the message is ignored.
+    Three message IDs create or continue another branch. Such questions are never queued. `again` is
+    a question to answer again, unchanged. `edits` is a question that this one replaces on a new
+    branch. `continues` is the last answer, which reached the length limit. With `again` and
+    `continues`, all other content of the message is ignored.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,5 +1,5 @@
-"""Changes of a conversation's branches other than new questions: show another branch, or delete a
-turn.
+"""Changes to a conversation's branches other than new questions: showing another branch, and
+deleting a turn.
 """
 
 from functools import partial
@@ -31,8 +31,8 @@ from apps.live.journal import journal
 
 @transaction.atomic
 def switch_branch(caller: Caller, slug: str, conversation: UUID, message: UUID) -> None:
-    """Show the newest path through the message. Raises `Refused`, also while an answer is being
-    written.
+    """Show the newest path through the message. Raises `Refused`, including while an answer is
+    being written.
     """
     changed, found, through = begin_change(caller, slug, conversation, message)
     show(changed, found.below(through.pk)[-1].pk)
@@ -42,7 +42,7 @@ def switch_branch(caller: Caller, slug: str, conversation: UUID, message: UUID) 
 def delete_turn(caller: Caller, slug: str, conversation: UUID, message: UUID) -> None:
     """Permanently delete a question and its answers.
 
-    Raises `Refused`, also while an answer is being written and under a legal hold.
+    Raises `Refused`, including while an answer is being written and under a legal hold.
     """
     if is_held(caller.bucket, conversation):
         raise Conflict("legal_hold", refusal())
@@ -53,7 +53,7 @@ def delete_turn(caller: Caller, slug: str, conversation: UUID, message: UUID) ->
 def begin_change(
     caller: Caller, slug: str, pk: UUID, message: UUID, role: str = ""
 ) -> tuple[Conversation, Tree[OutlineRow], OutlineRow]:
-    """Lock a conversation, and return it with a message of this role in it. Raises `Refused`."""
+    """Lock a conversation. Return it with its message of this role. Raises `Refused`."""
     conversation = lock(find_conversation(caller, pk, slug))
     if leases.open_run(conversation.pk) is not None:
         raise Conflict(
@@ -62,7 +62,7 @@ def begin_change(
     found = outline(conversation)
     write_parents(found)
     row = find_message(found, message, role)
-    # No run emits this event, so it has the conversation's id. Add it before a deletion, after
+    # No run emits this event, so it has the conversation's ID. Add it before a deletion, after
     # which the number of the newest event would be reused.
     journal.add(conversation.pk, conversation.pk, (BranchesChanged(),))
     transaction.on_commit(partial(mirror, conversation.pk))
@@ -74,7 +74,7 @@ def show(conversation: Conversation, leaf: int | None) -> None:
 
 
 def delete(conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow) -> None:
-    """Delete a question and its answers. The questions after them are attached to the previous
+    """Delete a question and its answers. Attach the questions after them to the previous
     message.
     """
     turn = turn_of(conversation, found, question)
@@ -101,7 +101,7 @@ def delete(conversation: Conversation, found: Tree[OutlineRow], question: Outlin
 def turn_of(
     conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow
 ) -> list[OutlineRow]:
-    """Return the question, its answers, and the messages that continue these."""
+    """Return the question, its answers, and the messages that continue these answers."""
     sent = conversation.messages.exclude(sender=None).values_list("pk", "sender")
     continuations = {pk for pk, sender in sent if is_continuation(sender)}
     turn, keys = [question], {question.pk}

@@ -1,4 +1,4 @@
-"""The tree of a conversation's messages: the shown path and its alternatives."""
+"""The tree of a conversation's messages, with the path that is shown and its alternatives."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,11 +21,10 @@ AT_ONCE = 500
 
 
 class OutlineRow(NamedTuple):
-    """Contains a message without its content, because a model instance takes four times as long to
-    read.
+    """A message without its content. A model instance takes four times as long to read.
 
-    IDs are strings of hexadecimal digits: creating thousands of UUIDs takes longer than everything
-    else.
+    IDs are strings of hexadecimal digits, because creating thousands of UUIDs takes longer than
+    everything else.
     """
 
     pk: int
@@ -37,8 +36,8 @@ class OutlineRow(NamedTuple):
 
 
 class Digits(Cast):
-    """Casts an ID to its hexadecimal digits. SQLite stores them; PostgreSQL writes dashes between
-    them.
+    """Casts an ID to its hexadecimal digits. SQLite stores only the digits; PostgreSQL adds
+    hyphens.
     """
 
     def __init__(self, field: str) -> None:
@@ -59,8 +58,8 @@ Row = TypeVar("Row", Message, OutlineRow)
 
 @dataclass(frozen=True, slots=True)
 class Tree(Generic[Row]):
-    """Contains the questions and answers in the order in which they were stored, each with the
-    message before it.
+    """Questions and answers in the order in which they were stored, each with the message before
+    it.
 
     A message is stored after the one before it, so a path is sorted by primary key as well.
     """
@@ -68,8 +67,8 @@ class Tree(Generic[Row]):
     messages: Sequence[Row]
     parents: dict[int, int | None]
     followers: dict[int | None, list[Row]]
-    """Maps the key of each message to the messages that follow it. None has the messages without a
-    previous one.
+    """Maps the key of each message to the messages that follow it. None maps to the messages
+    without a previous one.
     """
 
     @classmethod
@@ -90,13 +89,15 @@ class Tree(Generic[Row]):
         return cls(rows, parents, dict(followers))
 
     def end(self, leaf: int | None) -> int | None:
-        """Return the last message of the shown path."""
+        """Return the last message of the path that is shown."""
         if leaf not in self.parents:
             return self.messages[-1].pk if self.messages else None
         return self.answered(leaf)
 
     def answered(self, leaf: int | None) -> int | None:
-        """Return the answer to the question `leaf`, if it was stored after `leaf` had been read."""
+        """Return the answer to the question `leaf`, if the answer was stored after `leaf` was
+        read.
+        """
         asked = next((row for row in self.messages if row.pk == leaf and row.role == USER), None)
         if asked is None or asked.run_id is None:
             return leaf
@@ -136,16 +137,16 @@ def tree(conversation: Conversation) -> Tree[Message]:
 
 
 def outline(conversation: Conversation) -> Tree[OutlineRow]:
-    """Return the tree without the content of messages."""
+    """Return the tree without message content."""
     fields = (OUTLINE.get(name, F(name)) for name in OutlineRow._fields)
     rows = conversation.messages.said().values_list(*fields)
     return Tree.of(map(OutlineRow._make, rows))
 
 
 def path(conversation: Conversation, leaf: int | None = None) -> list[Message]:
-    """Return the shown questions and answers, which the next run reads.
+    """Return the questions and answers that are shown, which the next run reads.
 
-    If `leaf`, the primary key of a message, is given, return those up to that message.
+    If `leaf`, the primary key of a message, is given, return only those up to that message.
     """
     found = tree(conversation)
     return found.shown(conversation.leaf_id) if leaf is None else found.up(leaf)
@@ -160,12 +161,12 @@ def end_of_path(conversation: Conversation) -> int | None:
 
 
 def shown_path(conversation: Conversation) -> list[OutlineRow]:
-    """Return the shown questions and answers without their content."""
+    """Return the questions and answers that are shown, without their content."""
     return outline(conversation).shown(conversation.leaf_id)
 
 
 def shown_runs(conversation: Conversation) -> list[str]:
-    """Return the runs of the shown path in order, as digits. The active one is last."""
+    """Return the runs of the path that is shown, in order, as digits. The active one is last."""
     return list(runs_of(shown_path(conversation)))
 
 
@@ -184,8 +185,8 @@ class ShownEvents:
 
 
 def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
-    """Yield the run of each answer. For a question without an answer, yield the run that is to
-    answer it.
+    """Yield the run of each answer. For an unanswered question, yield the run that will answer
+    it.
     """
     for row, after in zip_longest(messages, messages[1:]):
         is_answered = after is not None and after.role == ASSISTANT
@@ -196,15 +197,16 @@ def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
 def shown_branches(
     found: Tree[OutlineRow], shown: Sequence[OutlineRow], going: UUID | None
 ) -> dict[str, dict[str, Any]]:
-    """Return the alternatives along the shown path: their IDs, and the position of the shown one.
+    """Return the alternatives along the path that is shown: their IDs, and the position of the
+    current one.
 
-    The page knows a question by its ID and an answer by its run. The answer that the run `going` is
-    writing has no ID yet, so its ID is "".
+    The page identifies a question by its ID and an answer by its run. The answer that the run
+    `going` is writing has no ID yet, so its ID is "".
     """
     told: dict[str, dict[str, Any]] = {}
     for row in shown:
         if len(siblings := found.siblings(row)) == 1:
-            continue  # the usual case
+            continue  # This is the usual case.
         beside = [one for one in siblings if one.role == row.role]
         key = row.uuid if row.role == USER else row.run_id
         if len(beside) > 1 and key is not None:
@@ -223,7 +225,7 @@ def format_id(digits: str) -> str:
 
 
 def write_parents(found: Tree[OutlineRow]) -> None:
-    """Store the parent of each message, so that messages stored later do not change the tree.
+    """Store the parent of each message, so that new messages do not change the tree.
 
     A copy of a shared conversation has no parents until its first branch is created.
     """

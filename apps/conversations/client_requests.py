@@ -1,4 +1,4 @@
-"""Stored requests of clients. A process that resumes the run reads them."""
+"""Stored client requests, which a process reads when it resumes the run."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ from apps.runs.requests import RunRequest
 
 
 class RequestDocument(msgspec.Struct, frozen=True):
-    """Contains the fields of a `RunRequest` that a client sets. `place` is a slug."""
+    """The fields of a `RunRequest` that a client sets. `place` is a slug."""
 
     messages: tuple[ModelMessage, ...]
     external: dict[str, ToolSpec] = {}
@@ -48,8 +48,8 @@ class RequestDocument(msgspec.Struct, frozen=True):
 
 
 class ClientRequest(models.Model):
-    """Stores the request of a client. Its run reads the conversation in the request instead of the
-    stored messages.
+    """The request of a client. Its run reads the conversation in the request instead of the stored
+    messages.
     """
 
     run = models.OneToOneField(
@@ -80,5 +80,5 @@ def read_request(run: Run, application: ResolvedApplication) -> RunRequest | Non
 
 
 def delete_answered() -> int:
-    """Delete the requests of ended runs, which are no longer read, and return their number."""
+    """Delete the requests of ended runs, which are no longer read. Return their number."""
     return delete(ClientRequest.objects.exclude(run__status__in=Run.OPEN))

@@ -1,7 +1,7 @@
-"""Writes each conversation to a file as well, with the path that other platforms use:
+"""Mirrors each conversation to a file, at the path that other platforms use:
 `_platform/ai-conversations/{bucket}/{id}.json` below `CONVERSATION_MIRROR`.
 
-The pages read only the database, never the files. `restore_conversations` creates rows from files.
+Pages read only the database, never the files. `restore_conversations` creates rows from files.
 """
 
 import logging
@@ -29,7 +29,7 @@ FOLDER = Path("_platform", "ai-conversations")
 
 
 class MirroredMessage(msgspec.Struct):
-    """Contains a row of `Message`. `parent` is the uuid of the previous message, or its own uuid
+    """A row of `Message`. `parent` is the UUID of the previous message, or the message's own UUID
     for another first question.
     """
 
@@ -47,8 +47,8 @@ class MirroredMessage(msgspec.Struct):
 
 
 class MirroredConversation(msgspec.Struct):
-    """Contains a row of `Conversation` with its messages in order. `leaf` is the end of the shown
-    path.
+    """A row of `Conversation` with its messages in order. `leaf` is the end of the path that is
+    shown.
     """
 
     id: UUID
@@ -67,11 +67,11 @@ class MirroredConversation(msgspec.Struct):
 
 
 class NotRestored(Exception):
-    """Raised if no conversation can be restored from a file. The text is the reason."""
+    """Raised if no conversation can be restored from a file. The message is the reason."""
 
 
 def mirror(conversation: UUID) -> None:
-    """Write the file of a conversation, or remove that of a deleted one. Never raises."""
+    """Write the file of a conversation, or remove the file of a deleted one. Never raises."""
     if not settings.CONVERSATION_MIRROR:
         return
     try:
@@ -88,7 +88,7 @@ def mirror(conversation: UUID) -> None:
 
 
 async def mirror_aside(conversation: UUID) -> None:
-    """Run `mirror` in a thread of its own, because a long write would delay all journals in the
+    """Run `mirror` in a separate thread, because a long write would delay all journals in the
     committer's thread.
     """
     if settings.CONVERSATION_MIRROR:
@@ -158,8 +158,8 @@ def write(document: MirroredConversation) -> None:
 
 
 def remove(conversation: UUID, but: str = "") -> None:
-    """Remove the files of a conversation, except those in the folder `but`. A conversation changes
-    its folder when its visitor signs in.
+    """Remove the files of a conversation, except those in the folder `but`. A conversation's folder
+    changes when its visitor signs in.
     """
     for path in root().glob(f"*/{conversation}.json"):
         if path.parent.name != but:

@@ -13,12 +13,12 @@ from apps.accounts.models import Team
 from apps.conversations.client_requests import ClientRequest as ClientRequest
 
 LONGEST_TITLE = 80
-"""A title that is made from a question can have up to this many characters."""
+"""A title derived from a question can have up to this many characters."""
 
 
 PLACE_HELP = "Where the person was: slug and title of the place, and a narrative."
 SENDER_HELP = "What sent it in place of a person, as `apps.conversations.senders` describes it."
-# The columns have no default: SQLite then needs no copy of the table.
+# The columns have no default, so that SQLite need not copy the table.
 
 
 def question_title(question: str) -> str:
@@ -32,7 +32,7 @@ def question_title(question: str) -> str:
 
 
 class Folder(models.Model):
-    """Stores a user's folder of conversations. The conversations remain when it is deleted."""
+    """A user's folder of conversations. The conversations remain when it is deleted."""
 
     owner = models.CharField(max_length=100)
     name = models.CharField(max_length=100)
@@ -68,8 +68,8 @@ class Conversations(models.QuerySet["Conversation"]):
 
 
 class Conversation(models.Model):
-    """Stores a conversation. `owner` is the bucket of a caller; every query by a visitor is
-    filtered by it.
+    """A conversation. `owner` is the caller's bucket, by which every query by a visitor is
+    filtered.
 
     A conversation outlives its application. The `former_…` fields are then the primary key, slug
     and title of the deleted row.
@@ -150,8 +150,8 @@ class Conversation(models.Model):
     handed_over_at = models.DateTimeField(
         null=True, editable=False, help_text="When it last changed its application."
     )
-    # Without a constraint: the database would search for conversations on each deletion of a
-    # message.
+    # Without a constraint, because the database would search for conversations whenever a message
+    # is deleted.
     leaf = models.ForeignKey(
         "Message",
         on_delete=models.DO_NOTHING,
@@ -210,22 +210,22 @@ class Conversation(models.Model):
         )
 
     def __str__(self) -> str:
-        # The admin prints this, so it omits the title, which repeats a visitor's words.
+        # The admin shows this, so it omits the title, which repeats a visitor's words.
         return f"conversation {self.pk}"
 
     @property
     def application_slug(self) -> str:
-        """Return the slug of the application, or its last one if it was deleted."""
+        """Return the application's slug, or its last slug if it was deleted."""
         return self.former_slug if self.application is None else self.application.slug
 
     @property
     def application_title(self) -> str:
-        """Return the title of the application, or its last one if it was deleted."""
+        """Return the application's title, or its last title if it was deleted."""
         return self.former_title if self.application is None else self.application.title
 
 
 class QueuedMessage(models.Model):
-    """Stores a message that is sent when the answers before it are complete.
+    """A message that is sent when the answers before it are complete.
 
     `id` becomes the ID of its run. `request` is the client's ID. Only its owner can release a
     message that `is_held`.
@@ -259,12 +259,12 @@ class QueuedMessage(models.Model):
 
 class Messages(models.QuerySet["Message"]):
     def said(self) -> "Messages":
-        """Return questions and answers, without their summaries."""
+        """Return questions and answers, without summaries."""
         return self.exclude(role=Message.Role.SUMMARY)
 
 
 class Message(models.Model):
-    """Stores a question, or a run's answer, as the page shows it and the next run reads it.
+    """A question, or a run's answer, as the page shows it and the next run reads it.
 
     The messages of a conversation are a tree, which `apps.conversations.branches` reads. `parent`
     is the previous message. A question that starts another branch at the root is its own parent. A

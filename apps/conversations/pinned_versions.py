@@ -14,15 +14,14 @@ from apps.errors import ApplicationNotFound
 
 
 def keep_version(row: Application, number: int) -> None:
-    """Pin all unpinned conversations to a version before another one is published."""
+    """Pin all unpinned conversations to a version, before another one is published."""
     Conversation.objects.filter(application=row.pk, pinned_version=None).update(
         pinned_version=number
     )
 
 
 async def find_for(slug: str, caller: Caller, conversation: UUID | None) -> ResolvedApplication:
-    """Return the version that answers in a conversation, or the live one if that version was
-    withdrawn.
+    """Return the version that answers in a conversation, or the live one if it was withdrawn.
 
     Raises the same errors as `access.find`.
     """

@@ -1,4 +1,4 @@
-"""Messages that were sent by a webhook, a schedule or an alarm instead of a user.
+"""Messages that a webhook, a schedule or an alarm sent instead of a user.
 
 `Message.sender` stores `{"kind": "webhook", "title": "Orders", "untrusted": true}`, and for a
 schedule or an alarm also its time (`at`). No user waits for the answer, so the run is unattended:
@@ -20,8 +20,7 @@ from apps.live.doors import SCHEDULE, WEBHOOK
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Describes the sender of a message. `title` is its name, and `at` the time of a schedule in
-    ISO 8601.
+    """The sender of a message. `title` is its name, and `at` the time of a schedule in ISO 8601.
 
     `is_untrusted` is True if third parties control the content of the message. `seconds` is the
     time to answer the run's questions, or None for no limit. `budget` is the run's own: `tokens`,
@@ -71,7 +70,7 @@ class Sender:
 
 
 CONTINUATION = {"kind": "continuation", "title": "", "untrusted": False}
-"""The question that continues a cut-off answer has this sender. Users see both answers as one."""
+"""The sender of the question that continues a truncated answer. Users see both answers as one."""
 
 
 def is_continuation(sender: Mapping[str, Any] | None) -> bool:
@@ -79,7 +78,7 @@ def is_continuation(sender: Mapping[str, Any] | None) -> bool:
 
 
 def sender_words(sender: Mapping[str, Any]) -> str:
-    """Return the sender and the time of a message in the words of an export."""
+    """Return the sender and the time of a message in the format of an export."""
     kind, title = sender["kind"], sender["title"]
     if kind == "alarm":
         words = gettext("Alarm")
@@ -89,7 +88,7 @@ def sender_words(sender: Mapping[str, Any]) -> str:
         words = gettext("From the schedule “{title}”").format(title=title)
     if "at" not in sender:
         return words
-    at = datetime.fromisoformat(sender["at"])  # written here, in the time zone of the schedule
+    at = datetime.fromisoformat(sender["at"])  # Written here, in the time zone of the schedule.
     moment = date_format(at, pgettext("Django's format of a date", "j F Y, H:i"))
     return f"{words}, {moment}"
 

@@ -1,4 +1,4 @@
-"""Stored messages as runs read them, with the names of items that an import omitted."""
+"""Stored messages in the format that runs read, with the names of items that an import omitted."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from apps.conversations.models import Message
 
 LEFT_OUT = "left_out"
-"""A message's state stores the names of images and files that its import omitted under this key."""
+"""The names of images and files that an import omitted are stored under this key of a message's
+state.
+"""
 FOR_MODELS = "(This message had attachments that are not available: {names}.)"
 
 
 class SpokenRow(NamedTuple):
-    """Contains the columns of a message that runs read. A model instance takes four times as long
-    to create.
+    """The columns of a message that runs read. A model instance takes four times as long to
+    create.
     """
 
     role: str
@@ -46,7 +48,9 @@ def left_out_of(state: Mapping[str, Any]) -> list[str]:
 
 
 def text_for_models(text: str, state: Mapping[str, Any]) -> str:
-    """Return the text, or a replacement for an empty one, because services reject empty messages."""
+    """Return the text, or a placeholder for an empty one, because services reject empty
+    messages.
+    """
     if text or not (names := left_out_of(state)):
         return text
     return FOR_MODELS.format(names=", ".join(names))

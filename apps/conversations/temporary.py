@@ -17,11 +17,11 @@ from apps.conversations.models import Conversation
 STAY = timedelta(hours=24)
 """A temporary conversation is deleted this long after its last message."""
 GRACE = timedelta(minutes=10)
-"""A temporary conversation is deleted this long after its user has left it. The time is enough for
-a reload or the browser's Back button.
+"""A temporary conversation is deleted this long after its user leaves it. The time is enough for a
+reload or the browser's Back button.
 """
 ABNORMAL = 1006
-"""A socket whose connection was lost has this close code."""
+"""The close code of a socket whose connection was lost."""
 
 
 def words() -> str:
@@ -45,7 +45,9 @@ def note_seen(conversation: UUID) -> None:
 
 
 def note_left(conversation: UUID) -> None:
-    """Record that a tab has left the conversation. Another tab that shows it reports this soon."""
+    """Record that a tab has left the conversation. Any other tab that shows it reports this
+    soon.
+    """
     soon = timezone.now() + GRACE
     rows = Conversation.objects.filter(pk=conversation, temporary_until__gt=soon)
     rows.update(temporary_until=soon)

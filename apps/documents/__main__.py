@@ -1,4 +1,4 @@
-"""Reads one document: takes a line of JSON and the bytes, and returns one line of JSON."""
+"""Reads one document from stdin: a line of JSON, then the bytes. Writes one line of JSON."""
 
 import json
 import sys
@@ -12,12 +12,14 @@ from typing import Any, Literal
 from apps.documents.paged_text import PagePart, UnreadableDocument
 
 SOFT = 0.8
-"""After this share of the time limit, the process returns the text so far and marks it as cut."""
+"""After this share of the time limit, the process returns the text so far and marks it as
+truncated.
+"""
 MOST_OPEN_FILES = 64
 
 Parts = Callable[[BytesIO, dict[str, Any]], Iterator[PagePart]]
-"""A reader yields the text of a document, piece by piece. It raises `UnreadableDocument` if it
-cannot read the document.
+"""Yields the text of a document in pieces. Raises `UnreadableDocument` if it cannot read the
+document.
 """
 
 
@@ -53,8 +55,8 @@ def main() -> None:
 
 
 def limit(memory: int, seconds: float) -> None:
-    """Limit the memory and the time of this process. Where the system cannot, only the parent's
-    timer does.
+    """Limit the memory and the time of this process. On systems without such limits, only the
+    parent's timer applies.
     """
     try:
         import resource

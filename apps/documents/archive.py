@@ -1,4 +1,4 @@
-"""Reads the XML parts of ZIP archives. A part is unpacked only up to a memory limit."""
+"""Reads the XML parts of ZIP archives. A part is decompressed only up to a memory limit."""
 
 import unicodedata
 from io import BytesIO
@@ -12,7 +12,7 @@ from apps.documents.paged_text import PROTECTED, UnreadableDocument
 from apps.documents.zip_names import READ_AS, named_entries
 
 MOST_BYTES = 64 * 1024 * 1024
-"""An unpacked part of a document can have at most this many bytes."""
+"""A decompressed part of a document can have at most this many bytes."""
 
 
 class Archive:

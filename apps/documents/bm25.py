@@ -1,4 +1,4 @@
-"""Searches by words: Okapi BM25 over the texts of one or several documents."""
+"""Keyword search: Okapi BM25 over the texts of one or several documents."""
 
 import math
 import re
@@ -7,12 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 K1, B = 1.2, 0.75
-"""BM25 uses these values to weight repeated words (k1) and to penalize long texts (b). They are the
-usual ones.
-"""
+"""BM25's usual weights for repeated words (k1) and penalty for long texts (b)."""
 STEM = 5
-"""Words that have at least this many characters in common at the beginning count as forms of one
-word, at a lower weight.
+"""Words that share a prefix of at least this many characters count as forms of the same word, at a
+lower weight.
 """
 STEM_WEIGHT = 0.4
 QUERY_TERMS = 64
@@ -23,7 +21,7 @@ _unspaced = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]{
 
 
 def terms(text: str) -> Iterable[str]:
-    """Return words, and the beginnings of the longer words, which end in `*`."""
+    """Return words, and the prefixes of longer words, which end in `*`."""
     for word in _word.findall(text.casefold()):
         if _unspaced.search(word):
             yield from (one + other for one, other in pairwise(word))
@@ -36,7 +34,7 @@ def terms(text: str) -> Iterable[str]:
 class Bm25Index:
     def __init__(self, texts: Sequence[str]) -> None:
         self.places: dict[str, dict[int, int]] = {}
-        """This maps each term to the number of its occurrences in each text."""
+        """Maps each term to the number of its occurrences in each text."""
         self.lengths: list[int] = []
         for number, text in enumerate(texts):
             counts = Counter(terms(text))
@@ -56,7 +54,7 @@ def word_scores(indexes: Sequence[Bm25Index], query: str) -> Iterator[tuple[int,
     """Yield the texts that contain a word of the query: their index, their number in it, and the
     score that each such word adds.
 
-    The frequency of words and the average length of texts are computed over all indexes together.
+    Word frequency and average text length are computed over all indexes together.
     """
     count = sum(len(index.lengths) for index in indexes)
     average = sum(sum(index.lengths) for index in indexes) / count if count else 0.0

@@ -1,7 +1,7 @@
 """The chunks of a document: parts of its pages that are searched and quoted.
 
 A page is split before headings, then between paragraphs, lines, sentences and words, in this order,
-and only as far as needed for parts of the wanted size. Small parts are joined again.
+and only as far as needed for parts of the target size. Small parts are joined again.
 """
 
 import re
@@ -19,7 +19,7 @@ more.
 LEAST = 200
 """A heading ends a chunk that has at least this many characters."""
 TABLE = 7
-"""The head of a table has this level, which is below the levels of headings."""
+"""The level of a table's head, which is below the levels of headings."""
 HEADING_CHARACTERS = 200
 
 Span = tuple[int, int]
@@ -37,7 +37,7 @@ _sentence = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n(?=[|#\-*]|[ 
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """A chunk. `page` is the number of its page, 0 in a document without pages.
+    """A chunk. `page` is its page number, or 0 in a document without pages.
 
     `text` is at `start` to `end` in the text of that page. `headings` are the headings above it,
     the outermost first; the last one may be the head of a table.

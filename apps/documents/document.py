@@ -12,7 +12,7 @@ from apps.documents.process import CUTS, Bounds, Extract, Order, extract
 from apps.documents.reader import read_file_text
 
 FIRST_PAGES = 16
-"""The first process reads this many pages. It takes about as long as another process takes to
+"""The first process reads this many pages, which takes about as long as another process takes to
 start.
 """
 MOST_PAGES_AT_ONCE = 128
@@ -21,8 +21,8 @@ so that a long document needs few processes.
 """
 ALL = 10**9
 LEAST_SECONDS = 1.0
-"""A process is started only if at least this many seconds remain, because it would not reach its
-first page in less.
+"""A process is started only if at least this many seconds remain, because a shorter time is not
+enough for the first page.
 """
 
 Extracting = Callable[[bytes, Order, Bounds], Awaitable[Extract]]
@@ -31,7 +31,7 @@ _line_end = re.compile(r"\r\n|\n|\r")
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines without line ends. A line end at the end of the text begins no further line."""
+    """Return the lines without line endings. A trailing line ending does not start another line."""
     lines = _line_end.split(text)
     return lines[:-1] if not lines[-1] else lines
 
@@ -92,8 +92,8 @@ class Document:
         self.complete()
 
     async def grow(self, seconds: float) -> int:
-        """Read further pages and return their number. Raises `UnreadableDocument` if no page was
-        read before.
+        """Read further pages. Return their number. Raises `UnreadableDocument` if no page was read
+        before.
         """
         first = self.pages + 1
         order = Order("pdf", TITLES["pdf"], pages=(first, first + self.at_once))
@@ -113,7 +113,7 @@ class Document:
         return len(found.parts)
 
     def without_pages(self, seconds: float) -> Extract:
-        """Return an empty extract, or a note that a page is unreadable if it alone used up the
+        """Return an empty extract, or a note that a page is unreadable if that page used up all the
         time.
         """
         is_hopeless = self.at_once == 1 and seconds == self.bounds.seconds

@@ -1,8 +1,8 @@
 """Detects the encoding of text that does not declare it.
 
-A wrong encoding turns text into meaningless words. Each possible encoding gets a score: how well
-its letters follow each other, as in the languages that use the encoding. The best one must clearly
-lead the next one; otherwise the encoding is unknown.
+A wrong encoding turns text into meaningless words. Each candidate encoding is scored by how well
+its letters follow each other in the languages that use the encoding. The best score must clearly
+exceed the next one; otherwise the encoding is unknown.
 """
 
 # ruff: noqa: RUF001 - this module is about the letters of many scripts
@@ -32,12 +32,12 @@ LATIN = {
     "iso-8859-2": "ąćęłńóśźżáčďéěíňřšťúůýžőűăâîşţäöüßôľĺŕđ",
     "cp850": "àáâãäåæçèéêëìíîïñòóôõöøùúûüÿß",
 }
-"""The languages that use each encoding have these letters."""
+"""The letters of the languages that use each encoding."""
 LEAST_SCORE = 0.05
 """Text in other scripts must score at least this much. Random bytes and wrong encodings score less.
 """
 LEAD = 1.5
-"""The best encoding of another script must exceed the score of the next one by this factor."""
+"""The best encoding of another script must exceed the next score by this factor."""
 LATIN_LEAD = 1.1
 USUAL_LATIN = "windows-1252"
 USUAL_ADVANTAGE = 1.1
@@ -55,7 +55,7 @@ _runs = re.compile(rb"[\x80-\xff]+")
 
 
 def encoding_of(content: bytes) -> str | None:
-    """Return the encoding of text that is not UTF-8; None if it is unknown."""
+    """Return the encoding of text that is not UTF-8, or None if unknown."""
     sample = content[:SAMPLE_BYTES]
     if b"\0" in sample:
         return wide_encoding(sample)
@@ -72,7 +72,7 @@ def encoding_of(content: bytes) -> str | None:
 
 
 def best_encoding(content: bytes) -> str:
-    """Return UTF-8 for text that is UTF-8 or has an unknown encoding, else its encoding."""
+    """Return UTF-8 for text that is UTF-8 or has an unknown encoding, otherwise its encoding."""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -81,7 +81,7 @@ def best_encoding(content: bytes) -> str:
 
 
 def wide_encoding(sample: bytes) -> str | None:
-    """Return UTF-16 for text without a byte order mark if, of each two bytes, one has few values
+    """Return UTF-16 for text without a byte order mark if one byte of each pair has few values,
     including zero.
     """
     sample = sample[: len(sample) // 2 * 2]
@@ -100,8 +100,8 @@ def is_written(character: str) -> bool:
 
 
 def telling(content: bytes) -> bytes:
-    """Return the first lines that are not ASCII. In no encoding does a character continue on the
-    next line.
+    """Return the first non-ASCII lines. In no encoding does a character continue on the next
+    line.
     """
     found = bytearray()
     start = 0
@@ -170,7 +170,7 @@ def is_in_script(text: str, script: str) -> bool:
 
 
 def odd_neighbours(text: str) -> int:
-    """Count capitals after small letters, and neighboring letters of two scripts, in words."""
+    """Count capitals after lowercase letters, and adjacent letters of two scripts, in words."""
     capitals = sum(one.islower() and other.isupper() for one, other in pairwise(text))
     return capitals + len(_beside_latin.findall(text))
 
@@ -197,7 +197,7 @@ def is_latin(text: str, letters: str) -> bool:
 
 
 def score_of(text: str, encoding: str) -> float:
-    """Return how well the letters follow each other. Small letters identify the languages."""
+    """Return how well the letters follow each other. Lowercase letters identify the languages."""
     try:
         content = text.lower().encode(encoding)
     except UnicodeEncodeError:

@@ -25,7 +25,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def chapter_names(archive: Archive) -> list[str]:
-    """Return the parts of the spine that are pages of text."""
+    """Return the text pages of the spine."""
     root = archive.xml(CONTAINER).find(".//{*}rootfile")
     package = root.get("full-path", "") if root is not None else ""
     book = archive.xml(package)

@@ -16,28 +16,30 @@ PAGES = frozenset({"text/html", "application/xhtml+xml"})
 UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown"})
 """These media types carry no information, so the file name decides."""
 PDF_HEAD_BYTES = 1_024
-"""A PDF's signature must be within these bytes. Some programs write something before it."""
+"""A PDF's signature must be within these bytes. Some programs write other data before it."""
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 ZIP = b"PK\x03\x04"
 RTF = b"{\\rtf"
 LOCKED = "EncryptedPackage".encode("utf-16-le")
-"""An OLE file with this name in it contains a password-protected Word, Excel or PowerPoint file in
-a new format.
+"""An OLE file that contains an entry of this name is a password-protected Word, Excel or PowerPoint
+file in a new format.
 """
 ARCHIVED: tuple[Archived, ...] = ("docx", "xlsx", "pptx", "epub")
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",  # Before UTF-16, because it begins with UTF-16's mark.
+    codecs.BOM_UTF32_LE: "utf-32",  # Before UTF-16, because it begins with UTF-16's marker bytes.
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
 OTHER = "windows-1252"
-"""Nearly all bytes are characters in this encoding. It is used to count bytes that text does not
-contain.
+"""Nearly all bytes are characters in this encoding. It is used to count bytes that do not occur in
+text.
 """
 CONTROL_SHARE = 50
-"""A file without UTF-8 is binary if its share of control characters exceeds one in this number."""
+"""A file that is not UTF-8 is binary if more than one in this many characters is a control
+character.
+"""
 TITLES = {
     "pdf": "PDF",
     "docx": "Word",
@@ -118,6 +120,6 @@ def other_text(content: bytes) -> str:
 
 def is_binary(content: bytes, text: str) -> bool:
     controls = len(_control.findall(text)) + text.count("\ufffd")
-    # The signatures of some formats are two letters, with which a text may also begin.
+    # The signatures of some formats are two letters, which may also begin a text.
     has_signature = controls > 0 and filetype.guess(content) is not None
     return has_signature or controls * CONTROL_SHARE > len(text)

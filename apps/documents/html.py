@@ -1,4 +1,4 @@
-"""Converts Web pages into Markdown. Pages may be malicious, so time and memory are limited."""
+"""Converts web pages into Markdown. Pages may be malicious, so time and memory are limited."""
 
 import re
 from collections.abc import Iterator
@@ -75,7 +75,7 @@ def without_tags(text: str) -> str:
 
 
 def close_gaps(soup: BeautifulSoup) -> None:
-    # The converter takes quadratic time for long white space.
+    # The converter takes quadratic time for long whitespace.
     for text in soup.find_all(string=_gap):
         text.replace_with(_gap.sub(lambda gap: "\n" if "\n" in gap[0] else " ", str(text)))
 
@@ -91,7 +91,7 @@ def depth(soup: BeautifulSoup) -> int:
 
 
 def complete_links(soup: BeautifulSoup, base_url: str) -> None:
-    """Make links absolute, and remove those to inline data and to scripts."""
+    """Make links absolute, and remove links to inline data and scripts."""
     for name, attribute in (("a", "href"), ("img", "src")):
         for element in soup.find_all(name):
             address = str(element.get(attribute) or "").strip()

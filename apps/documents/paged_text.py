@@ -8,9 +8,9 @@ PROTECTED = "it is protected by a password."
 class PagePart(NamedTuple):
     """A piece of a document's text.
 
-    `mark` is the line that marks the beginning of a page in the whole text, "" within a page.
+    `mark` is the line that marks the beginning of a page in the whole text, or "" within a page.
     `page` is the number of the page, slide, sheet or chapter, from 1, or 0 if there are none;
-    `title` is its name, "" if it has none.
+    `title` is its name, or "".
     """
 
     text: str
@@ -31,16 +31,16 @@ class PagePart(NamedTuple):
 
 
 class UnreadableDocument(Exception):
-    """Raised if a document cannot be read. The message continues a sentence that begins with the
+    """Raised if a document cannot be read. The message completes a sentence that begins with the
     document's name: "it is …".
     """
 
 
 def wanted_pages(order: dict[str, Any], count: int, noun: str) -> range:
-    """Return the numbers of the wanted pages, from 1, and set `order["total"]` to the number of all
-    pages.
+    """Return the numbers of the requested pages, from 1, and set `order["total"]` to the number of
+    all pages.
 
-    Raises `UnreadableDocument` if none of the wanted pages exists.
+    Raises `UnreadableDocument` if none of the requested pages exists.
     """
     order["total"] = count
     if not order["pages"]:

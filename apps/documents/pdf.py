@@ -40,7 +40,7 @@ def unlock(reader: PdfReader) -> None:
 
 
 def page_text(reader: PdfReader, number: int) -> str | None:
-    """Return the text of a page; None if it is broken."""
+    """Return the text of a page, or None if it is broken."""
     try:
         page: PageObject = reader.pages[number - 1]
         lines = (line.rstrip() for line in page.extract_text().splitlines())

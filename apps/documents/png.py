@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 GREY, PALETTE = 0, 3
-"""PNG uses these numbers for color types: a byte is a shade of gray, or the index of a color."""
+"""PNG's numbers for color types: a byte is a shade of gray, or the index of a color."""
 
 
 def png(width: int, height: int, rows: Iterable[bytes | bytearray], colours: bytes = b"") -> bytes:
-    """Return a PNG. `rows` has a byte for each pixel; `colours` has three bytes for each color, b""
-    for gray.
+    """Return a PNG. `rows` has a byte for each pixel; `colours` has three bytes for each color, or
+    is b"" for grayscale.
     """
     kind = PALETTE if colours else GREY
     parts = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0))]

@@ -36,7 +36,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def targets(archive: Archive, name: str) -> dict[str, tuple[str, str]]:
-    """Return the parts that a part refers to: id → kind and name."""
+    """Return the parts that a part refers to, as ID → kind and name."""
     folder, _, file = name.rpartition("/")
     links = f"{folder}/_rels/{file}.rels"
     if links not in archive:
@@ -69,7 +69,7 @@ def notes_text(notes: etree._Element) -> str:
 
 
 def placeholder(body: etree._Element) -> str:
-    """Return the kind of a shape's placeholder, "" if it is none."""
+    """Return the type of a shape's placeholder, or "" if it is none."""
     shape = body.getparent()
     found = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph") if shape is not None else None
     return found.get("type", "body") if found is not None else ""

@@ -1,7 +1,7 @@
 """Runs a process that reads one document.
 
-The process has limits for memory and time, gets none of our environment variables, and cannot write
-files, so that a malicious document cannot harm anything else.
+The process has memory and time limits, gets none of our environment variables, and cannot write
+files, so a malicious document cannot harm anything else.
 """
 
 import asyncio
@@ -30,8 +30,8 @@ JSON.
 ROOM = 4_096
 """A response can have this many bytes in addition to the text."""
 GRACE_SECONDS = 2.0
-"""The process has this many seconds after the time limit to report that the limit is over. Then it
-is killed.
+"""After the time limit, the process has this many seconds to report that the limit is exceeded.
+Then it is killed.
 """
 
 
@@ -39,8 +39,7 @@ is killed.
 class Bounds:
     """Limits for one document: `memory` in bytes, and `characters` of its text.
 
-    Documents of the same `owner` wait for each other, but an owner does not wait for all documents
-    of another.
+    Documents of the same `owner` are queued, but no owner waits for all documents of another.
     """
 
     seconds: float = 30.0
@@ -67,8 +66,8 @@ CUTS = {
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The text that was read. `total` is the number of pages, slides, sheets or chapters; `cut` is
-    the reason why there may be more parts.
+    """The extracted text. `total` is the number of pages, slides, sheets or chapters. `cut` is the
+    reason why there may be more text.
     """
 
     parts: tuple[PagePart, ...]
@@ -82,7 +81,9 @@ class Extract:
 
 
 async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
-    """Read a document. Raises `UnreadableDocument`. A cancellation ends the process at once."""
+    """Read a document. Raises `UnreadableDocument`. A cancellation kills the process
+    immediately.
+    """
     job = ReadingJob(content, order, bounds)
     future = pool().submit(bounds.owner, job.run)
     try:
@@ -94,7 +95,7 @@ async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
 
 @cache
 def pool() -> FairPool:
-    # Each processor reads one document at a time; further ones wait for their turn.
+    # Each processor reads one document at a time; further ones are queued.
     return FairPool(max(2, os.cpu_count() or 2), "documents")
 
 

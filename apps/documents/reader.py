@@ -20,8 +20,8 @@ async def read_file_text(
 ) -> str:
     """Return the text of a file. Raises `UnreadableDocument`.
 
-    `pages`: the first wanted page or sheet, from 1, and the one after the last. Other formats are
-    read completely.
+    `pages`: the first requested page or sheet, from 1, and the one after the last. Other formats
+    are read completely.
     """
     kind = detect_format(content, name, media_type)
     match kind:
@@ -35,7 +35,7 @@ async def read_file_text(
 
 
 async def html_to_markdown(text: str, base_url: str = "", *, bounds: Bounds | None = None) -> str:
-    """Return the readable text of a Web page as Markdown, with absolute links. Raises
+    """Return the readable text of a web page as Markdown, with absolute links. Raises
     `UnreadableDocument` if the document cannot be read.
     """
     order = Order("html", TITLES["html"], base_url=base_url)

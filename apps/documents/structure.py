@@ -11,7 +11,7 @@ from apps.documents.paged_text import PagePart
 from apps.documents.process import CUTS, Bounds, Order, extract
 
 NOUNS: dict[Kind, str] = {"pdf": "page", "pptx": "slide", "xlsx": "sheet", "epub": "chapter"}
-"""Each of these formats has a word for its pages. Other formats have no pages."""
+"""The word for the pages of each format. Other formats have no pages."""
 CSV_TYPES = frozenset({"text/csv", "application/csv", "text/tab-separated-values"})
 CSV_NAMES = (".csv", ".tsv")
 DELIMITERS = ",;\t|"
@@ -22,7 +22,7 @@ HEAD_CHARACTERS = 10_000
 @dataclass(frozen=True, slots=True)
 class Page:
     """A page. `number` is from 1, or 0 in a document without pages; `title` is the name of a sheet,
-    a slide or a chapter, "" if it has none.
+    a slide or a chapter, or "".
     """
 
     text: str
@@ -32,11 +32,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PagedText:
-    """The text of a document by pages. `noun` is the word for its pages, "" if it has none.
+    """The text of a document by pages. `noun` is the word for its pages, or "" if it has none.
     `notice` explains what is missing, or is "".
 
     `images`: the numbers of pages without text that a vision model may still read, each with the
-    reason of a failed attempt, or "".
+    reason for a failed attempt, or "".
     """
 
     pages: tuple[Page, ...]
@@ -61,7 +61,7 @@ class PagedText:
         return not any(page.text for page in self.pages)
 
     def with_images_read(self, texts: Mapping[int, str], unread: Mapping[int, str]) -> "PagedText":
-        """Return the text with the texts of further pages; `unread` are the images that remain."""
+        """Return the text with the texts of further pages. `unread` are the images that remain."""
         pages = tuple(replace(p, text=tidy(texts.get(p.number, p.text))) for p in self.pages)
         return replace(self, pages=pages, images=dict(unread))
 
@@ -115,7 +115,7 @@ def csv_as_markdown(text: str) -> str:
 
 
 def markdown_table(rows: Iterable[Sequence[str]]) -> str:
-    """Return a table whose head is the first row. Rows retain their own number of cells."""
+    """Return a table whose head is the first row. Each row retains its number of cells."""
     return "\n".join(table_lines(rows))
 
 

@@ -11,9 +11,9 @@ Task = tuple[Future[Any], Callable[[], Any]]
 
 
 class FairPool:
-    """Runs one task of each waiting owner before the second task of any of them.
+    """Runs one task of each waiting owner before a second task of any of them.
 
-    One owner never uses all threads, so that a short task does not wait for another owner's long
+    No owner ever uses all threads, so that a short task does not wait for another owner's long
     ones.
     """
 
@@ -22,7 +22,7 @@ class FairPool:
         self.most = max(1, threads - 1)
         self.lock = Lock()
         self.waiting: OrderedDict[str, deque[Task]] = OrderedDict()
-        """This maps each owner to the waiting tasks. The owner whose turn is next comes first."""
+        """Maps each owner to their waiting tasks. The owner whose turn is next comes first."""
         self.running: Counter[str] = Counter()
         self.passed = 0
         """This many threads found only tasks of owners that already use their share."""

@@ -14,10 +14,10 @@ from apps.documents.encodings import encoding_of
 
 IS_UTF8 = 0x800
 READ_AS = "cp437"
-"""`zipfile` decodes a name without the UTF-8 flag with this encoding."""
+"""The encoding with which `zipfile` decodes a name without the UTF-8 flag."""
 UNICODE_PATH = 0x7075
-"""The extra field with this id contains the name in UTF-8, after a version and the checksum of the
-other name.
+"""The ID of the extra field that contains the name in UTF-8, after a version and the other name's
+checksum.
 """
 CHECKED_BYTES = 5
 
@@ -40,12 +40,12 @@ def named_entries(archive: ZipFile, otherwise: str | None = None) -> Iterator[tu
     for entry, name in names:
         if name is None:
             name = raw_name(entry).decode(encoding, "replace")
-        # A name ends at NUL, also in `zipfile`.
+        # A name ends at NUL, as in `zipfile`.
         yield unicodedata.normalize("NFC", name.partition("\0")[0]), entry
 
 
 def name_of(entry: ZipInfo) -> str | None:
-    """Return the name; None if the encoding has to be guessed."""
+    """Return the name, or None if the encoding must be guessed."""
     if entry.flag_bits & IS_UTF8:
         return entry.orig_filename
     raw = raw_name(entry)
@@ -60,7 +60,7 @@ def raw_name(entry: ZipInfo) -> bytes:
 
 
 def unicode_path(entry: ZipInfo, raw: bytes) -> bytes:
-    """Return the name in the extra field; b"" if there is none, or if it belongs to a different
+    """Return the name in the extra field, or b"" if there is none or it belongs to a different
     name.
     """
     extra = entry.extra

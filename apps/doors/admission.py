@@ -3,9 +3,9 @@
 Our own keys identify our own callers. Any other key may be DIAL Core's. Core signs nothing, so the
 gateway asks Core about the key. Core knows only its own keys, and reports for which application a
 key was made; a manifest is used only for that application. The URL decides which application is
-called: a slug of ours refers to our application, whatever headers are sent. Any other name is the
-name of the application type; then `X-DIAL-APPLICATION-ID` identifies the application, whose
-manifest Core stores.
+called: one of our slugs refers to our application, whatever headers are sent. Any other name is an
+application type; then `X-DIAL-APPLICATION-ID` identifies the application, whose manifest Core
+stores.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -45,8 +45,8 @@ WhileConnected = Callable[[Coroutine[Any, Any, "Admission"]], Awaitable["Admissi
 class Admission:
     """An admitted caller.
 
-    For callers from DIAL Core: `named` is the application (decoded) in the request, and `kept` is
-    its document in Core, None if there is none, or if the key was made for another application.
+    For callers from DIAL Core, `named` is the decoded application in the request. `kept` is its
+    document in Core, or None if there is none or the key was made for another application.
     """
 
     caller: Caller
@@ -102,11 +102,11 @@ async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Ad
 
 
 async def ask_core(core: Core, stranger: Caller, named: str) -> Admission:
-    """Ask Core which application the key was made for. This is necessary in every request, because
-    a key is valid for one request.
+    """Ask Core which application the key was made for. Each request must ask, because a key is
+    valid for one request.
 
-    The document of that application is read only if the request is for it. Raises
-    `NotAuthenticated` if the credentials are invalid, and `ServiceFailed` if Core is unavailable.
+    The application's document is read only if the request is for it. Raises `NotAuthenticated` if
+    the credentials are invalid, and `ServiceFailed` if Core is unavailable.
     """
     try:
         caller = await find_caller(Calls(core, stranger))
@@ -120,7 +120,7 @@ async def ask_core(core: Core, stranger: Caller, named: str) -> Admission:
 
 
 def named_in(scope: Mapping[str, Any]) -> str:
-    """Return the application that Core's request specifies, decoded; "" if there is none."""
+    """Return the decoded application from Core's request, or "" if there is none."""
     for name, value in scope["headers"]:
         if name == b"x-dial-application-id":
             return decode_name(value.decode("utf-8", "replace").strip())
@@ -131,7 +131,7 @@ def named_in(scope: Mapping[str, Any]) -> str:
 
 
 async def find_own(name: str) -> ResolvedApplication | ApplicationBroken | None:
-    """Return the application with this slug; None if there is none."""
+    """Return the application with this slug, or None."""
     try:
         return await resolve_application(name)
     except ApplicationBroken as broken:
@@ -149,7 +149,7 @@ def title_of(kept: Mapping[str, Any]) -> str:
 
 def hidden_error(slug: str, caller: Caller) -> QuickAppError:
     """Return the same error for a missing application and for one that the caller may not use."""
-    # A 401 shows a visitor that a key might help.
+    # The 401 shows visitors that a key might help.
     return (
         NotAuthenticated() if caller.kind == "visitor" else ApplicationNotFound(shorten_text(slug))
     )

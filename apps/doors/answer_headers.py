@@ -1,4 +1,4 @@
-"""Response headers about rate limits, the time of the next attempt, and ignored parameters.
+"""Response headers about rate limits, the retry time, and ignored parameters.
 
 The rate limit headers have OpenAI's names.
 """
@@ -18,7 +18,7 @@ from apps.runs.failures import TOO_MANY, RunFailure
 from apps.workspace.port import Workspace
 
 MOST_RETRY_SECONDS = 31 * 86_400
-"""`Retry-After` contains at most this many seconds. Budgets renew every month, and quotas of
+"""`Retry-After` contains at most this many seconds. Budgets reset every month, and quotas of
 services sooner.
 """
 IGNORED_HEADER = b"x-ignored-parameters"
@@ -66,7 +66,7 @@ async def unsupported_parameters(
     try:
         info = await workspace.deployment(application.deployment_id)
     except QuickAppError:
-        return frozenset()  # The run reports it.
+        return frozenset()  # The run reports the error.
     supported = info.supported_parameters
     if supported is None:
         return frozenset()
@@ -76,7 +76,7 @@ async def unsupported_parameters(
 
 
 def ignored_header(names: Collection[str]) -> tuple[Header, ...]:
-    """Return the header that lists ignored parameters (only the first ones of very many); () if
+    """Return the header that lists ignored parameters, truncated if there are very many, or () if
     there are none.
     """
     if not names:

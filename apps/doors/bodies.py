@@ -1,4 +1,4 @@
-"""Request bodies: limits of size and time, draining, and errors with the path of a field.
+"""Request bodies: size and time limits, draining, and errors with the path of a field.
 
 Error messages shorten the client's texts.
 """
@@ -23,8 +23,8 @@ minutes at 1 Mbit/s.
 """
 LINGERING_SECONDS = 5.0
 LARGEST_FRAME_BYTES = 1024 * 1024
-"""One message can have at most this many bytes, as a frame of the page or as the body of a
-program's request.
+"""One message can have at most this many bytes, as a frame of the page or as the body of an API
+request.
 """
 T = TypeVar("T")
 LONGEST_QUOTE = 100
@@ -102,7 +102,7 @@ async def drain(receive: Receive) -> None:
 
 
 def first_problem(error: ValidationError) -> str:
-    """Return the first mistake, after the name of its field."""
+    """Return the first error, after the name of its field."""
     problem = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in problem["loc"])
     return f"{place}: {problem['msg']}" if place else problem["msg"]
@@ -143,8 +143,8 @@ def invalid_structure(text: str, prefix: str = "") -> BadRequest:
 
 
 def check_depth(body: bytes, values: Iterable[Any], limit: int, level: int) -> None:
-    """Raise `BadRequest` for a body that is nested too deeply. Its `values` begin on `level`."""
-    # With too few brackets for so many levels, no counting is necessary.
+    """Raise `BadRequest` if the body is nested too deeply. Its `values` begin on `level`."""
+    # A body with this few brackets cannot exceed the limit, so no counting is necessary.
     if body.count(b"[") + body.count(b"{") <= limit:
         return
     found = [msgspec.to_builtins(item) for item in values if not isinstance(item, str)]
@@ -172,7 +172,7 @@ def shorten_text(text: str) -> str:
 
 
 def bullet_lines(lines: Sequence[str]) -> str:
-    """Return the lines as a list, and the number of omitted lines."""
+    """Return the lines as a bulleted list, followed by the number of omitted lines."""
     shown = [f"- {line}" for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         shown.append(f"- … and {len(lines) - MOST_LINES} more")
@@ -185,7 +185,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 class NamedUnknown(Generic[S]):
     """Decodes a body and returns the names of its unknown fields.
 
-    An unknown field makes the `strict` struct fail. Only then, the body is decoded again as the
+    The `strict` struct rejects unknown fields. Only then is the body decoded again, as the
     `lenient` one.
     """
 

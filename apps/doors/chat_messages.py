@@ -1,8 +1,8 @@
 """Messages in the format of chat completions: validation, and conversion into our own messages.
 
-Readers of other protocols first convert their conversations into this format. Unknown keys are
-skipped, because every DIAL release adds new ones. The structs are msgspec's, because pydantic costs
-ten times as much in every request.
+Other protocols first convert their conversations into this format. Unknown keys are skipped,
+because every DIAL release adds new ones. The structs are msgspec's, because pydantic costs ten
+times as much in every request.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ class ChatMessage(Struct):
 
 
 def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> ModelMessage:
-    """Return our own message, with only the calls of the client's own tools.
+    """Return our own message, with only the calls to the client's own tools.
 
     The application's calls and their results come back in the message's state.
     """
@@ -56,7 +56,7 @@ def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> ModelMess
         attachment_from_dict(item) for item in custom.pop("attachments", None) or ()
     )
     state = custom.pop("state", None) or {}
-    custom.pop("stages", None)  # They were shown to users, and are not for the model.
+    custom.pop("stages", None)  # They were shown to users and are not for the model.
     content = written.content
     calls = tuple(
         ToolCall(call.id, call.function.name, object_text(call.function.arguments))
@@ -80,7 +80,7 @@ def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> ModelMess
 
 
 def form_answer(messages: Sequence[ModelMessage]) -> Any:
-    """Return the form data of the last message; None if it has none."""
+    """Return the form data of the last message, or None."""
     form = messages[-1].extra.get("form_value") if messages else None
     return form.get(FORM_FIELD) if isinstance(form, Mapping) else None
 

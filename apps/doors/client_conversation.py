@@ -1,12 +1,12 @@
-"""A conversation of OpenAI's clients, which may come in nearly any order.
+"""A conversation from OpenAI's clients, in nearly any order.
 
     system and developer messages   anywhere; their text goes below the operator's prompt
-    tool messages                   behind the calls they answer, and not for the application's tools
+    tool messages                   after the calls they answer, and not for the application's tools
     everything else                 in any order
 
-Calls of tools that the request does not have become text of the user, because services refuse such
-calls where no tools are listed, and a model might repeat one. The run refuses results for the
-application's own tools, whose names only it knows.
+Calls to tools that the request does not define become user text, because services reject such calls
+if no tools are listed, and a model might repeat one. The run rejects results for the application's
+own tools, because only the run knows their names.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ ARGUMENTS_SHOWN = 2000
 
 class ParsedConversation(msgspec.Struct, frozen=True):
     """A parsed conversation. `instructions` is the text of the system messages. `textual_results`
-    are the names of the tools whose results became text of the user.
+    are the names of the tools whose results became user text.
     """
 
     messages: tuple[ModelMessage, ...]
@@ -43,13 +43,13 @@ NO_TEXTUAL_RESULTS: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class MessageGroup:
-    """A message and the tool results after it, by the ids of their calls."""
+    """A message and the tool results after it, by the IDs of their calls."""
 
     first: ChatMessage
     results: Mapping[str | None, ChatMessage]
 
     def foreign(self, external: Collection[str]) -> list[RequestedCall]:
-        """Return the calls of tools that the request does not define."""
+        """Return the calls to tools that the request does not define."""
         calls = self.first.tool_calls if self.first.role == "assistant" else ()
         return [call for call in calls or () if call.function.name not in external]
 
@@ -77,7 +77,7 @@ def read_conversation(
 
 
 def is_plain(message: ChatMessage) -> bool:
-    """Return True if a question needs no checks and no repairs."""
+    """Return True if the message needs no checks and no repairs."""
     rest = (message.tool_calls, message.name, message.refusal, message.function_call, message.audio)
     return message.role == "user" and rest == (None,) * len(rest)
 
@@ -131,7 +131,7 @@ def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def check_instructions(permissions: ClientPermissions, path: str) -> None:
-    """Raise `BadRequest` if the manifest forbids a client's instructions, which are at `path`."""
+    """Raise `BadRequest` if the manifest forbids client instructions. `path` is their location."""
     if not permissions.system_messages:
         raise invalid(
             path,
@@ -188,7 +188,7 @@ def to_value(message: ChatMessage, external: dict[str, ToolSpec]) -> ModelMessag
 
 
 def as_text(call: RequestedCall, result: ChatMessage | None) -> ModelMessage:
-    """Return a call and its result as a message of the user."""
+    """Return a call and its result as a user message."""
     arguments = call.function.arguments or ""
     text = arguments if isinstance(arguments, str) else object_text(arguments)
     made = f"{call.function.name}({text[:ARGUMENTS_SHOWN]})"

@@ -1,5 +1,5 @@
-"""Selects the parameters of a client's request that are sent to the application's model, named as
-in chat completions.
+"""Selects the client's parameters that are sent to the application's model, named as in chat
+completions.
 """
 
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ FORWARDED = (
     *("reasoning_effort", "verbosity", "prediction"),
 )
 PERMITTED = ("metadata", "service_tier", "user")
-"""These cost money or identify a user, so the manifest has to allow them."""
+"""These parameters cost money or identify a user, so the manifest must allow them."""
 TOGETHER = "parallel_tool_calls"
 PARAMETERS = (*FORWARDED, *PERMITTED, TOGETHER)
 
 
 class SortedParameters(msgspec.Struct, frozen=True):
-    """The parameters that are sent to the model, and the names of those without effect."""
+    """The parameters that are sent to the model, and the names of ignored ones."""
 
     forwarded: Mapping[str, Any]
     ignored: frozenset[str] = frozenset()
@@ -31,7 +31,9 @@ class SortedParameters(msgspec.Struct, frozen=True):
 def sort_parameters(
     sent: Mapping[str, Any], application: ResolvedApplication, *, has_functions: bool
 ) -> SortedParameters:
-    """Sort the parameters by the manifest: those that it sets itself or does not allow are ignored."""
+    """Sort the parameters by the manifest. Parameters that the manifest sets or does not allow are
+    ignored.
+    """
     if not sent:
         return SortedParameters(sent)
     fixed = application.parameters.keys()

@@ -1,8 +1,8 @@
-"""The client's own tools, in every protocol: the offered ones, and tools that accept plain text.
+"""The client's own tools in every protocol, including tools that accept plain text.
 
-A model gets such a tool as a function with one text parameter, because only some services support
-tools without JSON. The answer contains a call with plain text again. A grammar is part of the
-description, so nothing enforces it.
+The model gets a plain-text tool as a function with one text parameter, because only some services
+support tools without JSON. The answer contains the call with plain text again. A grammar is part of
+the description, so it is not enforced.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,7 +24,7 @@ TEXT_PARAMETERS = {
 class ClientTools:
     """The client's tools, by their names for the model.
 
-    `namespaces` contains namespace and name of each tool in a namespace, by its name for the model.
+    `namespaces` maps the model's name for a tool in a namespace to its namespace and name.
     `ignored` contains the types of tools that are not offered.
     """
 
@@ -45,7 +45,7 @@ def text_description(description: str, grammar: str = "", syntax: str = "") -> s
 def offered(
     specs: Mapping[str, ToolSpec], allowed: Collection[str] | None
 ) -> Mapping[str, ToolSpec]:
-    """Return the tools that the model is offered in this answer; `allowed` is None for all."""
+    """Return the tools that the model is offered in this answer. `allowed` is None for all."""
     if allowed is None:
         return specs
     return {name: spec for name, spec in specs.items() if name in allowed}

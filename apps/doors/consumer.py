@@ -1,4 +1,4 @@
-"""An HTTP request that is answered piece by piece and ends when its client disconnects.
+"""An HTTP request whose response is streamed, and which ends when its client disconnects.
 
 This is the base of every streaming door. It is routed before Django and costs little: the server's
 own task for the request writes the answer, and one more task waits for the client's disconnect.
@@ -94,7 +94,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             listening.cancel()
 
     async def listen_early(self, answering: asyncio.Task[Any] | None) -> None:
-        # Only the first part of the body is received, because the body may not be needed.
+        # Only the first part of the body is received, because the rest may not be needed.
         message = await self.receive()
         self.early.append(message)
         while message["type"] == "http.request" and not message.get("more_body"):
@@ -103,7 +103,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             self.leave(answering)
 
     async def read_body(self, limit: int) -> bytes:
-        """Return the whole body. From now on, a disconnect is noticed.
+        """Return the whole body, then start detecting disconnects.
 
         Raises the same errors as `body_parts`.
         """
@@ -113,10 +113,10 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         return b"".join(parts)
 
     async def body_parts(self, limit: int) -> AsyncGenerator[bytes, None]:
-        """Yield the body as it arrives. Once it is complete, a disconnect is noticed.
+        """Yield the body as it arrives. Once it is complete, start detecting disconnects.
 
-        Raises `RequestBodyTooLarge` as soon as it is known, and `BodyTooSlow`. A disconnect ends
-        the request.
+        Raises `RequestBodyTooLarge` as early as possible, and `BodyTooSlow`. A disconnect ends the
+        request.
         """
         body = self.bounded_body(limit)
         while not self.is_read:
@@ -166,14 +166,14 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         for waiting in (self.listening, self.beating):
             if waiting is not None:
                 waiting.cancel()
-        # The task's error has a traceback that refers to this consumer. This circle would keep all
-        # data of the request in memory until the next garbage collection.
+        # The task's error has a traceback that refers to this consumer. This reference cycle would
+        # keep all data of the request in memory until the next garbage collection.
         self.listening = self.beating = None
 
     # --- Out -----------------------------------------------------------------------------------
 
     async def respond(self, status: int, body: bytes, headers: Iterable[Header] = ()) -> None:
-        """Send a whole response. HEAD gets the same headers and no body."""
+        """Send a complete response. HEAD gets the same headers and no body."""
         length = (b"content-length", b"%d" % len(body))
         await self.start(status, (*headers, length))
         await self.end(b"" if self.scope["method"] == "HEAD" else body)
@@ -190,7 +190,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     async def end(self, body: bytes = b"") -> None:
         """Write the last piece, after which the server ends the response.
 
-        In the meantime, the body of a client that is still sending is read, so that the client
+        In the meantime, read the body of a client that is still sending, so that the client
         receives the response.
         """
         self.is_complete = True

@@ -15,7 +15,7 @@ from apps.runs.requests import RunRequest
 class PreparedRun(msgspec.Struct, frozen=True):
     """A run request, and the names of the client's parameters that have no effect on it.
 
-    `narrative` describes the user's screen; the page shows it to them.
+    `narrative` describes the user's screen. The page shows it to the user.
     """
 
     request: RunRequest
@@ -31,7 +31,7 @@ class Encoder(Protocol):
 
     @property
     def heartbeat(self) -> bytes:
-        """Return the bytes to send after the stream was silent for a while."""
+        """Return the bytes to send after the stream has been silent for a while."""
 
     @property
     def ends_apart(self) -> bool:
@@ -43,10 +43,10 @@ class Encoder(Protocol):
         """
 
     def encode(self, events: Sequence[Event]) -> bytes:
-        """Return all frames of a batch; empty if there is nothing to show yet."""
+        """Return all frames of a batch, or b"" if there is nothing to show yet."""
 
     def error(self, body: Any) -> bytes:
-        """Return the frames of an answer that ends with an error. The dialect wrote the error's
+        """Return the frames of an answer that ends with an error. The dialect encoded the error's
         body.
         """
 
@@ -68,9 +68,9 @@ class WholeEncoder(Protocol):
 class ParsedRequest(msgspec.Struct, frozen=True):
     """A parsed request whose application is not known yet.
 
-    `prepare` raises `BadRequest`. `encoder` and `whole` take the slug of the application.
-    `application` is the one in the body, for URLs without one. `end_user` is the user on whose
-    behalf the client sends the request.
+    `prepare` raises `BadRequest`. `encoder` and `whole` take the application's slug. `application`
+    is the one in the body, for URLs without one. `end_user` is the user on whose behalf the client
+    sends the request.
     """
 
     prepare: Callable[[ResolvedApplication], PreparedRun]
@@ -84,8 +84,8 @@ class ParsedRequest(msgspec.Struct, frozen=True):
 class Dialect(Protocol):
     """The requests and responses of a door. `door` is the name under which runs are counted.
 
-    `passed_on` contains the statuses of a model's service that the client gets unchanged. A dialect
-    that does not pass on 429 hides rate limits.
+    `passed_on` contains the model service's status codes that the client gets unchanged. A dialect
+    that does not include 429 hides rate limits.
     """
 
     @property

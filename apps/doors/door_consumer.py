@@ -1,4 +1,4 @@
-"""The base of the consumers of all doors: sends an answer, or an error in the format of the door's
+"""The base of all doors' consumers: sends an answer, or an error in the format of the door's
 clients.
 """
 
@@ -25,7 +25,7 @@ JSON: tuple[Header, ...] = (
 READING = frozenset({"GET", "HEAD"})
 ONCE_IN_SECONDS = 60.0
 """The audit log gets at most one event per this many seconds for each address, door and
-application, so that a program that retries does not fill it.
+application, so that a client that retries does not flood it.
 """
 DENIALS = NotAuthenticated, ApplicationNotFound
 _noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
@@ -38,11 +38,11 @@ class DoorConsumer(HttpConsumer):
     finishes_answers: ClassVar[bool] = False
     """True if requests belong to answers in progress, which finish while the site is read-only."""
     spent_budget_status: ClassVar[int | None] = None
-    """Responses to an exhausted budget have this status code, for clients that would retry in vain
+    """The status code of responses when a budget is used up, for clients that would retry in vain
     after a 429.
     """
     headers: tuple[Header, ...] = ()
-    """Responses and errors have these headers."""
+    """These headers are sent with responses and errors."""
 
     async def handle(self) -> None:
         try:
@@ -65,18 +65,18 @@ class DoorConsumer(HttpConsumer):
 
     @property
     def passed_on(self) -> frozenset[int]:
-        """Return the status codes of a model's service that the client gets unchanged."""
+        """Return the model service's status codes that the client gets unchanged."""
         return WITH_LIMITS
 
     @property
     def slug(self) -> str:
-        """Return the application in the URL, or ""."""
+        """Return the application's slug from the URL, or ""."""
         return str(self.scope["url_route"]["kwargs"].get("slug", ""))
 
     # --- Errors --------------------------------------------------------------------------------
 
     def is_denial(self, error: Exception) -> bool:
-        """Return whether the audit records the error."""
+        """Return True if the audit log records the error."""
         return isinstance(error, DENIALS)
 
     def note_denial(self) -> None:
@@ -106,9 +106,10 @@ class DoorConsumer(HttpConsumer):
 
 
 def note_denial(scope: Mapping[str, Any], door: str, application: str = "") -> None:
-    """Record a rejected program in the audit, once a minute for each address, door and application.
+    """Record a rejected API client in the audit log, once a minute for each address, door and
+    application.
 
-    `door` is the name of the rejecting door, so that each one is in the audit.
+    `door` is the name of the rejecting door, so that each door has its own event.
     """
     address = address_of_scope(scope)
     key = address, door, application

@@ -1,4 +1,4 @@
-"""Encodes the events of a stream as JSON, for pages and programs."""
+"""Encodes the events of a stream as JSON, for pages and API clients."""
 
 from collections.abc import Mapping
 from typing import Any, assert_never
@@ -48,7 +48,7 @@ from apps.live.events import (
 
 
 def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one case for each event
-    """Return the event for the page; None for an event that is not shown."""
+    """Return the event for the page, or None if the page does not show it."""
     match event:
         case TextDelta(text) | RefusalDelta(text):
             return {"type": "message.delta", "text": text}
@@ -116,7 +116,7 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
 
 
 def frame(conversation: UUID, said: NumberedEvent) -> dict[str, Any] | None:
-    """Return the whole frame of an event; None for an event that is not shown."""
+    """Return the whole frame of an event, or None if the page does not show it."""
     number, run, event = said
     written = encode(event)
     if written is None:

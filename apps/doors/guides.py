@@ -1,4 +1,4 @@
-"""Guides for clients to each door: URLs and snippets for the studio and the docs."""
+"""Client guides for each door: URLs and snippets for the studio and the docs."""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ KEY = "QUICKAPPS_KEY"
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A snippet. `language` selects the highlighting and shows what runs it: sh, python,
+    """A snippet. `language` selects the highlighting and indicates how to run it: sh, python,
     javascript, toml or json.
     """
 
@@ -40,7 +40,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class DoorGuide:
-    """The guide to a door. `docs` is the page of the docs; `trial` is None for a door that one
+    """The guide to a door. `docs` is its docs page. `trial` is None for a door that a single
     request cannot demonstrate.
     """
 

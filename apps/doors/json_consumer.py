@@ -1,4 +1,6 @@
-"""An HTTP request of a script or a program: identifies its caller, and sends errors as JSON."""
+"""The base of requests from scripts and API clients: identifies the caller, and sends errors as
+JSON.
+"""
 
 from dataclasses import replace
 
@@ -24,7 +26,7 @@ class JsonConsumer(DoorConsumer):
     methods = ("GET",)
 
     def is_denial(self, error: Exception) -> bool:
-        return False  # The code that searches the conversation or the application records it.
+        return False  # The code that finds the conversation or the application records it.
 
     async def refuse_method(self) -> None:
         allowed = ", ".join(self.methods)
@@ -41,8 +43,8 @@ class JsonConsumer(DoorConsumer):
                 check_csrf(self.scope)
             return await caller_of_scope(self.scope)
         holder = await authenticate(self.scope)
-        # Nothing else of the request is stored, because a process that resumes the answer would not
-        # have it.
+        # The request's other data is not stored, because a process that resumes the answer would
+        # not have it.
         return replace(holder, client=ClientInfo(holder.client.locale), credentials=Credentials())
 
     async def send_error(self, error: Exception) -> None:

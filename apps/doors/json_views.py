@@ -1,4 +1,6 @@
-"""JSON responses for unknown URLs and wrong methods, in the format of Django REST framework."""
+"""JSON responses for unknown URLs and unsupported methods, in the format of Django REST
+framework.
+"""
 
 from collections.abc import Callable
 from functools import wraps
@@ -15,7 +17,7 @@ View = Callable[..., Any]
 
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
-    """Return a 404, or a redirect to the URL with a final slash.
+    """Return a 404, or a redirect to the URL with a trailing slash.
 
     `APPEND_SLASH` cannot do that: this view matches every path, and a POST would raise an error.
     """

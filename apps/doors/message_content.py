@@ -1,4 +1,4 @@
-"""Content of a client's message in the format of chat completions: parts for the model, and
+"""The content of a client's message in the format of chat completions: parts for the model, and
 attached files.
 """
 
@@ -6,7 +6,7 @@ from apps.doors.chat_messages import Object
 
 
 class MessageContent:
-    """Separates a message into the parts that a model reads and the attached files."""
+    """Separates a message into the parts that the model reads and the attached files."""
 
     def __init__(self) -> None:
         self.parts: list[Object] = []

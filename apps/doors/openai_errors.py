@@ -10,7 +10,7 @@ FIELD = "Your request contained invalid structure on path "
 
 
 def openai_error(found: RunFailure, *, internal: str, code: str | None) -> dict[str, Any]:
-    """Return the error object; `internal` is the API's type for failures of the server."""
+    """Return the error object. `internal` is the API's error type for server failures."""
     return {
         "message": found.text,
         "type": error_type(found, internal),
@@ -20,7 +20,7 @@ def openai_error(found: RunFailure, *, internal: str, code: str | None) -> dict[
 
 
 def error_type(found: RunFailure, internal: str) -> str:
-    """Return the error type from the model's service, else OpenAI's type for the status."""
+    """Return the error type from the model's service, or OpenAI's type for the status."""
     if found.upstream_type:
         return found.upstream_type
     if found.code == BudgetSpent.code:

@@ -22,7 +22,7 @@ Application = Callable[..., Awaitable[Any]]
 
 
 class SameOrigin:
-    """Denies handshakes whose `Origin` is not allowed; scheme and port count."""
+    """Denies handshakes whose `Origin` is not allowed. Scheme and port must match."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -41,7 +41,7 @@ class CsrfCheck(CsrfViewMiddleware):
 
 
 def check_csrf(scope: Mapping[str, Any]) -> None:
-    """Raise `Refused` for a request from a page that is not ours, by the rules of Django's views."""
+    """Raise `Refused` for a request from a page of another site, by the rules of Django's views."""
     # Django would look for the token in a form, which is not read here.
     headers = [header for header in scope["headers"] if header[0] != b"content-type"]
     request = ASGIRequest({**scope, "headers": headers}, BytesIO())

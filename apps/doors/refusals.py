@@ -1,4 +1,4 @@
-"""Error responses before a door or a view is reached, in the format of its clients."""
+"""Error responses before a request reaches a door or a view, in the format of its clients."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ JSON = b"application/json"
 
 
 def is_of_console_api(path: str) -> bool:
-    """Return whether Django REST framework answers the path. The assistant API has its own error
+    """Return True if Django REST framework handles the path. The assistant API has its own error
     format.
     """
     return path.startswith("/api/") and not path.startswith("/api/IAIAssistantApi/")
@@ -22,7 +22,7 @@ def is_of_console_api(path: str) -> bool:
 def write_refusal(
     path: str, accept: str, status: int, title: str, text: str, code: str
 ) -> tuple[bytes, bytes]:
-    """Return the content type and the content: a page for browsers, else JSON."""
+    """Return the content type and the content: a page for browsers, otherwise JSON."""
     if "text/html" in accept:
         # Without the request, because the page would query the database for the signed-in user.
         named: Mapping[str, object] = {"status": int(status), "title": title, "text": text}

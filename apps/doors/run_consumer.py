@@ -1,4 +1,4 @@
-"""The consumer of every door that answers: it parses a request, finds its application, runs it and
+"""The consumer of every door that answers: parses a request, finds its application, runs it and
 encodes the answer.
 """
 
@@ -37,7 +37,8 @@ OpenWorkspace = Callable[[Caller, ResolvedApplication], Workspace]
 logger = logging.getLogger(__name__)
 
 FAREWELL_SECONDS = 4.0
-"""Interrupted runs have this many seconds to release their tools, and clients to receive the error.
+"""Interrupted runs have this many seconds to release their tools and send the error to their
+clients.
 """
 
 
@@ -134,8 +135,8 @@ class RunConsumer(DoorConsumer):
         await self.respond(200, encoder.body(), (*encoder.headers, *self.headers))
 
     async def send_stream(self, events: Events, encoder: Encoder) -> None:
-        """Send the frames of the run. The head is sent with the first frame, because earlier errors
-        have a status.
+        """Send the frames of the run. The head is sent with the first frame, so that earlier errors
+        have an HTTP status.
         """
         self.encoder = encoder
         self.keep_alive(settings.HEARTBEAT_SECONDS)
@@ -147,22 +148,22 @@ class RunConsumer(DoorConsumer):
                     continue
                 frames = await self.open_stream(encoder) + frames
             if not encoder.ends_apart and isinstance(batch[-1], Finished):
-                rest = frames  # It is sent in one write with the end.
+                rest = frames  # The rest is sent in one write with the end.
             elif frames:
                 await self.write(frames)
         await self.complete_answer(encoder)
         await self.end(rest + encoder.end())
 
     async def complete_answer(self, encoder: Encoder | WholeEncoder) -> None:
-        """Do what must be done before the client reads the end of the answer."""
+        """Finish the work that must be done before the client reads the end of the answer."""
 
     async def open_stream(self, encoder: Encoder) -> bytes:
         await self.start(200, (*encoder.headers, *self.headers))
         return encoder.opening()
 
     async def on_silence(self) -> None:
-        # Proxies drop a silent server. So a slow start opens the stream, and later errors lose
-        # their status.
+        # Proxies drop connections to a silent server. So a slow start opens the stream, and later
+        # errors have no status.
         if self.encoder is None:
             await super().on_silence()
         elif self.is_started:
@@ -213,7 +214,8 @@ class OpenAnswers:
 
     async def end(self, seconds: float) -> None:
         """Wait for the answers, interrupt the ones that take longer, and return when all have
-        ended."""
+        ended.
+        """
         await self.wait_for_end(seconds)
         if self.deadlines:
             logger.warning("The server stops and interrupts %d answers", len(self.deadlines))
@@ -231,4 +233,4 @@ class OpenAnswers:
 
 
 OPEN_ANSWERS = OpenAnswers()
-"""This collects the open answers of this process."""
+"""The open answers of this process."""

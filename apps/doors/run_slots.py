@@ -1,4 +1,4 @@
-"""Runs a request of a door, with its slot, its row, its key and its spending."""
+"""Runs a request, with its slot, its row, its key and its spending."""
 
 import asyncio
 import logging
@@ -27,8 +27,8 @@ from apps.runs.run import run_application
 from apps.workspace.port import Workspace
 
 Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
-"""This context manager surrounds a run. It stores the run's row, and yields the progress that
-counts it.
+"""A context manager around a run that stores the run's row and yields the progress that counts
+it.
 """
 
 
@@ -57,9 +57,10 @@ class AdmittedRun(msgspec.Struct, frozen=True):
 async def run_slot(
     run: AdmittedRun, places: RunSlots, recorded: Recorded
 ) -> AsyncIterator[Progress]:
-    """Hold a slot and a row for the run in the block, which ends when the caller's key ends.
+    """Hold a slot and a row for the run in the block, which is cancelled when the caller's key
+    expires.
 
-    Raises `TooManyRuns` if no slot is free, and `NotAuthenticated` if the key ends.
+    Raises `TooManyRuns` if no slot is free, and `NotAuthenticated` if the key expires.
     """
     caller, name = run.caller, run.application.slug
     figures = RunFigures(run.door, name, caller.bucket, caller.team)
@@ -76,7 +77,7 @@ async def run_slot(
 
 
 async def answer_request(run: AdmittedRun, emit: Emit, progress: Progress) -> Ledger:
-    """Run the request, whose message may answer the question of the last answer. Raises
+    """Run the request. Its message may answer the question in the last answer. Raises
     `QuickAppError` if the run fails.
     """
     application, caller = run.application, run.caller
@@ -91,7 +92,7 @@ logger = logging.getLogger(__name__)
 @asynccontextmanager
 async def while_valid(caller: Caller) -> AsyncIterator[None]:
     """Cancel the block when the caller's key is revoked or expires. Callers without a key are not
-    watched.
+    checked.
 
     A key is checked every `HEARTBEAT_SECONDS`, so short answers are not affected. Raises
     `NotAuthenticated`.

@@ -1,4 +1,4 @@
-"""Encrypts the state of an answer into a text that only this installation can read.
+"""Encrypts the state of an answer into text that only this installation can decrypt.
 
 Clients of protocols without a state send it back in the field for the vendor's own reasoning.
 """
@@ -24,7 +24,7 @@ def unsealed(content: str) -> dict[str, Any]:
     """Return the state, or {} for text from a different service."""
     try:
         written = unpacked(content)
-    except (InvalidToken, ValueError):  # Fernet raises the second one for characters beyond ASCII.
+    except (InvalidToken, ValueError):  # Fernet raises `ValueError` for non-ASCII characters.
         return {}
     return msgspec.json.decode(written, type=dict[str, Any])
 
@@ -38,9 +38,7 @@ def packed(written: bytes) -> str:
 
 
 def unpacked(content: str) -> bytes:
-    """Decrypt and unpack. Raises `InvalidToken` for text that is not ours, and `StateTooLarge` for
-    a state that is too large.
-    """
+    """Decrypt and decompress. Raises `InvalidToken` for foreign text, and `StateTooLarge`."""
     unpacking = zlib.decompressobj()
     written = unpacking.decompress(cipher().decrypt(content), MOST_BYTES)
     if unpacking.unconsumed_tail:

@@ -38,7 +38,7 @@ def session_bucket(session_key: str) -> str:
 
 
 def stranger(locale: str) -> Caller:
-    """Return a caller without an account and without a session, who owns nothing."""
+    """Return a caller without an account or a session, who owns nothing."""
     return Caller(session_bucket(secrets.token_hex()), client=ClientInfo(locale=locale))
 
 
@@ -58,7 +58,7 @@ def session_caller(user: Any, session: SessionBase, locale: str) -> Caller:
 async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
     """Return the caller of a connection that bypasses Django's middleware. Raises `Refused`.
 
-    From now on, texts in the connection's task are in the caller's language.
+    Also activate the caller's language in the connection's task.
     """
     name = settings.PROXY_LANGUAGE_HEADER.encode()
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")
@@ -70,7 +70,7 @@ async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
             scope["user"], scope["session"], chosen or locale_of(languages)
         )
 
-    # Load the choices and the team with one query.
+    # Loads the choices and the team with one query.
     found: tuple[str, Caller] = await database_sync_to_async(find)()
     chosen, caller = found
     translation.activate(chosen or accepted_language(languages))
@@ -122,8 +122,6 @@ async def while_open(
 
 
 def announce_end(user: Any) -> None:
-    """Make all connections of an account, in all processes, check at once whether they may stay
-    open.
-    """
+    """Make all connections of an account, in all processes, check their session at once."""
     for team in [None, *teams_of(user).values_list("pk", flat=True)]:
         async_to_sync(wake_viewers)(HUB.streams, person_stream(bucket_of(user.pk, team)))

@@ -1,4 +1,4 @@
-"""The location of a program's user: a place by its slug, and the content of their screen.
+"""The location of an API client's user: a place by its slug, and the content of their screen.
 
 OpenAI's clients send it in `metadata`, DIAL's in `custom_fields.configuration`, as `place` and
 `narrative`.
@@ -24,9 +24,10 @@ KEYS = frozenset({PLACE, NARRATIVE})
 def run_at_place(
     prepared: PreparedRun, application: ResolvedApplication, told: Mapping[str, Any], path: str
 ) -> PreparedRun:
-    """Return the run at the requested place. `path` names the fields in error messages.
+    """Return the run at the requested place. `path` is the location of the fields for error
+    messages.
 
-    Raises `BadRequest` for an unknown place, and for values that are not texts.
+    Raises `BadRequest` for an unknown place, and for values that are not text.
     """
     if not told.keys() & KEYS:
         return prepared
@@ -46,7 +47,7 @@ def run_at_place(
 def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the parameters of a request without the place in their metadata.
 
-    The place is for this server only, not for the model's service.
+    Only this server uses the place, not the model's service.
     """
     metadata = parameters.get("metadata") or {}
     if not metadata.keys() & KEYS:

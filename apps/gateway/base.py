@@ -1,4 +1,6 @@
-"""The base of the gateway's consumers, and error bodies of DIAL and of chat completions."""
+"""The base of the gateway's consumers, and error bodies in the formats of DIAL and of chat
+completions.
+"""
 
 from typing import Any
 
@@ -26,13 +28,13 @@ def error_body(found: RunFailure) -> dict[str, Any]:
 
 
 def openai_error_body(found: RunFailure) -> dict[str, Any]:
-    """Return OpenAI's error object. Its clients show only the message, so that is the text for the
-    user.
+    """Return OpenAI's error object. Its clients show only the message, so it contains the text for
+    the user.
     """
     error = openai_error(found, internal=INTERNAL, code=error_code(found))
     return {"error": {**error, "display_message": found.text}}
 
 
 def error_code(found: RunFailure) -> str:
-    """Return the error's code, or its status if the code is a general one."""
+    """Return the error's code, or its status if the code is generic."""
     return str(found.status) if found.code in GENERAL_CODES else found.code

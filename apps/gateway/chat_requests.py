@@ -35,7 +35,7 @@ class RequestTool(Struct):
 
 
 class ChatRequest(Struct):
-    # Tools of the type `static_function` belong to the model's service and are ignored.
+    # Tools of the type `static_function` run in the model's service and are ignored.
     messages: list[ChatMessage]
     model: str | None = None
     stream: bool | None = False
@@ -88,7 +88,7 @@ R = TypeVar("R", bound=ChatRequest)
 
 
 def read_request(body: bytes, decode: Callable[[bytes], R]) -> R:
-    """Parse a request and validate its parts one by one. Raises `BadRequest`."""
+    """Parse a request and validate its parts individually. Raises `BadRequest`."""
     request = decode_body(body, decode)
     if len(request.messages) > settings.GATEWAY_MAX_MESSAGES:
         raise invalid(

@@ -1,4 +1,4 @@
-"""The gateway's short responses: lists of applications, their starters, health, and errors for
+"""The gateway's short responses: application lists, conversation starters, health, and errors for
 unknown URLs.
 """
 
@@ -51,7 +51,7 @@ class EntryConsumer(GatewayConsumer):
 
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
-        # The id of a deployment may contain dots, which the slug of an application does not.
+        # A deployment's ID may contain dots, unlike an application's slug.
         row = await offered_deployments(caller).filter(deployment_id=self.slug).afirst()
         if row is not None:
             await self.send_json(200, listed_embedder(row))
@@ -99,7 +99,7 @@ class ReadyConsumer(GatewayConsumer):
 
 
 class NotFoundConsumer(GatewayConsumer):
-    """Responds with 404 to every method, always in JSON. `advice` contains the right URL."""
+    """Responds with 404 to every method, always in JSON. `advice` contains the correct URL."""
 
     def __init__(self, advice: str = DIRECTORY) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class NotFoundConsumer(GatewayConsumer):
 def list_application(application: Application, types: Sequence[str] | None) -> dict[str, Any]:
     """Return an entry of the list for OpenAI's and DIAL's clients. Times are in seconds since 1970.
 
-    `types` are the accepted types of attachments, empty for any.
+    `types` are the accepted attachment types; empty means any.
     """
     return {
         **entry(application, application.slug, application.title),
@@ -123,7 +123,9 @@ def list_application(application: Application, types: Sequence[str] | None) -> d
 
 
 def listed_embedder(deployment: Deployment) -> dict[str, Any]:
-    """Return the entry as `list_application` does, with DIAL's capabilities and limits of a model."""
+    """Return the entry like `list_application`, with a model's capabilities and limits in DIAL's
+    format.
+    """
     window = deployment.context_window
     return {
         **entry(deployment, deployment.deployment_id, deployment.display_name),

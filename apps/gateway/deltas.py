@@ -1,4 +1,4 @@
-"""Converts a run's events into changes of its message, for a stream and for a whole answer."""
+"""Converts a run's events into changes to its message, for a stream and for a whole answer."""
 
 from collections.abc import Iterable, Mapping
 from itertools import count
@@ -35,8 +35,8 @@ from apps.doors.chat_messages import FORM_FIELD
 from apps.runs.asking_ledger import CARDS
 
 Delta = dict[str, Any]
-"""A delta is a part of the message. Texts are continued, and list entries with the same `index`
-belong together.
+"""A delta is a part of the message. Texts are appended, and list entries with the same `index` are
+merged.
 """
 SEPARATOR = "\n\n"
 
@@ -52,8 +52,8 @@ class DialDeltas:
         self.calls = count()
 
     def write(self, event: Event) -> Delta | None:  # noqa: C901 - one case for each event
-        """Return the delta; None for an event that is not shown, and for the state, which is not a
-        delta.
+        """Return the delta, or None for an event that is not shown and for the state, which is not
+        a delta.
         """
         match event:
             case TextDelta(text):
@@ -92,9 +92,9 @@ class DialDeltas:
             case InteractionRequested(asked):
                 return self.interaction(asked)
             case SubagentStarted() | SubagentEnded() | TodoChanged():
-                return None  # The stage of the call shows the sub-agent, and the state contains the list.
+                return None  # The call's stage shows the sub-agent, and the state has the list.
             case TurnRestarted():
-                return None  # Only a stored run is resumed in another process.
+                return None  # Only stored runs are resumed in another process.
             case _:
                 assert_never(event)
 
@@ -108,7 +108,7 @@ class DialDeltas:
         return self.open_stage(event)
 
     def written(self, event: ToolCallsRequested) -> list[Delta]:
-        """Return the calls of the client's tools."""
+        """Return the calls to the client's tools."""
         return [call_to_dict(call) for call in event.calls]
 
     def interaction(self, asked: InteractionRequest) -> Delta | None:
@@ -138,7 +138,7 @@ class DialDeltas:
 
 
 class OpenAIDeltas(DialDeltas):
-    """Writes deltas for clients of OpenAI's API. Reasoning and refusals have keys of their own."""
+    """Writes deltas for clients of OpenAI's API. Reasoning and refusals have separate keys."""
 
     has_thought = False
 
@@ -165,7 +165,7 @@ class OpenAIDeltas(DialDeltas):
 
 
 def custom_call(call: ToolCall) -> Delta:
-    """Return the call of a tool that accepts plain text."""
+    """Return the call to a tool that accepts plain text."""
     called = {"name": call.name, "input": input_text(call.arguments)}
     return {"id": call.id, "type": "custom", "custom": called}
 
@@ -175,9 +175,7 @@ class Text(list[str]):
 
 
 AS_THEY_CAME = "annotations"
-"""The entries of the list under this key come from an application, perhaps with an `index` of their
-own.
-"""
+"""The list entries under this key come from an application and may have their own `index`."""
 FORM = "form_schema"
 """The value of this key is a JSON schema, which is sent as a whole."""
 
@@ -222,7 +220,9 @@ def join_texts(value: Any) -> Any:
 
 
 def button(number: int, title: str, text: str, *, submit: bool) -> dict[str, Any]:
-    """Return a button that writes `text` for the user, and sends it at once if `submit`."""
+    """Return a button that fills in `text` for the user. It also sends the text if `submit` is
+    True.
+    """
     options = {"populateText": text, "submit": submit, "confirmationMessage": None}
     return {"const": number, "title": title, "dial:widgetOptions": options}
 
@@ -237,7 +237,7 @@ def buttons(description: str, choices: Iterable[dict[str, Any]]) -> dict[str, An
 
 
 def card_form(card: NumberedCard) -> dict[str, Any] | None:
-    """Return the form of a card, whose text is in the answer; None if there is no choice."""
+    """Return the form of a card, whose text is in the answer, or None if there is no choice."""
     if not card.choices:
         return None
     numbered = list(enumerate(card.choices, start=1))

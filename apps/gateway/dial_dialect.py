@@ -1,10 +1,10 @@
 """DIAL's dialect of a completion, for callers from DIAL Core.
 
-Messages have to come in this order; all violations are reported at once.
+Messages must be in this order. All violations are reported together.
 
     (system)? (user assistant (tool+ assistant?)*)* (user | tool+)
 
-Tool messages are results of the client's own tools alone. Results of the application's tools are
+Tool messages contain only results of the client's own tools. Results of the application's tools are
 not accepted from a client, which could forge them.
 """
 
@@ -56,7 +56,7 @@ _decode = msgspec.json.Decoder(DialRequest).decode
 
 class DialDialect:
     """The dialect for DIAL Core. Core relays only the status codes in `PASSED_ON`, and treats 429
-    as a fault of the service.
+    as a service failure.
 
     The last chunks are held back until the usage of the answer is recorded.
     """
@@ -145,8 +145,8 @@ def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> li
 
 
 def order(messages: Sequence[ChatMessage], start: int) -> Iterator[str]:
-    """Yield the violations of the rule that user and assistant take turns. The turn after a
-    violation follows from the message there.
+    """Yield violations of the rule that user and assistant take turns. After a violation, the
+    message there decides the next turn.
     """
     expected = "user"
     for index, message in enumerate(messages[start:], start):
@@ -203,7 +203,7 @@ def ending(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) -> Iterator[str]:
-    """Yield calls of the client's tools that are not directly followed by their results."""
+    """Yield calls to the client's tools that are not directly followed by their results."""
     for index, message in enumerate(messages):
         if not message.tool_calls:
             continue
@@ -218,7 +218,7 @@ def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) 
 
 
 def results_after(messages: Sequence[ChatMessage], index: int) -> Iterator[str | None]:
-    """Yield the call ids of the tool messages that follow directly."""
+    """Yield the call IDs of the tool messages that directly follow."""
     for later in range(index + 1, len(messages)):
         if messages[later].role != "tool":
             return

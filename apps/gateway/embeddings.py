@@ -33,8 +33,8 @@ from apps.workspace.local.workspace import LocalWorkspace
 
 MOST_TEXTS = 2_048
 MOST_CHARACTERS = 1_000_000
-"""All texts of a request can have at most this many characters together: a long book. The built-in
-model takes minutes for it.
+"""All texts of a request can have at most this many characters in total, the length of a long book.
+The built-in model takes minutes for it.
 """
 USED = frozenset({"input", "model", "encoding_format", "dimensions"})
 
@@ -48,7 +48,7 @@ class EmbeddingsRequest(msgspec.Struct):
 
     @property
     def texts(self) -> list[Any]:
-        """Return the texts. Before `check_texts`, they may be other values."""
+        """Return the texts. Until `check_texts` has run, they may be other values."""
         return [self.input] if isinstance(self.input, str) else list(self.input)
 
 
@@ -57,7 +57,7 @@ _decode_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def read_embeddings_request(body: bytes) -> tuple[EmbeddingsRequest, frozenset[str]]:
-    """Return the request, and the names of its parameters that have no effect. Raises `BadRequest`."""
+    """Return the request, and the names of its ignored parameters. Raises `BadRequest`."""
     asked = decode_body(body, _decode)
     names = decode_body(body, _decode_names).keys()
     if asked.custom_input is not None:
@@ -84,7 +84,7 @@ def check_texts(asked: EmbeddingsRequest) -> None:
 
 
 def check_size(texts: Sequence[str]) -> None:
-    """Raise `BadRequest` if the texts are too long together."""
+    """Raise `BadRequest` if the texts are too long in total."""
     if sum(map(len, texts)) > MOST_CHARACTERS:
         raise invalid(
             "input",
@@ -132,7 +132,7 @@ class EmbeddingsConsumer(GatewayConsumer):
 
 
 def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
-    """Return the deployments whose embeddings the caller may request, by id.
+    """Return the deployments whose embeddings the caller may request, by ID.
 
     They belong to no application, so visitors and keys that are limited to some applications get
     none.
@@ -144,7 +144,7 @@ def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
 
 async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Embedder:
     """Return the embedder. Raises `EmbedderNotFound` if the caller may not use it,
-    `NotAuthenticated` for visitors, and `BadRequest` for `dimensions`.
+    `NotAuthenticated` for visitors, and `BadRequest` for unsupported `dimensions`.
     """
     if caller.kind == "visitor":
         raise hidden_error(name, caller)

@@ -1,4 +1,4 @@
-"""Files and folders in DIAL's format: camel case, times in milliseconds, lists in pages."""
+"""Files and folders in DIAL's format: camel case, times in milliseconds, paginated lists."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Files for programs, at DIAL's URLs. They belong to the key in the request.
+"""Files for API clients, at DIAL's URLs. They belong to the key in the request.
 
 Callers from DIAL Core have their files in Core. Visitors without a key have none, because they
 cannot be distinguished.
@@ -69,8 +69,8 @@ class FilesConsumer(GatewayConsumer):
         return is_foreign or super().is_denial(error)
 
     async def send_error(self, error: Exception) -> None:
-        # This is reported as an error of the caller, which has no reference. In a run, it would be
-        # an error of the application.
+        # This is reported as a caller error, which has no reference. In a run, it would be an
+        # application error.
         if isinstance(error, FileRefused) and not self.is_started:
             await self.send_failure(own_failure(error))
         else:
@@ -119,7 +119,7 @@ class FileConsumer(FilesConsumer):
     # --- Out -----------------------------------------------------------------------------------
 
     async def show(self) -> None:
-        await self.read_body(OVERHEAD_BYTES)  # From here on, a disconnected client is noticed.
+        await self.read_body(OVERHEAD_BYTES)  # From here on, disconnects are detected.
         row: StoredFile = await self.read(files.find_stored, self.path)
         wanted = etags_of(self.header(b"if-match"))
         if wanted and row.etag not in wanted:
@@ -207,7 +207,7 @@ def store(owner: str, name: str, sent: UploadedFile[Any], condition: files.Condi
 
 
 def etags_of(header: str) -> frozenset[str]:
-    """Return the tags of `If-Match`; none for `*`, which matches every file."""
+    """Return the tags in `If-Match`, or none for `*`, which matches every file."""
     tags = (tag.strip().removeprefix("W/").strip('"') for tag in header.split(","))
     return frozenset() if header in ("", "*") else frozenset(tags)
 
@@ -232,7 +232,7 @@ async def uploaded_file(content_type: str, parts: AsyncIterable[bytes]) -> Uploa
         async for part in parts:
             size += body.write(part)
         body.seek(0)
-        # Parsing a form takes a while, and must not block other answers.
+        # Parsing a form is slow and must not block other answers.
         return await asyncio.to_thread(read_form, content_type, body, size)
 
 

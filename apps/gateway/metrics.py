@@ -37,7 +37,7 @@ def start(gauges: Iterable[Gauge]) -> PrometheusSink:
 
 
 class MetricsConsumer(NotFoundConsumer):
-    """Serves metrics. If metrics are off, it responds like an unknown URL."""
+    """Serves metrics. If metrics are off, it responds as for an unknown URL."""
 
     async def handle(self) -> None:
         if _sink is None:
@@ -51,7 +51,7 @@ class MetricsConsumer(NotFoundConsumer):
             await self.send_metrics(_sink)
 
     def refusal(self) -> str:
-        """Return why the sender may not read the metrics, "" if they may."""
+        """Return the reason why the sender may not read the metrics, or "" if they may."""
         sent = read_headers(self.scope["headers"])
         if token := current_setting("METRICS_TOKEN"):
             is_known = hmac.compare_digest(sent.bearer.encode(), token.encode())

@@ -1,6 +1,6 @@
 """OpenAI's dialect of a completion, for all callers except DIAL Core.
 
-Each parameter is forwarded, rejected with an error that names it, or listed as ignored.
+Each parameter is forwarded, rejected with an error that names it, or reported as ignored.
 """
 
 from collections.abc import Iterator
@@ -129,7 +129,7 @@ def parse(body: bytes) -> ParsedBody:
 
 
 def check_supported(request: OpenAIRequest) -> None:
-    """Raise `BadRequest` for the first parameter that is not supported."""
+    """Raise `BadRequest` for the first unsupported parameter."""
     for name, advice in UNSUPPORTED.items():
         if getattr(request, name) is not None:
             raise invalid(name, advice)
@@ -188,7 +188,7 @@ def has_functions(request: OpenAIRequest) -> bool:
 
 
 def without_effect(request: OpenAIRequest, slug: str) -> Iterator[str]:
-    """Yield other accepted parts of a request that have no effect."""
+    """Yield the names of other accepted parts of a request that have no effect."""
     if request.model not in (None, slug):
         yield "model"
     for name, value in (request.stream_options or {}).items():

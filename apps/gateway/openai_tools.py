@@ -91,7 +91,7 @@ class AllowedTools(Struct):
 def read_choice(request: ChatRequest) -> frozenset[str] | None:
     """Convert the request's `tool_choice` into the form that every dialect supports.
 
-    Return the names of its `allowed_tools`; None without such a list. Raises `BadRequest`.
+    Return the names of its `allowed_tools`, or None without such a list. Raises `BadRequest`.
     """
     choice = request.tool_choice
     if not isinstance(choice, dict):

@@ -1,5 +1,5 @@
-"""The instruments of this process in a registry of Prometheus's client, and metrics of the process
-itself.
+"""This process's instruments in a registry of the Prometheus client, and metrics about the
+process.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class GaugeCollector(Collector):
 
 @dataclass(slots=True)
 class PrometheusSink:
-    """A sink that stores metrics in a registry. `families` are the registry's, by name."""
+    """A sink that stores metrics in a registry. `families` maps names to metric families."""
 
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
     families: dict[str, Counter | Histogram] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class PrometheusSink:
         self.registry.register(GaugeCollector(gauge))
 
     def text(self) -> bytes:
-        """Return all metrics in the text format. It may query the database, and take a tenth of a
+        """Return all metrics in the text format. This may query the database and take a tenth of a
         second.
         """
         return generate_latest(self.registry)

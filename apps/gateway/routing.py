@@ -23,7 +23,7 @@ from apps.gateway.metrics import MetricsConsumer
 from apps.gateway.openai_dialect import OpenAIDialect
 from apps.live.hub import HUB
 
-# The id of an application that DIAL Core stores contains slashes, such as
+# The ID of an application that DIAL Core stores contains slashes, such as
 # applications/{bucket}/{name}.
 DEPLOYMENT = r"^openai/deployments/(?P<slug>.+?)"
 MODELS = r"^(?:openai/(?:v1/)?(?:models|deployments)|v1/models)"
@@ -56,8 +56,8 @@ completion_urlpatterns: list[URLPattern] = [
     re_path(r"^(?:openai/)?v1/chat/completions/?$", complete),
 ]
 
-# OpenAI's clients use the addresses under v1 and send the application in the body. DIAL's clients
-# use them for files.
+# OpenAI's clients use the URLs under v1 and send the application in the body. DIAL's clients use
+# them for files.
 urlpatterns: list[URLPattern] = [
     re_path(rf"{DEPLOYMENT}/embeddings/?$", embed),
     re_path(r"^(?:openai/)?v1/embeddings/?$", embed),
@@ -73,8 +73,8 @@ urlpatterns: list[URLPattern] = [
 
 
 def health_only(advice: str) -> list[URLPattern]:
-    """Return the routes of a process that does not serve the site. `advice` is the explanation in
-    its 404.
+    """Return the routes of a process that does not serve the site. `advice` explains this in its
+    404.
     """
     return [*health_urlpatterns, re_path(r"", NotFoundConsumer.as_asgi(advice=advice))]
 
@@ -86,7 +86,7 @@ def otherwise(application: Any) -> list[URLPattern]:
 
 def misplaced_url(application: Any) -> Any:
     """Route a request to a wrong URL. A `POST` comes from a client with a wrong base_url; a `GET`
-    is for the page of an application.
+    requests the page of an application.
     """
     not_found = NotFoundConsumer.as_asgi(advice=NO_BASE_URL)
 

@@ -1,7 +1,7 @@
-"""The API for editors of manifests: schema, default configuration, skills, validation.
+"""The API for manifest editors: schema, default configuration, skills, validation.
 
-`GET` needs no key, as in the reference backend: its responses are the same for everybody, and DIAL
-Core controls the access.
+`GET` needs no key, as in the reference backend: its responses are the same for all callers, and
+DIAL Core controls the access.
 """
 
 from dataclasses import asdict
@@ -55,7 +55,7 @@ def written_schema(preview: bool, default_deployment: str) -> bytes:
 
 @allow_methods("GET", "HEAD")
 def default_configuration(request: HttpRequest) -> JsonResponse:
-    """Return the manifest of a new application, with its predefined toolsets written out."""
+    """Return the manifest of a new application, with its predefined toolsets inlined."""
     return JsonResponse(configuration.default_configuration(installed_content()))
 
 
@@ -100,14 +100,14 @@ async def validate(request: ASGIRequest) -> JsonResponse:
 
 @allow_methods("GET", "HEAD")
 def skills(request: HttpRequest) -> JsonResponse:
-    """Return the predefined skills, which every application is offered."""
+    """Return the predefined skills that every application is offered."""
     found = installed_skills(installed_content())
     return JsonResponse([skill_metadata(skill.document) for skill in found], safe=False)
 
 
 @allow_methods("POST")
 async def validate_skill(request: ASGIRequest) -> JsonResponse:
-    """Fetch a skill with the caller's own key, and return its metadata or its problems."""
+    """Fetch a skill with the caller's own key, and return its metadata or its errors."""
     try:
         caller = await sender(request)
         skill = _skill.validate_json(request.body)
@@ -142,7 +142,7 @@ async def sender(request: ASGIRequest) -> Caller:
 
 
 async def validate_caller(address: SkillAddress, caller: Caller) -> JsonResponse | None:
-    """Return an error response if DIAL Core does not accept the caller's key, else None."""
+    """Return an error response if DIAL Core does not accept the caller's key, otherwise None."""
     try:
         text, _, _ = await read_skill(open_workspace(caller), address)
         document = read_skill_document(text, settings.DIAL_SKILLS_FILE_MAX_BYTES)

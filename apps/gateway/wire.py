@@ -24,7 +24,7 @@ def new_id() -> str:
 
 
 def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
-    """Return the usage; None if no model reported it."""
+    """Return the usage, or None if no model reported it."""
     if not usage.per_model:
         return None
     written: dict[str, Any] = tokens(usage.input, usage.output)
@@ -101,7 +101,7 @@ class ChunkEncoder:
             "model": model,
         }
         opening = _encode(self.head)[:-1] + b',"usage":null,"choices":[{"index":0,'
-        # Text is by far the most frequent event, so its frame is joined from prepared bytes.
+        # Text is by far the most frequent event, so its frame is assembled from pre-encoded bytes.
         self.before = b"data: " + opening + b'"finish_reason":null,"delta":'
         self.before_text = self.before + b'{"content":'
         self.state: Mapping[str, Any] = {}
@@ -112,7 +112,7 @@ class ChunkEncoder:
         return self.new_deltas()
 
     def encode(self, events: Iterable[Event]) -> bytes:
-        """Return all frames of a batch; empty if there is nothing to show yet."""
+        """Return all frames of a batch, or b"" if there is nothing to show yet."""
         return b"".join([self.frame(event) for event in events])
 
     def opening(self) -> bytes:
@@ -143,7 +143,7 @@ class ChunkEncoder:
         return b"%b%b}]}\n\n" % (self.before, _encode(delta))
 
     def take_state(self) -> bytes:
-        """Return the chunk with the state, once; empty if there is none."""
+        """Return the chunk with the state, or b"" if there is none or it was already taken."""
         if not self.state:
             return b""
         state, self.state = self.state, {}

@@ -1,4 +1,4 @@
-"""The cost of one answer, summed up as its calls end, with the prices known at that time."""
+"""The cost of one answer, summed up as its calls end, at the prices known at that time."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,11 +19,11 @@ MOST_MODELS = 20
 
 @dataclass(frozen=True, slots=True)
 class AnswerFigures:
-    """The sums of the calls so far, including calls of other applications.
+    """The sums of the calls so far, including calls by other applications.
 
-    `models` contains titles of deployments, in the order of their first answers. If `is_priced` is
+    `models` contains deployment titles, in the order of their first answers. If `is_priced` is
     false, the cost of a call is unknown, so `costs`, by currency, are incomplete. `told` contains
-    the metrics that the application shows, None for all.
+    the metrics that the application shows, or None for all.
     """
 
     version: int = 0
@@ -89,6 +89,6 @@ class FiguresMeter(msgspec.Struct):
 
 
 def with_call(figures: AnswerFigures, report: ModelCallReport) -> AnswerFigures:
-    """Return the metrics including a call that has just ended, by the prices of the process."""
+    """Return the metrics including a call that has just ended, at the process's cached prices."""
     today = datetime.now(UTC).date()
     return figures.with_call(report, PRICES.service(report.deployment), today)

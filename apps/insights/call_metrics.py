@@ -8,12 +8,10 @@ from apps.metrics import OTHER, Instrument
 
 MODEL = ("provider", "model")
 DURATIONS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
-"""The histogram has these buckets in seconds: from what a user notices up to twice the tool
-timeout.
-"""
+"""The histogram buckets in seconds: from the shortest noticeable time to twice the tool timeout."""
 RATIOS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 MOST_MODELS = 200
-"""At most this many models have their own series, because services may report any names."""
+"""At most this many models have separate series, because services may report any names."""
 
 TURN_SECONDS = Instrument(
     "quickapps_turn_seconds", "The duration of model calls.", MODEL, DURATIONS
@@ -89,7 +87,9 @@ def count_model_call(row: Row) -> None:
 
 
 def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]:
-    """Return the labels of a model; `OTHER` for one that never answered, because it may not exist."""
+    """Return the labels of a model, or `OTHER` for one that never answered, because it may not
+    exist.
+    """
     labels = provider, model
     if labels in _models:
         return labels
@@ -100,7 +100,7 @@ def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]
 
 
 def outcome_of(error: str) -> str:
-    """Return the outcome for a kind of error. There are only a few outcomes."""
+    """Return the outcome for an error type. There are only a few outcomes."""
     if not error:
         return "done"
     reason, _, status = error.partition(" ")

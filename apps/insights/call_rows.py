@@ -54,7 +54,7 @@ def write(entries: Sequence[CallEntry]) -> None:
     with transaction.atomic(savepoint=False):
         insert_rows(ModelCall, MODEL_COLUMNS, calls)
         insert_rows(ToolUse, TOOL_COLUMNS, tools)
-    if metrics.is_on():  # The written calls, so that a repeated attempt counts once.
+    if metrics.is_on():  # Counts written calls, so that a repeated attempt counts once.
         call_metrics.count(
             map(name_columns(MODEL_COLUMNS), calls), map(name_columns(TOOL_COLUMNS), tools)
         )
@@ -77,7 +77,9 @@ def name_columns(columns: Sequence[str]) -> Callable[[Sequence[Any]], Mapping[st
 def model_rows(
     entry: CallEntry, report: ModelCallReport, services: Mapping[str, PricedService], ops: Ops
 ) -> Iterable[tuple[Any, ...]]:
-    """Return one row, or several if several models were reported. Only the first one has the times."""
+    """Return one row, or several if several models were reported. Only the first one has the
+    times.
+    """
     service = services[text(report.deployment)]
     entries: Sequence[ModelUsage | None] = report.usage or (None,)
     for place, usage in enumerate(entries):
@@ -145,7 +147,7 @@ def at(seconds: float) -> datetime:
 @lru_cache(maxsize=4096)
 def text(value: str, longest: int = LONGEST_NAME) -> str:
     """Return the text in a form that fits a column: without characters that PostgreSQL rejects, and
-    cut.
+    truncated.
     """
     cleaned = value.replace("\0", "\N{REPLACEMENT CHARACTER}")[:longest]
     return cleaned.encode(errors="replace").decode()

@@ -13,7 +13,7 @@ from apps.insights.periods import DAY, ends_of_sums, start_of_day, start_of_hour
 from apps.insights.sums import TOTAL, Sums, of_applications
 
 Costs = Mapping[str, Decimal]
-"""This maps currencies to costs."""
+"""Maps currencies to costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class DailySpend:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The time from midnight to a moment. From `rows_since` on, hours are not summed up yet."""
+    """The time from midnight to a moment. Hours from `rows_since` on are not summed up yet."""
 
     since: datetime
     rows_since: datetime
@@ -50,8 +50,8 @@ def read_daily_spend(
     among: Collection[str] | None = None,
     ends: Mapping[str, datetime] | None = None,
 ) -> DailySpend:
-    """Return the spend of all applications, or of some, with two queries, and one for the `ends` of
-    the sums.
+    """Return the spend of all or some applications, with two queries, and one for the `ends` of the
+    sums.
     """
     summed_until = (ends_of_sums() if ends is None else ends).get(UsageSum.Span.HOUR)
     today, yesterday = (Stretch.to(until, summed_until) for until in (now, now - DAY))

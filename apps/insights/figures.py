@@ -43,11 +43,11 @@ SLOWEST = 10
 """The page shows this many of the slowest tools."""
 
 Percentiles = tuple[float | None, ...]
-"""This contains a value in seconds for each of `PERCENTS`, accurate to 5 %."""
+"""The values in seconds for each of `PERCENTS`, accurate to 5 %."""
 Lines = Mapping[str, Sums]
-"""This maps names to sums."""
+"""Maps names to sums."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
-"""This maps the hours or days of the series to sums."""
+"""Maps the hours or days of the series to sums."""
 CALLERS = ("user", "key")
 SORT_VALUES: Mapping[str, Callable[[Sums], float | Decimal | None]] = {
     "runs": lambda sums: sums.runs,
@@ -72,7 +72,7 @@ SORT_COLUMNS: Mapping[Order, Sequence[str]] = {
     "cached": ("cache_shares", "cache_reports"),
     "mean": ("total_seconds", "calls"),
 }
-"""Each sort value is computed from these columns. The database has to add up at least one."""
+"""The columns from which each sort value is computed. The database must sum at least one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class UsageReport:
     """The usage in a period. `lines` are the first of `count`. `callers` counts users and keys,
     each once.
 
-    `errors` contains errors of models by their kind, the most frequent first.
+    `errors` contains model errors by type, the most frequent first.
     """
 
     period: Period
@@ -134,7 +134,7 @@ def report(
     among: Collection[str] | None = None,
     with_percentiles: bool = True,
 ) -> UsageReport:
-    """Return the metrics of the time up to now, with up to `most` lines.
+    """Return the metrics of the period up to now, with up to `most` lines.
 
     Without `with_percentiles`, the lines have no percentiles, which saves reading their histograms.
     Reports for chosen applications (`among`) are read only from rows, because most sums do not
@@ -184,7 +184,7 @@ def shown_tools(by: By, shown: Iterable[str]) -> set[str]:
 def recent_sums(
     period: Period, count_runs: RunCounter, among: Collection[str] | None = None
 ) -> RecentSums:
-    """Return the sums of the rows that are not in any stored sums yet."""
+    """Return the sums of rows that no stored sums include yet."""
     since, until = period.rows_since, period.now
     calls: dict[datetime, list[CallRow]] = defaultdict(list)
     uses: dict[datetime, list[UseRow]] = defaultdict(list)
@@ -209,7 +209,7 @@ def read_lines(
     """Return the sums by dimension and name, without the stored histograms. Names with recent calls
     are all included.
 
-    With few `columns`, the database adds up only those, because there may be a line for each user.
+    If `columns` is given, the database sums only those, because there may be a line for each user.
     """
     names = ("dimension", "name", *(["currency"] if "cost" in columns else []))
     found: dict[str, dict[str, Sums]] = defaultdict(lambda: defaultdict(Sums))
@@ -252,7 +252,7 @@ def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
 
 
 def count_callers(period: Period, recent: RecentSums, by: By, ranked: Lines) -> int:
-    """Return the number of users and keys; `ranked` has those of the dimension `by`."""
+    """Return the number of users and keys. `ranked` has those of the dimension `by`."""
     known = {name for sums in recent.values() for one, name, _ in sums if one in CALLERS}
     others = [one for one in CALLERS if one != by]
     if by in CALLERS:
@@ -267,8 +267,8 @@ def count_callers(period: Period, recent: RecentSums, by: By, ranked: Lines) -> 
 def of_period(period: Period, *wanted: Q) -> QuerySet[UsageSum]:
     """Return the stored sums of the period that match one of the filters by dimension.
 
-    The condition is a union of index ranges, because a union of spans and one of dimensions next to
-    each other would make PostgreSQL read the sums of all dimensions.
+    The condition is a union of index ranges. Combining a union of spans with one of dimensions
+    would make PostgreSQL read the sums of all dimensions.
     """
     ranges = any_of(part & one for part in period.stored_parts for one in wanted)
     return UsageSum.objects.filter(ranges).order_by()
@@ -282,7 +282,7 @@ def total_of(sums: Iterable[Sums]) -> Figures:
 
 
 def in_order(lines: Lines, order: Order, *, ascending: bool = False) -> list[str]:
-    """Return the names, the largest first unless `ascending`. Names without a value are always
+    """Return the names, the largest first unless `ascending`. Names without a value always come
     last.
     """
     names = sorted(lines)

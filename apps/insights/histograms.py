@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 GROWTH = 1.1
 SHORTEST = 1e-4
-"""Times that are shorter than this many seconds count as this."""
+"""Shorter times count as this many seconds."""
 SCALE = math.log(GROWTH)
 
 Histogram = Mapping[int, int]
-"""This maps each bin to the number of its values. Bin n ends at `GROWTH` to the power of n, in
+"""Maps each bin to the number of its values. Bin n ends at `GROWTH` to the power of n, in
 seconds.
 """
 
@@ -29,7 +29,7 @@ def value_of(place: int) -> float:
 
 
 def percentile(histogram: Histogram, percent: int) -> float | None:
-    """Return the nearest rank; None without values."""
+    """Return the nearest rank, or None if there are no values."""
     rank = nearest_rank(sum(histogram.values()), percent)
     for place in sorted(histogram):
         rank -= histogram[place]

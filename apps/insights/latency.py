@@ -1,4 +1,4 @@
-"""Latencies of the last hour: of models, and of tools on this server and at clients, read from the
+"""Latencies in the last hour, of models and of tools on this server and at clients, read from the
 rows of calls.
 """
 
@@ -18,13 +18,13 @@ PERIOD = timedelta(minutes=60)
 PERCENTS = (50, 95, 99)
 
 Seconds = dict[str, float | None]
-"""This maps the names of percentiles, such as p95, to seconds."""
+"""Maps the names of percentiles, such as p95, to seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLatency:
-    """Latencies of a model. `cache_hit_rate` is the mean ratio of cached to input tokens, over the
-    calls that report them.
+    """Latencies of a model. `cache_hit_rate` is the mean ratio of cached to input tokens over the
+    calls that report it.
     """
 
     provider: str
@@ -76,7 +76,7 @@ class Samples:
 def latency_report(
     now: datetime, bucket: str | None = None, among: Collection[str] | None = None
 ) -> LatencyReport:
-    """Return the report of the hour before `now`: for one caller (None: all), and for the given
+    """Return the report of the hour before `now`, for one caller (None: all) and the given
     applications.
     """
     recent = Q(started_at__gte=now - PERIOD) & of_applications(among)
@@ -91,7 +91,7 @@ def latency_report(
 
 
 def model_lines(calls: QuerySet[ModelCall]) -> Iterator[ModelLatency]:
-    """Yield the models, the most frequent first."""
+    """Yield the models, those with the most calls first."""
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
     columns = ("seconds", "first_text_seconds", "error", "input_tokens", "cached_tokens")
     for provider, model, *values in calls.values_list("provider", "model", *columns).iterator():
@@ -127,7 +127,9 @@ def add_call(
 
 
 def tool_lines(uses: QuerySet[ToolUse], *, by_tool: bool) -> Iterator[ToolLatency]:
-    """Yield latencies by tool and location, or by location alone; the most frequent first."""
+    """Yield latencies by tool and location, or by location alone; those with the most calls
+    first.
+    """
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
     rows = uses.values_list("tool", "location", "seconds", "has_failed").iterator()
     for tool, location, seconds, has_failed in rows:
@@ -147,7 +149,7 @@ def in_order(
 
 
 def percentiles(values: list[float]) -> Seconds:
-    """Return exact nearest ranks; None without values."""
+    """Return exact nearest ranks, or None if there are no values."""
     values.sort()
     return {
         f"p{percent}": values[nearest_rank(len(values), percent) - 1] if values else None

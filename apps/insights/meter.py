@@ -22,10 +22,10 @@ class CallEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 SERVER = "server"
-"""The installation's own calls have this door and this caller."""
+"""The door and the caller of the installation's own calls."""
 
 Keep = Callable[[CallEntry], None]
-"""This function receives a report that is to be stored. It must neither wait nor fail."""
+"""Receives a report to be stored. It must neither wait nor fail."""
 
 
 class Budgets(Protocol):
@@ -34,7 +34,7 @@ class Budgets(Protocol):
     async def admit(
         self, meter: "RunMeter", deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """Reserve the estimated cost; return None if no budget applies. Raises `BudgetSpent` if a
+        """Reserve the estimated cost. Return None if no budget applies. Raises `BudgetSpent` if a
         budget is used up.
         """
         ...
@@ -58,7 +58,7 @@ UNLIMITED = NoBudgets()
 class KeptRequest(msgspec.Struct, frozen=True, gc=False):
     """A model request of a run. `at` is in seconds since 1970.
 
-    It is stored under the `stream`, which is the conversation, or the run of a program.
+    It is stored under the `stream`, which is the conversation, or the run of an API client.
     """
 
     run: UUID
@@ -70,7 +70,7 @@ class KeptRequest(msgspec.Struct, frozen=True, gc=False):
 
 
 KeepRequest = Callable[[KeptRequest], object]
-"""This function receives a model request, like `Keep`."""
+"""Receives a model request, like `Keep`."""
 
 
 class RunMeter(msgspec.Struct, frozen=True):
@@ -78,8 +78,8 @@ class RunMeter(msgspec.Struct, frozen=True):
     request that is not a run.
 
     `chain` contains the applications around the calls, the outermost first. `time_zone` is the
-    user's, "" if it is unknown. `team` is the id of the caller's current team. Without
-    `keep_request`, model requests are not stored.
+    user's, or "" if unknown. `team` is the ID of the caller's current team. Without `keep_request`,
+    model requests are not stored.
     """
 
     keep: Keep

@@ -23,8 +23,8 @@ LONGEST_SAID = 500
 LONGEST_VERSION = 11
 """A version adds up to this many characters to its application's name: "@" and ten digits."""
 COST_DIGITS, COST_PLACES = 20, 10
-"""A cost has this many digits in total and after the point. This represents a tenth of a token's
-cost at a price of 0.001 per million.
+"""The number of digits of a cost, in total and after the decimal point. This represents a tenth of
+a token's cost at a price of 0.001 per million.
 """
 
 
@@ -51,10 +51,10 @@ class CallRecord(models.Model):
 
 
 class ModelCall(CallRecord):
-    """A call of a deployment.
+    """A call to a deployment.
 
     An application elsewhere that reports several models has a row for each, of which only the first
-    has `seconds`. Token counts and `cost` are null if they are unknown.
+    has `seconds`. Token counts and `cost` are null if unknown.
     """
 
     deployment = models.CharField(max_length=LONGEST_NAME)
@@ -111,7 +111,7 @@ class ModelCall(CallRecord):
 
 
 class ToolUse(CallRecord):
-    """A tool call. `location` is where the tool runs. `iteration` is 0 for the call of a hook."""
+    """A tool call. `location` is where the tool runs. `iteration` is 0 for a call by a hook."""
 
     tool = models.CharField(max_length=LONGEST_NAME)
     location = models.CharField(max_length=10)
@@ -179,7 +179,7 @@ class UsageSum(models.Model):
         verbose_name_plural = "usage"
         constraints = (
             models.UniqueConstraint(
-                # In the order of the page's queries: a dimension, over a time.
+                # In the order of the page's queries: a dimension over a time range.
                 fields=("dimension", "span", "start", "name", "currency"),
                 name="a_span_is_summed_up_once",
             ),
@@ -213,7 +213,7 @@ AMOUNT: dict[str, Any] = {
 
 
 class Price(Versioned):
-    """The price of a deployment from a day on. It overrides the service's list price."""
+    """The price of a deployment from a given day on. It overrides the service's list price."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="prices")
     valid_from = models.DateField(help_text="The first day, in UTC.")

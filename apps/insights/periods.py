@@ -19,7 +19,7 @@ LENGTHS = {
     UsageSum.Span.WEEK: WEEK,
 }
 LONGEST_BY_HOURS = 7 * DAY
-"""Periods of up to this length are shown by hours. Longer periods are shown by days."""
+"""Periods of up to this length are shown by hour. Longer periods are shown by day."""
 
 
 def start_of_five_minutes(moment: datetime) -> datetime:
@@ -49,7 +49,9 @@ START_OF = {
 
 
 def ends_of_sums() -> dict[str, datetime]:
-    """Return until when each span is summed up. There is no entry for spans without sums."""
+    """Return the time until which each type of span is summed up. Types without sums are
+    omitted.
+    """
     marks = (SummedSpan.objects.all(), UsageSum.objects.filter(dimension=SUMMED))
     long, short = (one.values("span").annotate(last=Max("start")).order_by() for one in marks)
     last = long.union(short, all=True)
@@ -60,7 +62,7 @@ def ends_of_sums() -> dict[str, datetime]:
 class Period:
     """Whole hours or days (UTC) up to the current one at `now`.
 
-    The metrics from `rows_since` on are read from rows, earlier ones from sums: of whole weeks
+    Metrics from `rows_since` on are read from rows. Earlier ones come from sums: of whole weeks
     between `weeks_since` and `weeks_until`, of the other days between `days_since` and
     `days_until`, of the hours around them until `hours_until`, and then of five minutes each.
     """
@@ -154,12 +156,12 @@ class Period:
         )
 
     def place_of(self, moment: datetime) -> datetime:
-        """Return the beginning of the chart's hour or day that contains a moment."""
+        """Return the start of the chart's hour or day that contains a moment."""
         return START_OF[self.span](moment)
 
     @property
     def places(self) -> Iterator[datetime]:
-        """Yield the beginnings of all hours or days."""
+        """Yield the start of each hour or day."""
         start = self.since
         while start <= self.now:
             yield start
@@ -177,5 +179,5 @@ def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q
 
 
 def any_of(parts: Iterable[Q]) -> Q:
-    """Return the union of the filters; without filters, nothing matches."""
+    """Return the union of the filters. Without filters, nothing matches."""
     return reduce(or_, parts, Q(pk__in=()))

@@ -1,4 +1,4 @@
-"""The prices of deployments: an operator's own, else the list price of the model's service."""
+"""Prices of deployments: the operator's own, or the list price of the model's service."""
 
 import time
 from collections import defaultdict
@@ -20,10 +20,10 @@ from apps.workspace.local.deployments.lookup import speaks_dial
 from apps.workspace.local.models import Deployment
 
 DIAL = "dial"
-"""Deployments without a row here belong to DIAL Core, and have this provider."""
+"""The provider of deployments without a row here, which belong to DIAL Core."""
 
 SERVICES_SECONDS = 10.0
-"""Services and prices are cached for this many seconds. A new price applies after this time."""
+"""Services and prices are cached for this many seconds, after which a new price applies."""
 
 SERVICE_COLUMNS = (
     *("deployment_id", "display_name", "provider", "model_name", "base_url", "features"),
@@ -35,7 +35,7 @@ PRICE_KIND = RowKind(
         *("deployment_id", "valid_from", "currency"),
         *("input", "cached", "created", "output", "per_call"),
     ),
-    restorable=False,  # A deleted price of the past has to be entered again if it is needed.
+    restorable=False,  # A deleted historical price must be entered again if it is needed.
 )
 
 
@@ -63,7 +63,7 @@ class PricedService:
     """The service behind a deployment. `model` is its name there; `base_url` is None for DIAL.
 
     `title` is the deployment's display name. `prices` are the operator's, by the day from which
-    they are valid, the newest first.
+    they are valid, newest first.
     """
 
     provider: str
@@ -95,7 +95,7 @@ class PricedService:
         )
 
     def rates(self, model: str, day: date, *, is_only: bool = True) -> Rates | None:
-        """Return the rates of one of its models on a day; None if there is no price.
+        """Return the rates of one of its models on a day, or None if there is no price.
 
         `is_only`: the call was reported under no other name, so the operator's price applies to it.
         """
@@ -113,7 +113,7 @@ class PricedService:
 
 
 def find_services(deployments: Collection[str]) -> dict[str, PricedService]:
-    """Return the services by deployment, with two queries."""
+    """Return the services by deployment. Runs two queries."""
     rows = Deployment.objects.filter(deployment_id__in=deployments).only(*SERVICE_COLUMNS)
     found = {row.deployment_id: row for row in rows}
     prices = by_deployment(Price.objects.filter(deployment__in=found.values()))
@@ -150,8 +150,7 @@ def recent_services(deployments: Iterable[str]) -> dict[str, PricedService]:
 
 
 class PriceList:
-    """The services and prices of all deployments as of the last refresh, so that a cost is known
-    without a query.
+    """The services and prices of all deployments at the last refresh, so that costs need no query.
 
     It is empty before the first refresh.
     """
@@ -164,7 +163,7 @@ class PriceList:
         self.services, self.read_at = {}, None
 
     def refresh(self) -> None:
-        """Read the list again if it is older than `MAX_AGE_SECONDS`. Synchronous, with three
+        """Read the list again if it is older than `MAX_AGE_SECONDS`. Synchronous; runs three
         queries.
         """
         now = time.monotonic()
@@ -177,10 +176,10 @@ class PriceList:
             service.rates(service.model, today)  # Read and cached here, not while answers stream.
 
     def service(self, deployment: str) -> PricedService:
-        """Return the service of a deployment; one without a row belongs to DIAL Core."""
+        """Return the service of a deployment. One without a row belongs to DIAL Core."""
         return self.services.get(deployment) or PricedService(DIAL, deployment, title=deployment)
 
 
 PRICES = PriceList()
-"""This is the price list of this process."""
+"""The price list of this process."""
 on_reset(PRICES.forget)

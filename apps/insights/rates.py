@@ -1,6 +1,6 @@
-"""Prices of tokens: list prices of services, and the cost of a call.
+"""Token prices: list prices of services, and the cost of a call.
 
-The package `genai-prices` contains the list prices, so no network is needed.
+The list prices come from the `genai-prices` package, so no network access is needed.
 """
 
 from collections.abc import Iterable
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 MILLION = Decimal(1_000_000)
 
 Tiers = tuple[tuple[int, Decimal], ...]
-"""This lists prices per million tokens. Each applies from a size of the whole input on; the
-smallest size comes first.
+"""Prices per million tokens. Each applies from a size of the whole input on; the smallest size
+comes first.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Prices of a model. Without prices of their own, cached and created tokens cost as much as
-    other input tokens.
+    """Prices of a model. Cached and created tokens without their own prices cost as much as other
+    input tokens.
     """
 
     input: Tiers
@@ -37,7 +37,7 @@ class Rates:
     currency: str = "USD"
 
     def cost(self, usage: ModelUsage | None, *, has_failed: bool = False) -> Decimal | None:
-        """Return the cost of one call; None if it is unknown because the service reported no
+        """Return the cost of one call, or None if it is unknown because the service reported no
         tokens.
 
         A failed call costs only the tokens that the service reported.
@@ -69,12 +69,12 @@ def rate_at(tiers: Tiers, tokens: int) -> Decimal:
 
 @lru_cache(maxsize=1000)
 def listed_rates(model: str, base_url: str | None, day: date) -> Rates | None:
-    """Return the service's list price of a model on a day; None if it is unknown.
+    """Return the service's list price of a model on a day, or None if it is unknown.
 
     `base_url` is the service's URL. Its vendor must be known, because a model with this name may
-    cost something else elsewhere. None for DIAL Core, behind which any service can be.
+    cost something else elsewhere. None means DIAL Core, behind which there can be any service.
     """
-    # Imported with the first price, because its data take a moment to load.
+    # Imported with the first price, because its data is slow to load.
     from genai_prices.data_snapshot import get_snapshot
 
     try:

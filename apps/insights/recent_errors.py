@@ -1,4 +1,4 @@
-"""The most recently failed model and tool calls, without any text of conversations."""
+"""The most recent failed model and tool calls, without any text from conversations."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import FAILED, of_applications
 
 FAILED_TOOL = "tool failed"
-"""The errors of all tools have this kind, because the text of a tool's error is not stored."""
+"""The errors of all tools have this type, because the text of a tool's error is not stored."""
 COMMON = ("started_at", "application", "bucket", "run")
 
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """A failed call. `kind` is that of a model's error, such as "status 429"; `name` is a
+    """A failed call. `kind` is the type of a model's error, such as "status 429"; `name` is a
     deployment's or a tool's.
     """
 
@@ -33,7 +33,7 @@ class FailedCall:
 def last_errors(
     since: datetime, most: int, among: Collection[str] | None = None
 ) -> list[FailedCall]:
-    """Return the newest first, with two queries."""
+    """Return the failed calls, newest first. Runs two queries."""
     calls = failed_calls(since, among).order_by("-started_at")[:most]
     uses = failed_uses(since, among).order_by("-started_at")[:most]
     found = [

@@ -1,4 +1,6 @@
-"""Sums up spans of usage, and deletes old rows. It is synchronous, and several processes may run it."""
+"""Sums up usage spans, and deletes old rows. It is synchronous, and several processes may run
+it.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -44,7 +46,7 @@ CALLS = (ModelCall, ToolUse)
 
 
 def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
-    """Yield the beginnings of the spans that have ended and are not summed up, the oldest first."""
+    """Yield the start of each span that has ended and is not summed up, oldest first."""
     length, start, until = LENGTHS[span], first_unsummed(span), known_until(span)
     while start is not None and until is not None and start + length <= until:
         yield start
@@ -52,14 +54,14 @@ def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
 
 
 def known_until(span: UsageSum.Span) -> datetime | None:
-    """Return until when the data of a span are complete; None if there are none."""
+    """Return the time until which a type of span has complete data, or None."""
     if span == UsageSum.Span.WEEK:
         return ends_of_sums().get(UsageSum.Span.DAY)
     return timezone.now() - LATE[span]
 
 
 def first_unsummed(span: UsageSum.Span) -> datetime | None:
-    """Return the beginning of the first span without sums; None before the first call."""
+    """Return the start of the first span without sums, or None before the first call."""
     ends = ends_of_sums()
     if span == UsageSum.Span.FIVE_MINUTES:
         hours_until = ends.get(UsageSum.Span.HOUR)
@@ -90,9 +92,9 @@ def first_call(span: UsageSum.Span) -> datetime | None:
 
 
 def sum_up_all(count_runs: RunCounter) -> int:
-    """Sum up all ended spans, one after the other; return how many were summed up here."""
+    """Sum up all ended spans sequentially. Return the number summed up by this process."""
     # Days first: until they exist, the page reads the hours after the last day. Weeks are computed
-    # from days. Five minutes are summed up only after the last hour.
+    # from days. Five-minute spans are summed up only after the last hour.
     spans = (
         UsageSum.Span.DAY,
         UsageSum.Span.HOUR,
@@ -103,7 +105,7 @@ def sum_up_all(count_runs: RunCounter) -> int:
 
 
 def sum_up(span: UsageSum.Span, start: datetime, count_runs: RunCounter) -> bool:
-    """Write the sums of a span; False if another process has written them."""
+    """Write the sums of a span. Return False if another process wrote them first."""
     end = start + LENGTHS[span]
     # Read before the transaction, which would block other writers on SQLite.
     if span == UsageSum.Span.WEEK:
@@ -163,7 +165,7 @@ def stored_bins(histogram: Mapping[int, int]) -> dict[str, int]:
 
 
 def delete_old() -> int:
-    """Delete the summed-up rows of calls that are older than `USAGE_DAYS`; return their number."""
+    """Delete summed-up rows of calls that are older than `USAGE_DAYS`. Return their number."""
     for span in KEPT:
         delete_sums(span)
     first = first_unsummed(UsageSum.Span.DAY)
@@ -185,13 +187,13 @@ def delete_sums(span: UsageSum.Span) -> None:
 
 
 LONGEST_WINDOW_DAYS = 62
-"""Budget windows are stored for at least this many days: a month, and the same time again for a run
-that waits for a user.
+"""Budget windows are stored for at least this many days: a month, and another for a run that waits
+for a user.
 """
 
 
 def delete_old_windows() -> int:
-    """Delete the budget windows that ended more than `USAGE_DAYS` ago, with their overrides; return
+    """Delete budget windows that ended more than `USAGE_DAYS` ago, with their overrides. Return
     their number.
     """
     if not settings.USAGE_DAYS:

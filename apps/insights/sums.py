@@ -31,7 +31,8 @@ FAILED = ~Q(error__in=NO_ERROR)
 REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
 
 TOTAL, TOTAL_OF_TOOLS = "total", "tools"
-"""These dimensions have "" as their only name. The others are in `dimensions_of_call`, and "tool".
+"""These dimensions have "" as their only name. The others are in `dimensions_of_call`, plus
+"tool".
 """
 SUMMED = "summed"
 """A row with this dimension marks five minutes as summed up. A `SummedSpan` marks longer spans, but
@@ -39,15 +40,13 @@ the previous version, which may use the same database, rejects one of five minut
 """
 
 BINS = msgspec.json.Decoder(dict[int, int])
-# As texts, because Django takes ten times as long to decode them, and a page reads thousands.
+# As text, because Django takes ten times as long to decode them, and a page reads thousands.
 HISTOGRAM_TEXTS = {
     f"{name}_text": Cast(name, TextField()) for name in ("seconds", "first_text_seconds")
 }
 
 SumKey = tuple[str, str, str]
-"""A key consists of a dimension, a name in it, and a currency, which is "" for calls without a
-price.
-"""
+"""A dimension, a name in it, and a currency, which is "" for calls without a price."""
 
 
 class CallRow(NamedTuple):
@@ -83,7 +82,9 @@ class UseRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """The runs of a caller with an application that began in an hour, and how many of them failed."""
+    """The runs of a caller with an application that began in an hour, and how many of them
+    failed.
+    """
 
     hour: datetime
     application: str
@@ -94,7 +95,7 @@ class RunCount:
 
 
 RunCounter = Callable[[datetime, datetime], Iterable[RunCount]]
-"""This function counts the runs that began in a time range."""
+"""Counts the runs that began in a time range."""
 
 
 @dataclass(slots=True)
@@ -129,7 +130,7 @@ class Sums:
         self.add_bins(row)
 
     def add_bins(self, row: Mapping[str, Any]) -> None:
-        """Add the histograms of a row as texts, if it has any."""
+        """Add the histograms of a row as text, if it has any."""
         for name in ("seconds", "first_text_seconds"):
             if bins := row.get(f"{name}_text"):
                 getattr(self, name).update(BINS.decode(bins))
@@ -137,7 +138,7 @@ class Sums:
     def add_call(self, row: CallRow, share: float | None) -> None:
         """Add one call. A further model of a call has no time, and does not count as a call.
 
-        `share` is the cached share of the input, None if it is unknown.
+        `share` is the cached share of the input, or None if unknown.
         """
         # Written without loops, because each row is added in several dimensions.
         if row.seconds is not None:
@@ -193,7 +194,7 @@ class Sums:
 
 
 def of_applications(among: Collection[str] | None) -> Q:
-    """Limit rows of calls to some applications; None: to all."""
+    """Limit rows of calls to some applications. None means no limit."""
     return Q() if among is None else Q(application__in=among)
 
 
@@ -227,7 +228,7 @@ def dimensions_of_call(row: CallRow) -> Iterator[tuple[str, str]]:
 
 
 def cached_share(row: CallRow) -> float | None:
-    """Return the share of the input that came from the service's cache; None if it is unknown."""
+    """Return the share of the input that came from the service's cache, or None if unknown."""
     if row.cached_tokens is None or not row.input_tokens:
         return None
     return row.cached_tokens / row.input_tokens
@@ -278,7 +279,7 @@ def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]
         unpriced=Count("pk", filter=Q(cost__isnull=True, error="", seconds__isnull=False)),
         cache_shares=Sum(share),
         cache_reports=Count("pk", filter=REPORTS_CACHE),
-        # The sums are last, because from here on, these names mean the sums.
+        # The sums come last, because from here on these names refer to the sums.
         cost=Sum("cost"),
         **tokens,
     ).iterator()

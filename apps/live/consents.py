@@ -27,7 +27,7 @@ def read_consents(run: Run) -> dict[str, Mode]:
 
 
 def keep_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> None:
-    """Store that the user need not be asked again, if they chose so and the card offered it."""
+    """Store the user's choice not to be asked again, if the card offered it."""
     scope, tool = answer.get("always"), asked.asked.get("name")
     if answer.get("outcome") != "approved" or scope not in asked.asked.get("always", ()):
         return
@@ -65,7 +65,7 @@ def ask_each_time(bucket: str, application: int, tool: str) -> None:
 
 
 def tools_called(bucket: str) -> dict[int, list[str]]:
-    """Return the names of the tools that the user's newest answers called, by application."""
+    """Return the names of the tools called in the user's newest answers, by application."""
     steps = RunStep.objects.filter(run__bucket=bucket, kind="model", status="done")
     steps = steps.filter(run__application_pk__isnull=False)
     newest = steps.order_by("-begun_at").values_list("run__application_pk", "result")
@@ -85,7 +85,7 @@ def forget_tools(tools: Collection[str]) -> None:
 
 
 def hand_over(bucket: str, to: str) -> None:
-    """Move a visitor's decisions in conversations to the account that they signed in with.
+    """Move a visitor's decisions about conversations to the account that they signed in with.
 
     Decisions for whole applications are deleted, because several users may share a browser.
     """

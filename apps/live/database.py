@@ -12,7 +12,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 
 class Execute(Protocol):
-    """Calls a function on a thread with a connection to the database."""
+    """Calls a function on a thread that has a database connection."""
 
     def __call__(self, work: Callable[[], Any], /) -> Awaitable[Any]: ...
 

@@ -1,4 +1,6 @@
-"""The doors through which runs are requested: a name, which is stored with each run, and its label."""
+"""The doors through which runs are requested. Each has a name, which is stored with its runs, and a
+label.
+"""
 
 PAGE = "page"
 GATEWAY = "gateway"
@@ -22,15 +24,15 @@ LABELS = {
     SCHEDULE: "Schedule",
     WEBHOOK: "Webhook",
 }
-"""Operators see these labels of doors."""
+"""Maps doors to the labels that operators see."""
 PATHS = {GATEWAY: ("/openai/", "/v1/"), MCP: ("/mcp",), A2A: ("/a2a/",), AG_UI: ("/ag-ui/",)}
-"""Requests of programs belong to these doors by the prefix of the path.
+"""Maps doors to the path prefixes of their API requests.
 
 Metrics count each door's requests separately. Pages of other origins can call these paths if the
 operator allows the origins.
 """
 KEPT_DOORS = (PAGE, SCHEDULE, WEBHOOK, A2A)
-"""The runs of these doors answer in stored conversations."""
+"""Runs requested through these doors are stored as answers in conversations."""
 
 
 def choices() -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Questions of a running call to its user. A question lasts as long as the call.
+"""Questions that a running call asks its user. A question lasts as long as the call.
 
 The process that receives the answer stores it. The process that makes the call reports it, because
 only that process writes the journal of the run.
@@ -24,13 +24,13 @@ from apps.live.journal.run_record import RunRecord
 from apps.live.models import LONGEST_KEY, Interaction, Run
 
 LOOK_SECONDS = 2.0
-"""A process checks every this many seconds for answers that no process has announced."""
+"""A process polls for unannounced answers every this many seconds."""
 TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
 LOST: Mapping[str, Any] = {"outcome": "lost"}
 YOU = "you"
-"""A user who answers in their own conversation has this name."""
+"""The conversation shows this name for its owner's answers."""
 BY = "by"
-"""A stored answer contains the name of the answering user under this key."""
+"""A stored answer has the name of the answering user under this key."""
 
 
 async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
@@ -80,25 +80,25 @@ async def await_answer(row: Interaction, heard: asyncio.Event) -> Mapping[str, A
 
 
 def read_answer(row: Interaction) -> Mapping[str, Any] | None:
-    """Return the answer, or that time ran out; None while an answer is still possible."""
+    """Return the answer, `TIMEOUT` or `LOST`, or None while the question is open."""
     rows = Interaction.objects.filter(pk=row.pk)
     if row.due_at is not None and timezone.now() >= row.due_at:
         rows.filter(answer__isnull=True).update(answer=TIMEOUT)
     found = rows.first()
-    # If there is no row, the conversation was deleted.
+    # The row is missing if the conversation was deleted.
     answer: Mapping[str, Any] | None = LOST if found is None else found.answer
     return answer
 
 
 def close(row: Interaction, outcome: Mapping[str, Any]) -> None:
-    """Close a question. The user's answer is sent only to the server. A closed question has no time
-    left.
+    """Close a question. Only the server receives the user's answer. A closed question cannot
+    expire.
     """
     Interaction.objects.filter(pk=row.pk).update(answer=outcome, due_at=None)
 
 
 def end_lost_questions(run: Run) -> list[InteractionResolved]:
-    """Close the questions of a process that has ended, because its calls can no longer get the
+    """Close the questions of a process that has ended, because its calls can no longer receive the
     answers.
     """
     rows = Interaction.objects.filter(run=run, kind="elicitation", due_at__isnull=False)

@@ -39,8 +39,8 @@ class Continued:
 
 @dataclass(frozen=True, slots=True)
 class InteractionResolved:
-    """Reports that a user answered, at a time in seconds since 1970. `by` is the user's name, "" if
-    the time ran out.
+    """Reports that a user answered, at a time in seconds since 1970. `by` is the user's name, or ""
+    if the question timed out.
     """
 
     key: str
@@ -58,7 +58,7 @@ class RunFailed:
 
 @dataclass(frozen=True, slots=True)
 class CallCounted:
-    """Reports that a model call ended. The answer has these metrics from then on."""
+    """Reports that a model call ended, and updates the metrics of the answer."""
 
     figures: AnswerFigures
 
@@ -85,7 +85,7 @@ character), the run, and the event.
 """
 
 TEXTS = (said.TextDelta, said.RefusalDelta, said.StageDelta, said.Reasoning)
-"""These events can be joined with the next event of the same kind."""
+"""These events can be merged with the next event of the same type."""
 
 NAMES: Mapping[str, type[Any]] = {
     "text": said.TextDelta,
@@ -116,7 +116,9 @@ NAMES: Mapping[str, type[Any]] = {
     "counted": CallCounted,
     "answer": AnswerStored,
 }
-"""The journal uses these names of events. A name that stored rows use must not change."""
+"""Maps the names of events in the journal to their classes. Do not change names that stored rows
+use.
+"""
 _names = {kind: name for name, kind in NAMES.items()}
 
 
@@ -197,10 +199,10 @@ def continues(before: StreamEvent, event: StreamEvent) -> bool:
 
 
 def storable_value(value: Any) -> Any:
-    """Return the value with NUL characters and lone surrogates replaced, which models and tools may
-    send.
+    """Return the value with NUL characters and lone surrogates replaced. Models and tools may send
+    both.
 
-    PostgreSQL rejects the former, UTF-8 the latter.
+    PostgreSQL rejects NUL, and UTF-8 cannot encode lone surrogates.
     """
     if isinstance(value, str):
         if "\0" in value:
@@ -214,9 +216,7 @@ def storable_value(value: Any) -> Any:
 
 
 def kept_key(key: str) -> str:
-    """Return the key in a form that fits the database. Models choose the ids of calls, of any
-    length.
-    """
+    """Shorten the key to fit the database. Models choose call IDs of any length."""
     key = storable_value(key)
     if len(key) <= LONGEST_KEY:
         return key

@@ -34,7 +34,7 @@ class Stoppable(Protocol):
 
 
 def name_of_process() -> str:
-    """Return a name that no other process has or had."""
+    """Return a process name that was never used before."""
     return f"{socket.gethostname()[:50]}-{os.getpid()}-{uuid4().hex[:12]}"
 
 
@@ -46,23 +46,25 @@ class Hub:
     execute_budgets: InitVar[Execute] = on_a_thread
     execute_summaries: InitVar[Execute] = on_a_thread
     name: str = field(default_factory=name_of_process)
-    """This process holds its runs under this name."""
+    """The process holds its runs under this name."""
     streams: LiveStreams = field(default_factory=LiveStreams)
     supervisors: dict[UUID, Stoppable] = field(default_factory=dict)
-    """This maps streams to the supervisors of their runs."""
+    """Maps streams to the supervisors of their runs."""
     # asyncio itself holds only weak references to tasks.
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     is_closing: bool = False
-    """True if the process is about to end: it accepts no more questions, and resumes no runs of
+    """True if the process is about to end. It then accepts no questions and does not resume runs of
     other processes.
     """
     is_closed: bool = False
-    """True if no more events will follow. Viewers leave when they have received all events."""
+    """True if no more events will follow. Viewers disconnect after they have received all
+    events.
+    """
     awaited: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a run waits for a process that resumes it."""
+    """Set when a run waits for a process to resume it."""
     has_queue: bool = False
-    """True if runs were queued at the last check of this process. Then the end of a run makes room
-    for another.
+    """True if runs were queued at the last check. The end of a run then frees a slot for
+    another.
     """
     places: RunSlots = field(init=False)
     committer: Committer = field(init=False)
@@ -76,7 +78,7 @@ class Hub:
         self.summaries = RunSummaryWriter(execute_summaries, self.budgets)
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run a coroutine to its end, even if no caller waits for it any more.
+        """Run a coroutine to its end, even if its caller has stopped waiting.
 
         Errors are logged, except refusals, which the task's caller reports.
         """
@@ -93,13 +95,13 @@ class Hub:
             logger.error("A background task failed: %s", task.get_coro(), exc_info=error)
 
     def forget(self) -> None:
-        """Drop cached budgets, and the rows that wait to be written."""
+        """Drop cached budgets and rows that wait to be written."""
         self.budgets.forget()
         self.summaries.forget()
 
 
 HUB = Hub(OwnThread("committer"), OwnThread("budgets"), OwnThread("summaries"))
-"""This is the hub of this process. It has one thread per kind of statement, so that a slow
-statement does not delay the others.
+"""The hub of this process. It has one thread per kind of statement, so that a slow statement does
+not delay the others.
 """
 on_reset(HUB.forget)

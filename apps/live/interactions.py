@@ -1,4 +1,4 @@
-"""Stores answers to the questions of waiting runs, from users, programs and timeouts."""
+"""Stores answers to the questions of waiting runs, from users, API clients and timeouts."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -39,7 +39,7 @@ async def take_answer(
     by: str,
     name: str = YOU,
 ) -> None:
-    """Store the answer, and let a process resume the run at once. Raises `Refused`.
+    """Store the answer, and notify processes, one of which resumes the run. Raises `Refused`.
 
     `by` is the bucket of the answering user, `name` the display name in the conversation.
     """
@@ -61,12 +61,12 @@ def answer_interaction(
     by: str,
     name: str = YOU,
 ) -> None:
-    """Store the answer, and close the questions that it makes unnecessary.
+    """Store the answer, and close the questions that no longer need one.
 
-    Raises `Refused` if it is too late, or if another user has to answer.
+    Raises `Refused` if it is too late, or if a different user must answer.
     """
     rows = Interaction.objects.filter(run=run, key=kept_key(key), kind=kind, answer__isnull=True)
-    # Its time may have run out although no sweep has noticed it yet.
+    # It may have expired although no sweep has noticed yet.
     asked = rows.exclude(due_at__lte=timezone.now()).first()
     if asked is None:
         raise too_late()
@@ -92,7 +92,7 @@ def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: st
 
 
 def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: str = "") -> None:
-    """Store the answer, notify viewers, and let a process resume the run.
+    """Store the answer, notify viewers, and make the run resumable.
 
     Call it in a transaction. Raises `Refused` if it is too late.
     """
@@ -102,10 +102,10 @@ def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: s
 def resolve_all(
     run: Run, asked: Sequence[Interaction], answer: Mapping[str, Any], by: str = "", name: str = ""
 ) -> None:
-    """Resolve several questions of one run that have the same answer, as `resolve` does."""
+    """Resolve several questions of one run with the same answer, as `resolve` does."""
     given, keys = storable_value(answer), [one.pk for one in asked]
-    # This locks the row of the run: of two concurrent answers, or of an answer and a stop, only one
-    # counts. A running run has one writer of its journal, and must not get a second one.
+    # Locks the run's row, so that only the first of two concurrent answers, or of an answer and a
+    # stop, counts. A running run has one writer of its journal, and must not get a second one.
     rows = Interaction.objects.filter(pk__in=keys, answer__isnull=True)
     now = timezone.now()
     if not waiting(run).update(beat_at=now):
@@ -114,11 +114,11 @@ def resolve_all(
     for one in asked:
         if not rows.filter(pk=one.pk).update(answer=given, answered_by=by[:100]):
             raise too_late()
-        # The result of a call may be large, and viewers see it at the call.
+        # The result of a call may be large, and the call already shows it to viewers.
         told = {"outcome": given.get("outcome")} if one.kind == CALL else given
         event = InteractionResolved(one.key, one.kind, told, name, now.timestamp())
         journal.add(run.stream, run.pk, (event,))
-    # Several calls of a page are answered at the same time, and the last answer resumes the run.
+    # A page answers several calls at the same time, and the last answer resumes the run.
     if any(one.kind != CALL for one in asked) or not open_calls(run).exists():
         waiting(run).update(status=Run.Status.QUEUED, holder="")
 
@@ -134,17 +134,19 @@ def too_soon() -> Refused:
 
 
 def waiting(run: Run) -> QuerySet[Run]:
-    """Select the row of the run if it is waiting."""
+    """Select the run's row if the run is waiting."""
     return Run.objects.filter(pk=run.pk, status=Run.Status.WAITING)
 
 
 def open_calls(run: Run) -> QuerySet[Interaction]:
-    """Return the calls that the run requests of its page."""
+    """Return the calls that the run has requested from its page."""
     return Interaction.objects.filter(run=run, kind=CALL, answer__isnull=True)
 
 
 def delete_unfinished_accounts() -> int:
-    """Delete tool accounts without a sign-in that no run waits for; return their number."""
+    """Delete tool accounts that were never signed in and that no run waits for. Return their
+    number.
+    """
     open_now = Interaction.objects.filter(
         kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN
     )
@@ -152,10 +154,10 @@ def delete_unfinished_accounts() -> int:
 
 
 def claim_for_page(run: Run, key: str, page: str, former: str = "") -> Claim:
-    """Let one page carry out a call. `former` is the id of the page before a reload.
+    """Assign a call to one page. `former` is the page's ID before a reload.
 
-    `lost`: the old page had begun the call, which must not be repeated. Raises `Refused` if it is
-    too late.
+    `lost`: the page had begun the call before the reload, so it must not be repeated. Raises
+    `Refused` if it is too late.
     """
     asked = open_calls(run).filter(key=kept_key(key), run__status__in=Run.OPEN)
     asked = asked.exclude(due_at__lte=timezone.now())
@@ -175,7 +177,7 @@ def due() -> QuerySet[Interaction]:
 
 
 def answer_due() -> list[UUID]:
-    """Answer expired questions; return the streams of their runs."""
+    """Answer expired questions. Return the streams of their runs."""
     answered: list[UUID] = []
     for asked in due().select_related("run")[:AT_ONCE]:
         with suppress(Refused), transaction.atomic():
@@ -185,8 +187,9 @@ def answer_due() -> list[UUID]:
 
 
 async def claim_answer(id: str, due: float) -> bool:
-    """Record that the calls with this id, which can be answered until `due`, are answered; False if
-    they already were.
+    """Record that the calls with this ID are answered. Return False if they already were.
+
+    The calls can be answered until `due`.
     """
     is_new: bool = await database_sync_to_async(claim_answer_now)(id, due)
     return is_new
@@ -199,5 +202,5 @@ def claim_answer_now(id: str, due: float) -> bool:
 
 
 def delete_answered_calls() -> int:
-    """Delete the rows of calls that can no longer be answered; return their number."""
+    """Delete the rows of calls that can no longer be answered. Return their number."""
     return AnsweredCall.objects.filter(expires_at__lt=timezone.now()).delete()[0]

@@ -1,4 +1,4 @@
-"""Leases on runs, which hold across processes, and requests to stop a run."""
+"""Leases on runs, which are valid across processes, and requests to stop a run."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -18,7 +18,7 @@ from apps.live.models import FORMAT, Run
 MOST_ATTEMPTS = 6
 """A run that was taken over this often without a new step is not taken over again, because it may
 crash its processes. Three takeovers were too few: of 300 runs on processes that were killed every
-nine seconds, two runs were given up that had crashed no process.
+nine seconds, two that had crashed no process were given up.
 """
 
 
@@ -38,13 +38,15 @@ def open_run(stream: UUID) -> Run | None:
 
 
 def request_stop(stream: UUID) -> bool:
-    """Ask the process that works in the stream to stop; False if there is none."""
+    """Ask the process that works on the stream to stop. Return False if there is none."""
     runs = Run.objects.filter(stream=stream, status__in=Run.GOING).exclude(holder="")
     return bool(runs.update(is_stop_requested=True))
 
 
 def request_end(run: UUID) -> bool:
-    """Request that an open run stops, by its process or else by a sweeper; False if it has ended."""
+    """Request that an open run stop, by its process or otherwise by a sweeper. Return False if it
+    has ended.
+    """
     waiting = Run.objects.filter(pk=run, status=Run.Status.WAITING)
     queued, now = Run.Status.QUEUED, timezone.now()
     if waiting.update(status=queued, holder="", beat_at=now, is_stop_requested=True):
@@ -59,8 +61,8 @@ def oldest_beat() -> datetime:
 
 QUEUED = Q(status=Run.Status.QUEUED, holder="")
 LOST = Q(attempts__gte=MOST_ATTEMPTS) | Q(is_stop_requested=True)
-"""This matches a free run that no process resumes, because it crashes processes or because a stop
-is requested.
+"""Matches free runs that no process resumes, because they crash processes or because a stop was
+requested.
 """
 
 
@@ -80,7 +82,7 @@ def expired_runs() -> QuerySet[Run]:
 
 
 def take_over(run: Run, holder: str) -> bool:
-    """Take a free run; False if another process was faster."""
+    """Take a free run. Return False if another process took it first."""
     return bool(
         free()
         .filter(pk=run.pk)
@@ -94,18 +96,18 @@ def take_over(run: Run, holder: str) -> bool:
 
 
 def resting() -> QuerySet[Run]:
-    """Select the runs that wait for a user, or for a process."""
+    """Select the runs that wait for a user or a process."""
     return Run.objects.filter(Q(status=Run.Status.WAITING) | QUEUED)
 
 
 def close(runs: QuerySet[Run], status: str) -> bool:
-    """End the runs; False if none was open."""
+    """End the runs. Return False if none was open."""
     return bool(runs.update(status=status, holder="", finished_at=timezone.now()))
 
 
 async def stop_run(hub: Hub, run: Run) -> bool:
-    """Stop a run of any user, in any process; False if it has ended. A sweeper ends a run without a
-    process at once.
+    """Stop a run of any user, in any process. Return False if it has ended. A sweeper ends a run
+    without a process immediately.
     """
     is_open: bool = await database_sync_to_async(request_end)(run.pk)
     if is_open:

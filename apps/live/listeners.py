@@ -14,7 +14,7 @@ NEWS = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED, Run.St
 
 @dataclass(frozen=True, slots=True)
 class RunNews:
-    """A change of a run. `status` is one of `NEWS`. `application` is a slug, or the path in DIAL
+    """A change to a run. `status` is one of `NEWS`. `application` is a slug, or the path in DIAL
     Core.
     """
 
@@ -26,9 +26,9 @@ class RunNews:
 
 
 run_listeners = Listeners[[Sequence[RunNews]], None]("the end of runs")
-"""These listeners are called on a database thread for all runs of a transaction at once. They do
-not query the database if nobody subscribed. Their writes are in a savepoint, so that a failure does
-not undo the ending.
+"""Called on a database thread for all runs of a transaction at once. The listeners do not query the
+database if there are no subscribers. Their writes are in a savepoint, so that a failure does not
+undo the ending.
 """
 
 

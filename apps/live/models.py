@@ -1,6 +1,6 @@
 """Runs with their leases, steps and questions, and the journal of their events.
 
-A stream is a sequence of runs, such as a conversation. This package knows only its id.
+A stream is a sequence of runs, such as a conversation. This package knows only its ID.
 """
 
 import json
@@ -19,9 +19,7 @@ from apps.live.subagent_rows import HelperRun as HelperRun
 from apps.workspace.local.secrets.field import SecretField
 
 FORMAT = 1
-"""Rows that this code writes have this format. The number is increased when older code cannot
-resume them.
-"""
+"""The format of rows that this code writes. Increase it when older code cannot resume them."""
 LONGEST_REASON = 2_000
 """A user's reason for denying a call can have at most this many characters."""
 LONGEST_KEY = 500
@@ -35,7 +33,7 @@ def choices(names: object) -> list[tuple[str, str]]:
 
 
 class KeptManifest(models.Model):
-    """The manifest with which runs began.
+    """The manifest that runs started with.
 
     `text` is its JSON, encrypted because the manifest may contain a credential that is not a stored
     secret.
@@ -49,7 +47,7 @@ class KeptManifest(models.Model):
 
     @classmethod
     def hold(cls, digest: str) -> bool:
-        """Lock the row until the transaction ends; return whether it exists."""
+        """Lock the row until the transaction ends. Return False if it does not exist."""
         is_shared = connection.vendor == "postgresql"  # SQLite has only one transaction at a time.
         with connection.cursor() as cursor:
             cursor.execute(
@@ -61,7 +59,7 @@ class KeptManifest(models.Model):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the manifest. Raises ValueError if no key decrypts it."""
+        """Return the manifest. Raises ValueError if no key can decrypt it."""
         found: dict[str, Any] = json.loads(self.text)
         return found
 
@@ -161,7 +159,7 @@ class Run(models.Model):
 
     @property
     def request_id(self) -> str:
-        """Return the id of the request that began the run. A process that resumes the run logs it
+        """Return the ID of the request that began the run. A process that resumes the run logs it
         too.
         """
         return str(self.caller.get("request_id") or self.request)
@@ -195,7 +193,7 @@ class RunStep(models.Model):
 
 
 class Interaction(models.Model):
-    """A question of a step to a user; see `apps.agent.ledger.InteractionRequest`."""
+    """A question that a step asks a user; see `apps.agent.ledger.InteractionRequest`."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="interactions")
     key = models.CharField(max_length=LONGEST_KEY)
@@ -236,7 +234,7 @@ class Consent(models.Model):
     """A user's decision about all calls of a tool. Without a stream, it applies to the whole
     application.
 
-    The tool `ALL_TOOLS` means every tool without a decision of its own.
+    The tool `ALL_TOOLS` means every tool without its own decision.
     """
 
     bucket = models.CharField(max_length=100)
@@ -268,7 +266,7 @@ class Consent(models.Model):
 class AnsweredCall(models.Model):
     """Calls that waited in the state of an answer and were answered. The state contains their `id`.
 
-    The row is needed until `expires_at`, when they can no longer be answered.
+    The row is needed until `expires_at`. After that, the calls can no longer be answered.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)

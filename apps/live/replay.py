@@ -39,7 +39,9 @@ async def follow_events(
 
 
 async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return the events after a number: from memory if they are there, else from the journal."""
+    """Return the events after a number, from memory if they are available there, otherwise from the
+    journal.
+    """
     while True:
         log = hub.streams.logs.get(stream)
         if log is not None and after >= log.first - 1:
@@ -55,10 +57,10 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
             return written
         if log.first == first:
             return log.after(first - 1, BATCH)
-        # In the meantime, the log dropped events that are in the journal by now.
+        # In the meantime, the log dropped events that are now in the journal.
 
 
 def told_elsewhere(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return events reported by another process; none if earlier events have to be read first."""
+    """Return events announced by another process, or none if earlier events must be read first."""
     heard = hub.streams.heard.get(stream)
     return [] if heard is None or after < heard.first - 1 else heard.after(after, BATCH)

@@ -1,4 +1,4 @@
-"""The permanent row of a run: its door, its cost and its outcome."""
+"""The permanent row of a run, with its door, cost and outcome."""
 
 import uuid
 
@@ -9,8 +9,8 @@ from apps.live import doors
 from apps.request_ids import LONGEST_ID
 
 LONGEST_NAME = 255
-"""Longer application names are cut to this many characters, because DIAL Core's are paths of any
-length.
+"""Longer application names are truncated to this many characters, because DIAL Core's names are
+paths of any length.
 """
 LONGEST_BUCKET = 100
 
@@ -18,8 +18,8 @@ LONGEST_BUCKET = 100
 class RunSummary(models.Model):
     """A run of any door, without its contents. Its numbers include nested runs.
 
-    It is not a `Run`: it has no lease, belongs to no stream, and outlives the run. A `Run` of the
-    chat page has the same id. Only rows of the gateway are ever `running`.
+    It is not a `Run`: it has no lease, belongs to no stream, and outlives the run. The
+    corresponding `Run` of the chat page has the same ID. Only gateway rows are ever `running`.
     """
 
     class Status(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Requests to models as they were sent. Each of their parts is stored once per conversation."""
+"""Model requests as they were sent. Each part is stored once per conversation."""
 
 import uuid
 
@@ -7,11 +7,11 @@ from django.utils import timezone
 
 DIGEST_CHARACTERS = 32
 READ_CONTENTS = "runs.read_run_contents"
-"""Users with this permission can read what users and models said in the runs of other users."""
+"""This permission allows users to read what users and models said in other users' runs."""
 
 
 class SentPart(models.Model):
-    """A message or a tool of requests: the JSON as it was sent, or the beginning of a long one.
+    """A message or a tool in requests: its JSON as it was sent, or the beginning of a long one.
 
     Parts are stored per stream, so that they are deleted with it.
     """
@@ -32,7 +32,7 @@ class SentPart(models.Model):
 
 class SentRequestRow(models.Model):
     """A request. `members` contains the keys of its body in order, each with its value, or with the
-    digests of the parts in its list. `prompt` and `private` are as in `SentRequest`.
+    digests of its parts. `prompt` and `private` are as in `SentRequest`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

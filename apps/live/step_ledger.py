@@ -1,4 +1,4 @@
-"""The steps and questions of a run: stored rows, and those that are not written yet."""
+"""The steps and questions of a run, both stored rows and unwritten ones."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -41,9 +41,7 @@ class StepLedger:
         self.stops: dict[str, asyncio.Event] = {}
         self.is_closing = False
         self.patient: Callable[[InteractionRequest], InteractionRequest] = lambda asked: asked
-        """This function returns the question with a different timeout, for runs without a user who
-        is present.
-        """
+        """Returns the question with a different timeout, for unattended runs."""
 
     def step(self, key: str) -> Step | None:
         # Within a tool's step nothing is rejected, so that the tool can finish.
@@ -70,7 +68,7 @@ class StepLedger:
         return await ask_while_going(self.record_of_run, interaction)
 
     def stop_subagent(self, key: str) -> bool:
-        """Request that the sub-agent stops; False if there is none with that key."""
+        """Request that the sub-agent stop. Return False if no sub-agent has that key."""
         wish = self.stops.get(key)
         if wish is not None:
             wish.set()
@@ -86,7 +84,7 @@ class StepLedger:
         return f"{self.record_of_run.log.run}:{kept_key(key)}"
 
     def store_asked(self) -> None:
-        """Save questions that are not stored yet, in the transaction that parks the run."""
+        """Save unstored questions, in the transaction that parks the run."""
         run = self.record_of_run.log.run
         new = [one for one in self.asked.values() if (one.key, one.kind) not in self.interactions]
         rows = [asked_row(run, one) for one in new]

@@ -1,7 +1,7 @@
-"""The newest events of runs, and the viewers of this process.
+"""The newest events of runs, and the viewers in this process.
 
-Nothing here waits: a run appends to its log, and the viewers of its stream are woken. Viewers have
-no queue of their own. Each reads from the log, or from the journal when it lags behind the log.
+Nothing here blocks: a run appends to its log, and the stream's viewers are woken. Viewers have no
+queues. Each reads from the log, or from the journal when it lags behind the log.
 """
 
 import asyncio
@@ -13,15 +13,15 @@ from uuid import UUID
 from apps.live.journal.log import RunLog
 
 LOST_LOG_SECONDS = 60.0
-"""The log of a run that could not be stored remains available to the viewers of this process for
-this many seconds.
+"""The log of a run that could not be stored remains available to this process's viewers for this
+many seconds.
 """
 
 
 @dataclass(slots=True)
 class LiveStreams:
-    """Logs and viewers by stream: `logs` of runs of this process, events `heard` from other
-    processes for viewers here, and `viewers`. `left` is set when a viewer has left.
+    """Logs and viewers by stream: `logs` of this process's runs, events `heard` from other
+    processes for viewers here, and `viewers`. `left` is set when a viewer disconnects.
     """
 
     logs: dict[UUID, RunLog] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class LiveStreams:
             self.wake(stream)
 
     async def wait_for_viewers(self, seconds: float) -> None:
-        """Return when a viewer has left, or when the time is over."""
+        """Return when a viewer has disconnected, or after the timeout."""
         self.left.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):

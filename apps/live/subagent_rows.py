@@ -1,4 +1,4 @@
-"""Sub-agents of runs as rows: their names, their outcomes, and the requests to stop.
+"""Rows of sub-agents, with their names, their outcomes, and requests to stop.
 
 They belong to the run that began them, appear in no list, and are deleted with it.
 """

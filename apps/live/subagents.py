@@ -31,7 +31,7 @@ def begin(run: UUID, event: SubagentStarted) -> None:
         name=storable_value(event.name)[:LONGEST_NAME],
         agent=storable_value(event.agent)[:LONGEST_NAME],
     )
-    # A sub-agent that another process resumes retains its start time and the request to stop.
+    # A sub-agent that another process resumes retains its start time and any request to stop it.
     HelperRun.objects.bulk_create(
         [row], update_conflicts=True, unique_fields=["run", "key"], update_fields=BEGUN
     )
@@ -57,7 +57,7 @@ def end_all(run: UUID, status: str) -> None:
 
 
 def request_stop(stream: UUID, key: str) -> bool:
-    """Request that a sub-agent of the stream stops; False if no such sub-agent is active."""
+    """Request that a sub-agent of the stream stop. Return False if no such sub-agent is active."""
     going = HelperRun.objects.filter(
         run__stream=stream, run__status__in=Run.OPEN, status=HelperRun.Status.RUNNING
     )
@@ -65,7 +65,7 @@ def request_stop(stream: UUID, key: str) -> bool:
 
 
 def wishes(runs: Collection[UUID]) -> Mapping[UUID, Collection[str]]:
-    """Return the keys of the sub-agents to stop, by their runs, with one query."""
+    """Return the keys of the sub-agents to stop, by run. Runs one query."""
     found: dict[UUID, set[str]] = defaultdict(set)
     rows = HelperRun.objects.filter(
         run__in=runs, is_stop_requested=True, status=HelperRun.Status.RUNNING

@@ -1,4 +1,4 @@
-"""Executes a run in a task of the process, independent of viewers, and ends it properly.
+"""Executes a run in a task of the process, independently of viewers, and ends it cleanly.
 
 The work may be cancelled. A separate task, which is not cancelled, writes the rest and the ending
 and releases the run.
@@ -40,7 +40,7 @@ Conclude = Callable[[RunOutcome], Ending]
 class RunSupervisor:
     """Supervises a run. `conclude` returns the ending of the run.
 
-    `steps` and `interactions` are the run's steps and questions from another process.
+    `steps` and `interactions` are the steps and questions that another process stored.
     """
 
     def __init__(
@@ -75,14 +75,14 @@ class RunSupervisor:
         return self.hub.hold(self.keep(self.work))
 
     def stop(self) -> None:
-        """Cancel the work and everything that it waits for."""
+        """Cancel the work and everything that it awaits."""
         # Only once: a second cancellation would interrupt its clean-up.
         if self.work is not None and not self.stopping.is_set():
             self.stopping.set()
             self.work.cancel()
 
     def stop_subagent(self, key: str) -> bool:
-        """Stop only the sub-agent whose step has that key; False if there is none."""
+        """Stop only the sub-agent whose step has that key. Return False if there is none."""
         return self.ledger.stop_subagent(key)
 
     def begin_no_step(self) -> None:
@@ -90,7 +90,7 @@ class RunSupervisor:
         self.is_interrupted = self.ledger.is_closing = True
 
     def hand_over(self, seconds: float) -> None:
-        """Stop because the process ends, and give the clean-up up to `seconds`."""
+        """Stop because the process is ending, and allow up to `seconds` for the clean-up."""
         self.begin_no_step()
         if not self.stopping.is_set():
             self.stop_seconds = min(self.stop_seconds, seconds)
@@ -119,7 +119,7 @@ class RunSupervisor:
         was_wished = self.stopping.is_set() and not self.is_interrupted
         if not work.done():
             self.stop()
-        # A task that swallows its cancellation is abandoned after that time.
+        # A task that swallows its cancellation is abandoned after this timeout.
         await asyncio.wait((work,), timeout=self.stop_seconds)
         if not work.done() or work.cancelled():
             if self.is_interrupted and not was_wished:
@@ -127,7 +127,7 @@ class RunSupervisor:
             return RunOutcome(Run.Status.STOPPED)
         if error := work.exception():
             return RunOutcome(Run.Status.FAILED, error)
-        # A run that waits again for an earlier question asks nothing new.
+        # A run that is still waiting for an earlier question asks nothing new.
         is_waiting = bool(self.ledger.asked) or work.result() == WAITING
         return RunOutcome(Run.Status.WAITING if is_waiting else Run.Status.DONE)
 
@@ -163,7 +163,7 @@ class RunSupervisor:
         return Ending(outcome.status, told, self.ledger.store_asked)
 
     def show(self, ending: Ending) -> None:
-        """Show viewers the ending, although it could not be written."""
+        """Show viewers the ending, although it could not be stored."""
         for event in ending.events:
             self.log.append(event)
         self.give_up()

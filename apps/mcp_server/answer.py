@@ -1,4 +1,4 @@
-"""Collects the answer of a run from its events, and the progress for the client."""
+"""Collects a run's answer from its events, and reports progress to the client."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, assert_never
@@ -44,13 +44,13 @@ class GatheredAnswer:
         return "".join(self.pieces)
 
     def feed(self, events: Iterable[Event]) -> Iterator[str]:
-        """Take the events, and yield a line for each stage that begins or ends."""
+        """Process the events. Yield a line for each stage that begins or ends."""
         for event in events:
             if line := self.take(event):
                 yield line
 
     def take(self, event: Event) -> str:  # noqa: C901 - one case for each event
-        """Return the line of progress, "" for none."""
+        """Process an event. Return the progress line, or "" for none."""
         match event:
             case TextDelta(text) | RefusalDelta(text):
                 self.pieces.append(text)

@@ -41,7 +41,7 @@ Result = types.CallToolResult | types.InputRequiredResult
 async def call_tool(
     context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
 ) -> Result:
-    """Answer a call. Raises `MCPError` for an unknown tool; any other failure is a result."""
+    """Handle a call. Raises `MCPError` for an unknown tool. Any other failure is a result."""
     request = admitted(context)
     try:
         application = await find_tool(request, params.name)
@@ -70,7 +70,7 @@ async def call_tool(
 
 
 async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any]) -> Result:
-    """Run the application, and return the result. Raises `QuickAppError`."""
+    """Run the application and return the result. Raises `QuickAppError`."""
     ledgers: list[Ledger] = []
     messages = run.request.messages
     earlier = [one for message in messages[1:] for one in message.attachments]
@@ -89,7 +89,7 @@ async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any])
 async def run_call(
     run: AdmittedRun, context: ServerRequestContext[Any, Any], ledgers: list[Ledger], emit: Emit
 ) -> None:
-    """Run the application, and add the ledger that contains its question."""
+    """Run the application, and append the ledger that contains its question."""
     door = admitted(context)
     async with run_slot(run, door.places, door.recorded) as progress:
         if can_ask(context):

@@ -1,4 +1,4 @@
-"""Serves the MCP protocol, and its metadata for clients without a key."""
+"""Serves the MCP protocol, and the metadata for clients without a key."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, MutableMapping
@@ -29,7 +29,7 @@ from apps.runs.failures import RunFailure, fault
 from apps.runs.workspaces import open_workspace
 
 METADATA = "/.well-known/oauth-protected-resource"
-"""RFC 9728 defines this path. The path of the resource is appended to it."""
+"""RFC 9728 defines this path. The resource's path is appended to it."""
 ROUTE = "/mcp"
 NO_STORE: Header = (b"cache-control", b"no-store")
 UNKNOWN_ORIGIN = (
@@ -37,7 +37,7 @@ UNKNOWN_ORIGIN = (
     "origin to CORS_ALLOWED_ORIGINS."
 )
 SERVER = make_server()
-# The consumer checks hosts and origins by the settings of the site.
+# The consumer checks hosts and origins itself, with the settings of the site.
 UNCHECKED = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 
 
@@ -45,7 +45,7 @@ class McpConsumer(DoorConsumer):
     """Serves `POST /mcp` and `/mcp/{slug}`, in the revisions 2026-07-28 and 2025-11-25."""
 
     methods: ClassVar[tuple[str, ...]] = ("POST",)
-    # Reading is a POST as well, so a call checks the read-only mode.
+    # Reads are POSTs as well, so each call checks the read-only mode.
     finishes_answers = True
 
     def __init__(
@@ -77,16 +77,16 @@ class McpConsumer(DoorConsumer):
             self.admitted = AdmittedRequest(
                 admission, application, self.open_workspace, self.recorded, self.places
             )
-            # Whitespace around a value is not part of it (RFC 9110), but the SDK compares the
+            # Whitespace around a value is not part of it (RFC 9110), but the SDK compares the raw
             # bytes.
             headers = [(name, value.strip(b" \t")) for name, value in self.scope["headers"]]
             await self.serve({**self.scope, "headers": headers, SCOPE_KEY: self.admitted})
 
     async def serve(self, scope: Mapping[str, Any]) -> None:
-        """Let the SDK answer. When the client disconnects, the SDK's work and the run are
-        cancelled.
+        """Pass the request to the SDK. If the client disconnects, cancel the SDK's work and the
+        run.
         """
-        # Each request has its own manager, so that its tasks end with the request, in both
+        # Each request has a separate manager, so that its tasks end with the request, in both
         # revisions.
         manager = StreamableHTTPSessionManager(
             self.server,
@@ -98,7 +98,7 @@ class McpConsumer(DoorConsumer):
             await manager.handle_request({**scope}, self.replay, self.pass_on)
 
     async def replay(self) -> MutableMapping[str, Any]:
-        """Return the body once. The consumer itself notices a disconnect."""
+        """Return the body once. The consumer itself detects disconnects."""
         body, self.body = self.body, b""
         if body:
             return {"type": "http.request", "body": body, "more_body": False}
@@ -130,9 +130,9 @@ class McpConsumer(DoorConsumer):
 
 
 def is_known_sender(headers: Iterable[Header]) -> bool:
-    """Return whether the host is ours, and the origin, if there is one, may read our responses.
+    """Return True if the host is ours and the origin, if any, may read our responses.
 
-    Otherwise a page could reach a server on its reader's machine under its own host name.
+    Otherwise a page could access a server on the user's machine under the page's host name.
     """
     found = {name.lower(): value.decode("latin-1") for name, value in headers}
     if not validate_host(split_domain_port(found.get(b"host", ""))[0], settings.ALLOWED_HOSTS):
@@ -169,7 +169,7 @@ def challenge(path: str) -> str:
 class ResourceMetadataConsumer(McpConsumer):
     """Serves `GET /.well-known/oauth-protected-resource/mcp…`, which RFC 9728 defines.
 
-    There is no authorization server: clients send a key as a bearer token.
+    There is no authorization server. Clients send a key as a bearer token.
     """
 
     methods = ("GET", "HEAD")

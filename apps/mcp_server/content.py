@@ -1,4 +1,4 @@
-"""Converts answers and files into content blocks of MCP."""
+"""Converts answers and files into MCP content blocks."""
 
 import base64
 from collections.abc import Sequence
@@ -14,7 +14,8 @@ from apps.runs.failures import RunFailure
 from apps.workspace.stored_files import FileContent, Files
 
 INLINE_BYTES = 1024 * 1024
-"""An image or sound in one of our files is sent with the answer if it has at most this many bytes.
+"""An image or sound in one of our files is inlined in the answer if it has at most this many
+bytes.
 """
 MEDIA = ("image/", "audio/")
 TEXTS = ("text/", "application/json", "application/xml", "application/yaml")
@@ -22,7 +23,7 @@ FAILURE_META = "quickapps/error"
 
 
 async def answer_blocks(answer: GatheredAnswer, files: Files) -> list[types.ContentBlock]:
-    """Return the text, if there is any, and the attachments."""
+    """Return the text, if any, and the attachments."""
     blocks: list[types.ContentBlock] = []
     if answer.text or not answer.attachments:
         blocks.append(types.TextContent(text=answer.text))
@@ -61,7 +62,7 @@ def is_base64(data: str) -> bool:
 
 
 async def inline_file(url: str, kind: str, files: Files) -> types.ContentBlock | None:
-    """Return a small image or sound that the caller can read; None for any other file."""
+    """Return a small image or sound that the caller can read, or None for any other file."""
     if not kind.startswith(MEDIA) or not path_of(uri_of(url)):
         return None
     try:
@@ -100,7 +101,7 @@ def answer_result(
 
 
 def failure_result(found: RunFailure) -> types.CallToolResult:
-    """Return the failure of a call, which the model of the client reads."""
+    """Return a failed call as a result for the client's model."""
     about: dict[str, Any] = {"code": found.code, "status": found.status}
     if found.retry_after is not None:
         about["retry_after_seconds"] = found.retry_after

@@ -1,4 +1,4 @@
-"""Converts questions and approvals of a run into input requests to the client.
+"""Converts a run's questions and approvals into input requests to the client.
 
 The run ends with its question. The client gets the state for its answer as `requestState`, and
 calls the tool again with this state and the user's answer.
@@ -24,14 +24,14 @@ from apps.mcp_server.answer import GatheredAnswer
 from apps.runs.asking_ledger import CARDS, PENDING, AskingLedger
 
 INPUT = "answer"
-"""The input request has this key. A run asks one question at a time."""
+"""The key of the input request. A run asks one question at a time."""
 PLACE = f"inputResponses.{INPUT}.content"
 CHOICE, TEXT = "choice", "text"
 DECLINED: Mapping[InteractionKind, tuple[str, Any]] = {
     "approval": ("", 2),
     "question": ("skip", None),
 }
-"""If the user declines, this text and number count as the answer."""
+"""The text and number that count as the answer if the user declines."""
 
 
 class WaitingCall(msgspec.Struct, frozen=True):
@@ -47,14 +47,14 @@ class WaitingCall(msgspec.Struct, frozen=True):
 
 
 class ResumedCall(msgspec.Struct, frozen=True):
-    """The messages after the first one, and the number that the user chose; None for none."""
+    """The messages after the first one, and the number that the user chose, or None."""
 
     messages: tuple[ModelMessage, ...] = ()
     form_answer: Any = None
 
 
 def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
-    """Return whether the client supports forms as a result, which needs no session."""
+    """Return True if the client supports forms as a result, which need no session."""
     capabilities = context.session.client_capabilities
     asking = None if capabilities is None else capabilities.elicitation
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS or asking is None:
@@ -65,7 +65,7 @@ def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
 def question_of(
     ledger: Ledger, answer: GatheredAnswer, messages: Sequence[ModelMessage]
 ) -> WaitingCall | None:
-    """Return the question that ended the answer; None if there is none. `messages` is the request."""
+    """Return the question that ended the answer, or None. `messages` is the request."""
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or PENDING not in answer.state:
         return None
@@ -92,7 +92,7 @@ def takes_text(waiting: WaitingCall) -> bool:
 
 
 def form_schema(card: NumberedCard, *, has_text: bool) -> dict[str, Any]:
-    """Return a form for the card. A choice is represented by its number on the card."""
+    """Return a form for the card. Each choice is represented by its number on the card."""
     properties: dict[str, Any] = {}
     if card.choices:
         options = [
@@ -111,14 +111,14 @@ def form_schema(card: NumberedCard, *, has_text: bool) -> dict[str, Any]:
 
 
 def read_waiting(state: str) -> WaitingCall:
-    """Read a state that the SDK has verified. Raises `BadRequest`."""
+    """Parse a state that the SDK has verified. Raises `BadRequest`."""
     return converted(msgspec.json.decode(state), WaitingCall, "requestState")
 
 
 def resume(waiting: WaitingCall, given: types.ElicitResult) -> ResumedCall:
     """Continue a call with the user's answer.
 
-    Raises `MCPError` for an accepted answer that does not fit the form; the question stays open.
+    Raises `MCPError` if an accepted answer does not fit the form. The question then stays open.
     """
     if given.action == "accept":
         check_content(waiting, given.content or {})
@@ -128,7 +128,7 @@ def resume(waiting: WaitingCall, given: types.ElicitResult) -> ResumedCall:
 
 
 def check_content(waiting: WaitingCall, content: Mapping[str, Any]) -> None:
-    """Raise `MCPError` for content that the form of the question does not allow."""
+    """Raise `MCPError` if the form does not allow the content."""
     form = form_schema(CARDS[waiting.kind](waiting.asked), has_text=takes_text(waiting))
     for problem in SchemaCheck.of({**form, "additionalProperties": False}).violations(content):
         place = ".".join(map(str, (PLACE, *problem.absolute_path)))
@@ -136,7 +136,7 @@ def check_content(waiting: WaitingCall, content: Mapping[str, Any]) -> None:
 
 
 def answer_of(waiting: WaitingCall, given: types.ElicitResult) -> tuple[str, Any]:
-    """Return the text of the answer, and the chosen numbers; None for none."""
+    """Return the text of the answer, and the chosen numbers or None."""
     content = given.content or {}
     if given.action != "accept":
         return DECLINED[waiting.kind]

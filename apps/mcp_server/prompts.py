@@ -16,7 +16,7 @@ from apps.mcp_server.requests import AdmittedRequest, admitted
 from apps.mcp_server.tools import application_page, tool_name
 
 PAGE_SIZE = 25
-"""A page contains this many applications, because the manifest of each is read."""
+"""A page contains this many applications, because each manifest must be read."""
 TASK = types.PromptArgument(
     name="task", title="Task", description="What to do with the skill.", required=True
 )
@@ -24,7 +24,7 @@ _gaps = re.compile(r"[^A-Za-z0-9]+")
 
 
 class OfferedPrompt(msgspec.Struct, frozen=True):
-    """A prompt. `text` is the user's question; a skill has none, because it needs a task."""
+    """A prompt. `text` is the user's question. A skill has none, because it needs a task."""
 
     name: str
     title: str
@@ -39,7 +39,9 @@ class OfferedPrompt(msgspec.Struct, frozen=True):
 
 
 def prompts_of(application: ResolvedApplication, *, is_only: bool) -> Iterator[OfferedPrompt]:
-    """Yield the prompts of an application. Their names begin with its name unless `is_only`."""
+    """Yield an application's prompts. Their names begin with the application's name unless
+    `is_only`.
+    """
     prefix = "" if is_only else f"{tool_name(application.slug)}."
     taken: set[str] = set()
     starters = application.manifest.offered_starters
@@ -57,7 +59,7 @@ def word(title: str) -> str:
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """Return the name, with a number if another prompt has it, and mark it as taken."""
+    """Return the name, with a number if it is taken, and mark the result as taken."""
     free, number = name, 1
     while free in taken:
         number += 1
@@ -82,7 +84,7 @@ async def list_prompts(
 
 
 async def find_quietly(request: AdmittedRequest, slug: str) -> ResolvedApplication | None:
-    """Return the application; None if the caller may not use it or its manifest is broken."""
+    """Return the application, or None if the caller may not use it or its manifest is broken."""
     try:
         return await request.admission.find(slug)
     except (ApplicationBroken, ApplicationNotFound, NotAuthenticated):

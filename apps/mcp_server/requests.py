@@ -15,7 +15,7 @@ from apps.live.limits.run_slots import RunSlots
 from apps.workspace.port import Workspace
 
 SCOPE_KEY = "quickapps.mcp"
-"""The ASGI scope contains an admitted request under this key."""
+"""The ASGI scope contains the admitted request under this key."""
 OpenWorkspace = Callable[[Caller, ResolvedApplication | None], Workspace]
 
 
@@ -24,7 +24,7 @@ class AdmittedRequest:
     """An admitted request. `application` is the one in the URL, or None for all of the caller's
     applications.
 
-    The handler can add `answer_headers` until the answer begins. The answer of a stream has already
+    The handler can add `answer_headers` until the answer begins. Streamed answers have already
     begun.
     """
 

@@ -1,4 +1,4 @@
-"""Offers files of the caller as resources."""
+"""Offers the caller's files as resources."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def files_of(request: AdmittedRequest) -> Files:
 async def list_resources(
     context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
-    """List the caller's files. Files that applications attach can also be read."""
+    """List the caller's files. Files that applications attach can be read as well."""
     request = admitted(context)
     if not request.caller.bucket:
         return types.ListResourcesResult(resources=[])  # Visitors own no files.
@@ -73,7 +73,7 @@ async def list_templates(
 async def complete(
     context: ServerRequestContext[Any, Any], params: types.CompleteRequestParams
 ) -> types.CompleteResult:
-    """Complete the bucket and the name of a file. The arguments of prompts are free texts."""
+    """Complete the bucket and the name of a file. The arguments of prompts are free text."""
     request, argument = admitted(context), params.argument
     values: list[str] = []
     if isinstance(params.ref, types.ResourceTemplateReference) and request.caller.bucket:
@@ -89,8 +89,8 @@ async def complete(
 async def read_resource(
     context: ServerRequestContext[Any, Any], params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
-    """Return a file. Raises `MCPError` for a file that the caller cannot read, and for one that is
-    too large.
+    """Return a file. Raises `MCPError` if the caller cannot read the file, or if it is too
+    large.
     """
     uri = str(params.uri)
     path = path_of(uri)

@@ -32,7 +32,7 @@ _sealed = re.compile(r"[A-Za-z0-9_-]+={0,2}")
 
 
 class SealedStates:
-    """Encrypts `requestState` with the keys of this installation, so that every process can read
+    """Encrypts `requestState` with the keys of this installation, so that every process can decrypt
     it.
     """
 
@@ -40,7 +40,7 @@ class SealedStates:
         return packed(payload)
 
     def unseal(self, token: str) -> bytes:
-        if not _sealed.fullmatch(token):  # base64 would ignore any text after the padding.
+        if not _sealed.fullmatch(token):  # Base64 decoding would ignore any text after the padding.
             raise InvalidRequestState("seal")
         try:
             return unpacked(token)
@@ -49,7 +49,7 @@ class SealedStates:
 
 
 def principal(context: ServerRequestContext[Any, Any]) -> str:
-    """Return the only caller who may send a `requestState` back."""
+    """Return the only caller who may send back a `requestState`."""
     caller = admitted(context).caller
     return f"{caller.kind}:{caller.bucket}"
 
@@ -70,7 +70,8 @@ def make_server() -> Server[Any]:
         # No schema here contains a header. Without this, each call would list all tools.
         get_tool_input_schema=lambda name: None,
     )
-    # The door creates the request's span itself, and the state contains the time to answer.
+    # The door creates the request's span itself, and the state contains the deadline for the
+    # answer.
     security = RequestStateSecurity(codec=SealedStates(), ttl=LONGEST, bind_principal=principal)
     server.middleware[:] = [RequestStateBoundary(security, default_audience=NAME)]
     return server

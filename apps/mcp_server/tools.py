@@ -49,7 +49,7 @@ OUTPUT_SCHEMA = {
 
 
 def tool_name(application: str) -> str:
-    """Return the slug, or a name with a hash for a version and for names of DIAL Core."""
+    """Return the slug, or a name with a hash for versions and for names from DIAL Core."""
     if _tool_name.fullmatch(application):
         return application
     digest = hashlib.sha256(application.encode()).hexdigest()[:8]
@@ -57,7 +57,7 @@ def tool_name(application: str) -> str:
 
 
 def input_schema(attachment_types: tuple[str, ...]) -> dict[str, Any]:
-    """Return the schema of a call's arguments; no `attachment_types` means any type."""
+    """Return the schema of a call's arguments. Empty `attachment_types` means any type."""
     allowed = f" Allowed types: {', '.join(attachment_types)}." if attachment_types else ""
     file = {
         "type": "object",
@@ -154,7 +154,7 @@ async def application_page(
 
 
 async def find_tool(request: AdmittedRequest, name: str) -> ResolvedApplication:
-    """Return the application behind a tool, or the version `slug@3` of it.
+    """Return the application for a tool, or its version for `slug@3`.
 
     Raises `MCPError` for a tool that the caller does not have, and `ApplicationBroken`.
     """

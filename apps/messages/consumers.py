@@ -1,4 +1,4 @@
-"""Serves the Messages API: a message, the count of its tokens, and the models."""
+"""Serves the Messages API: messages, token counts, and models."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime

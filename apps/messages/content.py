@@ -1,5 +1,4 @@
-"""Converts the messages of a request into chat messages: blocks, results of tools, thinking and
-state.
+"""Converts the messages of a request into chat messages: blocks, tool results, thinking and state.
 
 The state that the application's tools need in the next turn is a block of redacted thinking, which
 clients send back unchanged.
@@ -35,7 +34,7 @@ class ToolResultBlock(Struct):
 
 
 def signature(thinking: str) -> str:
-    """Return the proof that the thinking comes from this installation."""
+    """Return a signature that proves that the thinking comes from this installation."""
     return SIGNER.signature(thinking)
 
 
@@ -61,7 +60,7 @@ def read_system(system: str | Sequence[Object] | None) -> list[ChatMessage]:
 
 
 def texts(written: str | Sequence[Any], path: str) -> str:
-    """Return the joined texts. Raises `BadRequest` for blocks that are not text."""
+    """Return the joined texts. Raises `BadRequest` for non-text blocks."""
     if isinstance(written, str):
         return written
     said = []
@@ -97,7 +96,7 @@ def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
             case {"type": "thinking" | "redacted_thinking" | "text"}:
                 raise invalid(f"{path}.{index}", "The block lacks its content.")
             case _:
-                pass  # These are blocks of tools that Anthropic runs.
+                pass  # These blocks come from tools that Anthropic runs.
     answer.content = "\n\n".join(said)
     return answer
 
@@ -106,7 +105,7 @@ def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
 
 
 def read_question(blocks: Sequence[Object], path: str) -> list[ChatMessage]:
-    """Return the results of tools, then the rest as a message of the user. Raises `BadRequest`."""
+    """Return the tool results, then the rest as a user message. Raises `BadRequest`."""
     found, rest = [], ContentReader()
     for index, block in enumerate(blocks):
         place = f"{path}.{index}"
@@ -135,7 +134,7 @@ def read_result(result: ToolResultBlock, path: str) -> ChatMessage:
 
 
 class ContentReader(MessageContent):
-    """Sorts blocks of a message."""
+    """Sorts the blocks of a message."""
 
     def read(self, block: Object, path: str) -> None:
         """Add a block. Raises `BadRequest`."""
@@ -158,7 +157,7 @@ class ContentReader(MessageContent):
                     path, "The block lacks its content, or the source has an unknown type."
                 )
             case {"type": str()}:
-                pass  # These are blocks of tools that Anthropic runs.
+                pass  # These blocks come from tools that Anthropic runs.
             case _:
                 raise invalid(f"{path}.type", "Expected `str`.")
 

@@ -1,4 +1,6 @@
-"""Encodes a run as Anthropic's message: its blocks, streamed as events or collected in one object."""
+"""Encodes a run as Anthropic's message: its blocks, streamed as events or collected in one
+object.
+"""
 
 import random
 from collections.abc import Iterable, Mapping
@@ -44,7 +46,7 @@ REASONS = {
     "tool_calls": "tool_use",
     "content_filter": "refusal",
 }
-"""This maps our finish reasons to the API's stop reasons."""
+"""Maps our finish reasons to the API's stop reasons."""
 Block = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
@@ -55,8 +57,8 @@ def frame(event: str, **fields: Any) -> bytes:
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:
-    """Return the counts. The input count excludes tokens that were read from or written to the
-    cache.
+    """Return the token counts. The input count excludes tokens that were read from or written to
+    the cache.
     """
     cached, created = usage.cached or 0, usage.created or 0
     return {
@@ -74,7 +76,7 @@ def write_usage(usage: Usage) -> dict[str, Any]:
 class MessageEncoder:
     """Encodes the events of a stream.
 
-    Clients that do not ask for thinking get neither the model's reasoning nor the state.
+    Clients that do not request thinking get neither the model's reasoning nor the state.
     """
 
     headers = EVENT_STREAM
@@ -141,7 +143,7 @@ class MessageEncoder:
             case InteractionRequested():
                 pass  # The text contains the question.
             case TurnRestarted():
-                pass  # Only a stored run is resumed in another process.
+                pass  # Only stored runs are resumed in another process.
             case _:
                 assert_never(event)
 
@@ -176,7 +178,7 @@ class MessageEncoder:
     # --- Blocks --------------------------------------------------------------------------------
 
     def open_block(self, block: Block, delta: str, field: str) -> None:
-        """Begin a block. Its pieces are deltas of that type, in that field."""
+        """Begin a block. Its pieces are deltas of type `delta`, in their `field`."""
         self.close_block()
         index = len(self.content)
         self.block = block

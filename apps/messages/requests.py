@@ -1,6 +1,6 @@
 """The body of a request for a message: its struct, its validation and its parameters.
 
-Unknown keys are ignored, because clients send those of beta versions.
+Unknown keys are ignored, because clients send keys from beta versions.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from apps.doors.bodies import NamedUnknown, check_depth, decode_body, invalid
 from apps.doors.chat_messages import Object
 
 EFFORTS = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
-"""This maps the effort of the Messages API to the reasoning effort of chat completions."""
+"""Maps the effort of the Messages API to the reasoning effort of chat completions."""
 SHOWN = ("enabled", "adaptive")
 
 
@@ -117,7 +117,7 @@ def is_parallel(choice: Mapping[str, Any] | None) -> bool | None:
 
 
 def effort_of(request: MessageRequest) -> str:
-    """Return the effort as chat completions name it, "" for none. Models may ignore it."""
+    """Return the effort as in chat completions, or "" for none. Models may ignore it."""
     options = request.output_config
     return EFFORTS.get(options.effort or "", "") if options is not None else ""
 

@@ -13,7 +13,7 @@ from apps.doors.chat_messages import Object
 from apps.doors.client_tools import ClientTools
 
 CHOICES = {"auto": "auto", "any": "required", "none": "none"}
-"""This maps the `tool_choice` of a message to that of a `ModelRequest`."""
+"""Maps the `tool_choice` of a message to that of a `ModelRequest`."""
 
 
 class MessageTool(Struct):

@@ -1,5 +1,5 @@
 """The files of notes. They are stored among the files of the notes' owner, and texts refer to them
-by their path.
+by path.
 
 `files/user-7/notes/plan.png` in a text is `attachments/plan.png` in an exported folder.
 """

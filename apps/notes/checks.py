@@ -1,4 +1,4 @@
-"""Finds mistakes in a note: broken links, unclosed code, invalid front matter."""
+"""Finds errors in a note: broken links, unclosed code, invalid front matter."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _begun = re.compile(r"\[\[(?![^\[\]\n]*\]\])")
 
 @dataclass(frozen=True, slots=True)
 class NoteProblem:
-    """A mistake in a note. `line` is counted from 1; it is 0 for the note as a whole."""
+    """An error in a note. `line` is counted from 1; it is 0 for the note as a whole."""
 
     line: int
     text: str
@@ -41,8 +41,8 @@ def check_note(note: Note) -> list[NoteProblem]:
 
 
 def front_matter_problems(text: str) -> Iterator[NoteProblem]:
-    """Yield a problem for a text that begins with front matter, because the file of a note has one
-    already.
+    """Yield a problem for a text that begins with front matter, because a note's file already has
+    one.
     """
     if not re.match(r"-{3,}[ \t]*\n\s*[A-Za-z][\w-]*:", text):
         return

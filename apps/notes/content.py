@@ -94,7 +94,7 @@ def checked_text(text: str) -> str:
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return the tags without duplicates. Raises `NoteRefused` if it is invalid."""
+    """Return the tags without duplicates. Raises `NoteRefused` if they are invalid."""
     found = {title_key(tag): checked_title(tag, "tags") for tag in tags if tag.strip()}
     if len(found) > MOST_TAGS:
         raise NoteRefused("tags", too_many(len(found), MOST_TAGS))
@@ -102,7 +102,7 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def checked_fields(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields. Raises `NoteRefused` if it is invalid."""
+    """Return the fields. Raises `NoteRefused` if they are invalid."""
     if len(fields) > MOST_FIELDS:
         raise NoteRefused("fields", too_many(len(fields), MOST_FIELDS))
     for name, value in fields.items():

@@ -1,5 +1,5 @@
 """The search language: words, `tag:x`, `title:x`, `field:x=y`, `modified>2026-11-01`, and `-`
-before any of them to negate it. A note must match all of them. The equivalent filters of TiddlyWiki
+before any of them to negate it. A note must match all of them. The equivalent TiddlyWiki filters
 are supported: `[tag[x]]`, `[title[x]]`, `[search[x]]`, `[[x]]`, and `!` to negate.
 """
 
@@ -28,7 +28,7 @@ UNDERSTOOD = (
     "- before any of them, [tag[x]], [title[x]], [search[x]]"
 )
 EVERYTHING = frozenset({"all[tiddlers]", "all[]", "is[tiddler]", "!is[system]", "!is[shadow]"})
-"""These steps of TiddlyWiki's filters match every note."""
+"""These TiddlyWiki filter steps match every note."""
 
 _value = r'(?:"(?P<{0}_quoted>[^"]*)"|(?P<{0}>\S+))'
 _term = re.compile(
@@ -58,7 +58,7 @@ class Term:
 
 
 def condition(filter: str) -> Q:
-    """Return the condition as a query; "" matches all notes. Raises `NoteRefused` if the filter is
+    """Return the condition as a query. "" matches all notes. Raises `NoteRefused` if the filter is
     invalid.
     """
     terms = parse(filter)
@@ -70,7 +70,7 @@ def parse(filter: str) -> list[Term]:
     text = storable_text(filter).strip()
     if len(text) > LONGEST:
         raise refusal_error(f"it has {len(text):,} characters; the limit is {LONGEST:,}.")
-    # Any text is valid: whatever is not a condition is a word.
+    # Any text is valid: everything that is not a condition is a word.
     found = [term for part in _term.finditer(text) for term in terms_of(part)]
     if len(found) > MOST_TERMS:
         raise refusal_error(
@@ -143,12 +143,12 @@ def positive(term: Term) -> Q:
 def field_condition(name: str, value: str | None) -> Q:
     found = KeyTextTransform(name, "fields")
     is_there = Q(IsNull(found, False))
-    # Otherwise the negated comparison would be unknown for notes without such a field.
+    # Otherwise the negated comparison would be NULL for notes without such a field.
     return is_there if value is None else is_there & Q(Exact(found, value))
 
 
 def moment_condition(sign: str, written: str) -> Q:
-    """Return the condition. A day counts as a whole, in UTC: `>` means after its end, `<` before
+    """Return the condition. A date means the whole day in UTC: `>` means after its end, `<` before
     its beginning.
     """
     begin, end = moments(written)

@@ -21,7 +21,7 @@ _pieces = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link. `words` is its text, "" for the title itself."""
+    """A link. `words` is its text, or "" to use the title."""
 
     title: str
     words: str = ""
@@ -39,7 +39,9 @@ def linked_keys(text: str) -> list[str]:
 
 
 def with_links_to(text: str, old: str, new: str) -> str:
-    """Return the text with the title `new` in each link to `old`. Everything else stays unchanged."""
+    """Return the text with each link to `old` changed to the title `new`. Everything else is
+    unchanged.
+    """
     wanted = title_key(old)
 
     def renamed(found: re.Match[str]) -> str:

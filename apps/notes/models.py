@@ -124,9 +124,7 @@ class NoteLink(models.Model):
 
 
 class NoteVector(models.Model):
-    """The embedding of version `number` of a note, computed by `model`, with 32 bits for each
-    number.
-    """
+    """The embedding of version `number` of a note, computed by `model`, as 32-bit numbers."""
 
     note = models.OneToOneField(Note, on_delete=models.CASCADE, related_name="vector_row")
     number = models.PositiveIntegerField()

@@ -30,7 +30,7 @@ def list_notes(owner: str, filter: str) -> QuerySet[Note]:
 
 
 def recent(owner: str, days: float | None = None) -> QuerySet[Note]:
-    """Return the most recently changed notes of that many days, None for all; without bodies."""
+    """Return the most recently changed notes of that many days, or None for all; without bodies."""
     rows = notes_of(owner).order_by("-modified_at", "-pk").defer("text")
     return rows if days is None else rows.filter(modified_at__gte=days_ago(days))
 
@@ -58,7 +58,7 @@ def tag_counts(owner: str, most: int) -> list[tuple[str, int]]:
 
 
 def existing(owner: str, titles: Iterable[str]) -> dict[str, int]:
-    """Return the ids of notes with these titles, by the key of the title."""
+    """Return the IDs of notes with these titles, by title key."""
     keys = {title_key(title) for title in titles}
     return dict(notes_of(owner).filter(key__in=keys).values_list("key", "pk"))
 
@@ -75,8 +75,8 @@ class ContentsLine:
 
 
 def contents(owner: str, root: str, depth: int) -> list[ContentsLine]:
-    """Return the tree below a title: the notes with the title as a tag, the notes with their titles
-    as tags, and so on.
+    """Return the tree below a title: the notes tagged with the title, the notes tagged with their
+    titles, and so on.
     """
     levels = min(max(depth, 1), DEEPEST)
     children = tagged_below(owner, title_key(root), levels)
@@ -96,7 +96,7 @@ def contents(owner: str, root: str, depth: int) -> list[ContentsLine]:
 
 
 def tagged_below(owner: str, root: str, levels: int) -> Mapping[str, list[str]]:
-    """Return titles by the key of their tag, with one query for each level."""
+    """Return titles by the key of their tag. Runs one query per level."""
     children: dict[str, list[str]] = {}
     wanted = {root}
     for _ in range(levels):

@@ -22,9 +22,7 @@ BATCH = 32
 COMPARED = 1_000
 """At most this many vectors are in memory at once."""
 CHARACTERS = 8_000
-"""The vector of a note is computed from this many characters of its text. Embedding models read
-less.
-"""
+"""A note's vector is computed from this many characters of its text. Embedding models read less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class NoteHit:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedNotes:
-    """The number of embedded notes, and the number of notes that still have to be embedded."""
+    """The number of embedded notes, and the number that still have to be embedded."""
 
     done: int
     left: int
@@ -131,7 +129,7 @@ def nearest(
 
 
 def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int, float]]:
-    """Yield the ids of notes with useful embeddings, with their cosines."""
+    """Yield the IDs of notes with useful embeddings, with their cosine similarities."""
     rows = rows_of(owner, model).filter(unknown_share__lte=UNKNOWN)
     size = asked.vectors.shape[1] * 4
     pairs = rows.values_list("note", "vector").iterator(chunk_size=COMPARED)
@@ -147,7 +145,7 @@ def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int,
 
 
 def by_letters(owner: str, query: str, model: str, *, is_all: bool) -> Iterator[tuple[int, float]]:
-    """Yield the ids of notes whose embeddings are useless, because the model does not know their
+    """Yield the IDs of notes whose embeddings are useless, because the model does not know their
     words.
     """
     rows = rows_of(owner, model)

@@ -16,12 +16,14 @@ from apps.notes.models import Note, NoteVersion
 from apps.workspace.local.files import files
 
 OWN = "notes"
-"""A user's own notes have this name. In a team, it is an alias for the team's notes."""
+"""The name of a user's own notes. In a team, it is an alias for the team's notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteSpace:
-    """A workspace of notes. `owner` is the one in its rows; `name` is shown to users and models."""
+    """A workspace of notes. `owner` is the owner in its rows; `name` is shown to users and
+    models.
+    """
 
     owner: str
     name: str = OWN
@@ -41,8 +43,8 @@ class NoteSpace:
 
 
 def space_of(caller: Caller) -> NoteSpace | None:
-    """Return the notes of the user's current team, else their own notes; including for a key that
-    the user created.
+    """Return the notes of the user's current team, or their own notes, including for a key that the
+    user created.
 
     Return None for a key that another user created, and for a caller without an account: a visitor,
     a key of the installation, DIAL Core.
@@ -60,8 +62,8 @@ def owner_of_team(team: int) -> str:
 
 
 class SpaceSize(NamedTuple):
-    """The size of a workspace. `notes` includes deleted ones, and `size` is the number of bytes in
-    all versions' texts.
+    """The size of a workspace. `notes` includes deleted ones, and `size` is the total number of
+    bytes in the texts of all versions.
     """
 
     owner: str
@@ -80,7 +82,7 @@ class OctetLength(Func):
 
 
 def largest_spaces(most: int) -> list[SpaceSize]:
-    """Return the largest workspaces first."""
+    """Return the largest workspaces, largest first."""
     versions = NoteVersion.objects.order_by().values("note__owner")
     sizes = versions.annotate(size=Sum(OctetLength("text"))).order_by("-size", "note__owner")
     found = dict(sizes.values_list("note__owner", "size")[:most])

@@ -1,8 +1,8 @@
-"""Changes of notes. Each is one transaction, which writes the note, its version, and the data for
+"""Changes to notes. Each is one transaction, which writes the note, its version, and the data for
 searches.
 
 A change applies to the version that its author saw. If there is a newer one, nothing is written and
-`NoteChanged` is raised, so that concurrent writers lose nothing. All functions raise `NoteRefused`.
+`NoteChanged` is raised, so that concurrent changes are not lost. All functions raise `NoteRefused`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ Action = NoteVersion.Action
 class Author:
     """The author of a change: the user with `user_id`, or an agent on the user's behalf.
 
-    `application` is the agent's slug, and `conversation` the id of its conversation.
+    `application` is the agent's slug, and `conversation` the ID of its conversation.
     `is_untrusted`: the agent had read untrusted content.
     """
 
@@ -140,7 +140,7 @@ def change(
     action: str = Action.CHANGED,
     modified_at: datetime | None = None,
 ) -> Note:
-    """Change the content of a note. The same content as before is not a change."""
+    """Change the content of a note. Unchanged content does not create a version."""
     content = check_content(content)
     if content == note_content(note) and note.deleted_at is None:
         return note
@@ -150,7 +150,9 @@ def change(
 def change_newest(
     owner: str, title: str, edit: Callable[[NoteContent], NoteContent], author: Author
 ) -> Note:
-    """Apply an edit to the newest version. If another writer was faster, apply it again."""
+    """Apply an edit to the newest version. If another writer changed it first, apply the edit
+    again.
+    """
     for _ in range(ATTEMPTS - 1):
         note = find_note(owner, title)
         try:
@@ -173,7 +175,9 @@ def rename(note: Note, title: str, author: Author) -> tuple[Note, int]:
 
 
 def follow(note: Note, old: str, author: Author) -> int:
-    """Update links to the old title of a note; return the number of other notes with updated links."""
+    """Update links to the old title of a note. Return the number of other notes with updated
+    links.
+    """
     others = notes_of(note.owner).filter(link_rows__key=title_key(old)).exclude(pk=note.pk)
     changed = 0
     for other in others.select_for_update(of=("self",)):
@@ -191,7 +195,7 @@ def delete(note: Note, author: Author) -> Note:
 
 @transaction.atomic
 def restore(note: Note, number: int, author: Author) -> Note:
-    """Restore the content of a version, including of a deleted note."""
+    """Restore the content of a version, even of a deleted note."""
     version = note.versions.filter(number=number).first()
     if version is None:
         raise NoteMissing(
@@ -217,7 +221,7 @@ def write(
     modified_at: datetime | None = None,
     deleted_at: datetime | None = None,
 ) -> Note:
-    """Write the next version, if the stored note is still the same as `note`."""
+    """Write the next version, if the stored note still equals `note`."""
     now = timezone.now()
     values: dict[str, Any] = {
         **columns(content, author),
@@ -253,7 +257,7 @@ def columns(content: NoteContent, author: Author) -> dict[str, Any]:
 
 @contextmanager
 def unique(title: str) -> Iterator[None]:
-    """Turn the database's error for a duplicate title into a sentence."""
+    """Convert the database's error for a duplicate title into a `NoteRefused`."""
     try:
         with transaction.atomic():
             yield
@@ -295,7 +299,7 @@ def version_of(note: Note, author: Author, action: str, now: datetime) -> NoteVe
 
 
 def index(notes: Iterable[Note]) -> None:
-    """Write the tags and links of notes that do not have them yet."""
+    """Write the tags and links of notes that do not have any yet."""
     rows = list(notes)
     NoteTag.objects.bulk_create(
         NoteTag(note=note, key=title_key(name), name=name) for note in rows for name in note.tags

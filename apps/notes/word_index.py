@@ -8,7 +8,9 @@ INDEX = WordIndex("notes_note_words", "notes_note", ("title", "text"))
 
 
 def containing(word: str) -> Q:
-    """Return notes with the word in their title or text, with the index if it can find the word."""
+    """Return notes that contain the word in their title or text, using the index if it can find the
+    word.
+    """
     if is_indexed(word):
         return Q(pk__in=INDEX.rows_with(word))
     return Q(title__icontains=word) | Q(text__icontains=word)

@@ -49,7 +49,7 @@ class CountDialect(ResponsesDialect):
 
 
 class CompactConsumer(ResponseConsumer):
-    """Serves `POST /v1/responses/compact`: replaces the conversation with a summary by the
+    """Serves `POST /v1/responses/compact`: replaces the conversation with a summary from the
     application's model.
     """
 
@@ -103,7 +103,7 @@ class CompactedResponse:
                 "object": "response.compaction",
                 "created_at": encoder.resource.echo.created_at,
                 "output": [*self.kept, item],
-                # Clients require it, even if no model reported any.
+                # Clients require this field, even if no model reported usage.
                 "usage": encoder.last.get("usage") or counted_usage(Usage()),
             }
         )

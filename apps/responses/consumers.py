@@ -1,5 +1,5 @@
-"""Serves `POST /v1/responses`: a response that is streamed, returned as a whole, or made in the
-background.
+"""Serves `POST /v1/responses`: a response that is streamed, returned as a whole, or generated in
+the background.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ Events = AsyncGenerator[list[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class RequestToStore:
-    """A request that will be stored. `items` is the stored form of the input, after the `context`."""
+    """A request to be stored. `items` is the stored form of the input, after the `context`."""
 
     asked: ParsedResponse
     context: Context
@@ -121,7 +121,7 @@ class ResponseConsumer(RunConsumer):
         return parsed
 
     def check_stateless(self, asked: ParsedResponse) -> None:
-        """Raise `BadRequest` for a request that needs stored data if nothing can be stored for its
+        """Raise `BadRequest` if the request needs stored data, and nothing can be stored for its
         caller.
         """
         request = asked.request
@@ -161,7 +161,8 @@ class ResponseConsumer(RunConsumer):
         await super().run(run, record)
 
     async def complete_answer(self, encoder: Encoder | WholeEncoder) -> None:
-        # The client may continue as soon as it reads the end, so the answer must be stored by then.
+        # The client may continue as soon as it has read the end, so the answer must be stored by
+        # then.
         if (unstored := self.unstored) is None:
             return
         request, question = unstored.request, unstored.question
@@ -194,7 +195,7 @@ class ResponseConsumer(RunConsumer):
         self, stored: RequestToStore, question: ClientQuestion
     ) -> StartedAnswer:
         """Start the answer. Raises `BudgetSpent` if a budget is used up, `ResponseBusy` if no
-        answer can start now, and `ServerStopping` if the process stops.
+        answer can start now, and `ServerStopping` if the process is stopping.
         """
         if self.hub.is_closing:
             raise ServerStopping
@@ -215,7 +216,7 @@ class ResponseConsumer(RunConsumer):
         return begun
 
     def note(self, begun: StartedAnswer, caller: Caller) -> None:
-        """Record the stored question in the audit."""
+        """Record the stored question in the audit log."""
         is_first = self.context is None or self.context.after is None
         self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=is_first))
 

@@ -30,7 +30,7 @@ from apps.runs.requests import RunRequest
 
 
 class ParsedResponse(ParsedRequest, frozen=True, kw_only=True):
-    """A parsed request. `messages` are those of the `request`, after the stored ones of its
+    """A parsed request. `messages` come from the `request`, after the stored messages of its
     conversation.
     """
 
@@ -58,7 +58,7 @@ def parse_response(
     stored: Sequence[Object] | None = None,
     conversation: UUID | None = None,
 ) -> ParsedResponse:
-    """Parse the request, after the `stored` items; None if they are not loaded yet.
+    """Parse the request, after the `stored` items, which are None until they are loaded.
 
     Without a `conversation`, the response is not stored. Raises `BadRequest`.
     """
@@ -82,7 +82,7 @@ def parse_response(
 
 
 def needs_stored(request: ResponseRequest) -> bool:
-    """Return True if the request can only be parsed together with stored data."""
+    """Return True if parsing the request requires stored data."""
     items = [] if isinstance(request.input, str) else request.input or []
     return continues_stored(request) or any(map(is_reference, items))
 

@@ -38,11 +38,11 @@ from apps.responses.output_items import REFUSAL, SUMMARY, TEXT, OutputItems, eve
 from apps.responses.resource import Echo, Resource, write_logprobs, write_usage
 
 ENDINGS = {"length": "max_output_tokens", "content_filter": "content_filter"}
-"""This maps our finish reasons to the API's reasons for incomplete responses."""
+"""Maps our finish reasons to the API's reasons for incomplete responses."""
 
 
 class ResponseEncoder:
-    """Encodes the events of a stream. Each has the next sequence number."""
+    """Encodes the events of a stream. Each frame has the next sequence number."""
 
     headers = EVENT_STREAM
     heartbeat = HEARTBEAT
@@ -60,7 +60,7 @@ class ResponseEncoder:
     # --- Encoder -------------------------------------------------------------------------------
 
     def opening(self) -> bytes:
-        # The first batch is encoded already.
+        # The first batch is already encoded.
         begun = {**self.resource.write("in_progress"), "output": []}
         return event_frame("created", 0, response=begun) + event_frame(
             "in_progress", 1, response=begun
@@ -114,7 +114,7 @@ class ResponseEncoder:
             case InteractionRequested():
                 pass  # The text contains the question.
             case TurnRestarted():
-                pass  # Only a stored run is resumed in another process.
+                pass  # Only stored runs are resumed in another process.
             case _:
                 assert_never(event)
 
@@ -129,7 +129,7 @@ class ResponseEncoder:
         self.items.frame("output_text.delta", **part.place, delta=event.text, logprobs=written)
 
     def cite(self, address: str | None, title: str | None) -> None:
-        """Add a citation of a file or page at the end of the text so far."""
+        """Add a citation of a file or page at the end of the current text."""
         if not address:
             return  # Its content is part of the answer, and the protocol has no field for it.
         part = self.items.open_part(TEXT)

@@ -1,4 +1,4 @@
-"""Streams the frames of a background response: first from its journal, then as they arrive."""
+"""Streams the frames of a background response, first from its journal, then as they arrive."""
 
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing

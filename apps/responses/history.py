@@ -1,4 +1,4 @@
-"""The stored part of a request's conversation: earlier responses, or messages of other doors."""
+"""The stored part of a request's conversation: earlier responses, or messages from other doors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Context:
     """The stored part of a request's conversation.
 
     `items` precede the input; `entries` are their stored form. `after` is the run of the last
-    answer, and `conversation` the id of the response's conversation.
+    answer, and `conversation` the ID of the response's conversation.
     """
 
     items: Sequence[Object] = ()
@@ -47,11 +47,11 @@ class Context:
 
 
 def load_stored(caller: Caller, request: ResponseRequest) -> tuple[ResponseRequest, Context]:
-    """Return the request with stored items in place of references, and the stored part before its
-    input.
+    """Return the request with its references replaced by stored items, and the stored part before
+    its input.
 
     Raises `BadRequest` for an invalid request, `ResponseNotFound` for an unknown response, and
-    `ResponseBusy` for one that has not ended.
+    `ResponseBusy` for a response in progress.
     """
     sent = with_references(caller, request.input)
     resolved = structs.replace(request, input=sent)
@@ -60,7 +60,7 @@ def load_stored(caller: Caller, request: ResponseRequest) -> tuple[ResponseReque
 
 def load_context(caller: Caller, request: ResponseRequest) -> Context:
     """Return the stored part of the conversation. Raises `BadRequest` for an invalid request,
-    `ResponseNotFound` for an unknown response, and `ResponseBusy` for one that has not ended.
+    `ResponseNotFound` for an unknown response, and `ResponseBusy` for a response in progress.
     """
     if request.previous_response_id is not None and request.conversation is not None:
         raise invalid("conversation", "Send either 'previous_response_id' or 'conversation'.")
@@ -130,7 +130,7 @@ def items_of(message: Message) -> Iterable[Object]:
 
 
 def expanded(caller: Caller, entries: Sequence[Any]) -> list[Object]:
-    """Return the items of stored entries, without those of deleted responses."""
+    """Return the items of stored entries, except those of deleted responses."""
     keys = [UUID(one) for one in entries if isinstance(one, str)]
     found = own_responses(caller, keys)
     answers = Message.objects.filter(run__in=keys, role=Message.Role.ASSISTANT)
@@ -148,7 +148,7 @@ def expanded(caller: Caller, entries: Sequence[Any]) -> list[Object]:
 
 
 def with_references(caller: Caller, written: str | list[Object] | None) -> str | list[Object]:
-    """Return the input with stored items in place of references to them. Raises `BadRequest`."""
+    """Return the input with references replaced by stored items. Raises `BadRequest`."""
     if not written or isinstance(written, str) or not any(map(is_reference, written)):
         return written or []
     ids = [str(item.get("id")) for item in written if is_reference(item)]

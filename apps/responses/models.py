@@ -8,11 +8,11 @@ from apps.live.models import Run
 
 
 class StoredResponse(models.Model):
-    """A stored response. It has the id of its run, and is deleted with the run, and so with the
-    turn or the conversation.
+    """A stored response. It has the ID of its run and is deleted with it, and so with the turn or
+    the conversation.
 
-    `context` precedes the input: the ids of earlier responses in hexadecimal, and items of messages
-    from other doors. `input` contains the items of the request, `echo` the parts of the request
+    `context` precedes the input: the IDs of earlier responses in hexadecimal, and items of messages
+    from other doors. `input` contains the items of the request, and `echo` the parts of the request
     that the response repeats. `resource` is empty until the run has ended.
     """
 

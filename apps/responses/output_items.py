@@ -1,4 +1,4 @@
-"""The items of a response while they grow. Each change is the frame of an event."""
+"""The growing items of a response. Each change is encoded as an event frame."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -12,7 +12,9 @@ TEXT, REFUSAL, SUMMARY = "output_text", "refusal", "summary_text"
 
 
 class PartKind(NamedTuple):
-    """A kind of part: the key of its text, its position in an item, and the names of its events."""
+    """The properties of a type of part: the key of its text, its position in an item, and the names
+    of its events.
+    """
 
     field: str
     item: str
@@ -39,13 +41,13 @@ PREFIXES = {
     "custom_tool_call_output": "ctco",
     "compaction": "cmp",
 }
-"""This maps the type of an item to the prefix of its id."""
+"""Maps the type of an item to the prefix of its ID."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class OpenPart:
-    """A text that grows, with the constant fields of its events."""
+    """A growing text, with the constant fields of its events."""
 
     def __init__(self, kind: str, place: Mapping[str, Any]) -> None:
         self.kind = kind
@@ -75,7 +77,7 @@ class OutputItems:
     """Writes the items of a resource. Each frame has the next sequence number.
 
     If `counts_characters`, a text uses one number per character, so that the numbers of a replay do
-    not depend on how texts were split. Frames up to the number `after` are left out.
+    not depend on how texts were split. Frames up to the number `after` are omitted.
     """
 
     def __init__(
@@ -137,7 +139,7 @@ class OutputItems:
         self.item = None
 
     def open_part(self, kind: str) -> OpenPart:
-        """Return the open part of the kind, in an item of its own type."""
+        """Return the open part of that type, in an item of the matching type."""
         part = self.part
         if part is not None and part.kind == kind:
             return part

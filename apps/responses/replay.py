@@ -1,4 +1,4 @@
-"""Replays the response of a stored run from the events of its journal: its frames, and the object."""
+"""Replays the response of a stored run from its journal, as frames and as an object."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,10 +39,10 @@ STATUSES = {
 
 
 class RunReplay:
-    """Replays a run. The same events result in the same frames, in any process, and however texts
-    were split.
+    """Replays a run. The same events produce the same frames in any process, however texts were
+    split.
 
-    Frames up to the number `after` are left out. `is_over` is set after the last frame.
+    Frames up to the number `after` are omitted. `is_over` is set after the last frame.
     """
 
     def __init__(self, model: str, echo: Echo, after: int = -1) -> None:
@@ -54,7 +54,7 @@ class RunReplay:
         self.reason = "stop"
         self.failure = ""
         self.last: int | None = None
-        """This is the number of the last event in its stream."""
+        """The number of the last event in its stream."""
 
     @property
     def is_over(self) -> bool:
@@ -64,15 +64,15 @@ class RunReplay:
         number, _, event = said
         begin = number - length(event)
         if self.last is not None:
-            # Viewers may have seen events of a dead process, whose numbers are not used again.
+            # Viewers may have seen events of a dead process, whose numbers are not reused.
             self.encoder.items.number += begin - self.last
         self.last = number
         self.take(event)
         return self.encoder.items.take()
 
     def error_frame(self, body: Mapping[str, Any]) -> bytes:
-        """Return the frame for an error of the stream itself. A client resumes after its last
-        event.
+        """Return the frame for an error of the stream itself. A client resumes after the last event
+        that it received.
         """
         items = self.encoder.items
         number = max(items.number - 1, items.after, 0)
@@ -118,7 +118,7 @@ class RunReplay:
             encoder.end_with("cancelled", event="incomplete")
 
     def restart(self, event: TurnRestarted) -> None:
-        """Replace the text so far by the text of the recorded steps."""
+        """Replace the text so far with the text of the recorded steps."""
         encoder = self.encoder
         encoder.items.close("incomplete")
         output = encoder.resource.output

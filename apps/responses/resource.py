@@ -26,7 +26,7 @@ class Echo(Struct, frozen=True):
 
 
 def echo_of(request: ResponseRequest, tools: ClientTools, conversation: UUID | None = None) -> Echo:
-    """Return the echo of a response that is stored in that conversation; None for one that is not
+    """Return the echo of a response that is stored in that conversation; None if it is not
     stored.
     """
     reasoning, text = request.reasoning, request.text
@@ -78,7 +78,7 @@ def written_tool(spec: ToolSpec) -> dict[str, Any]:
 
 
 class Resource:
-    """The response of one run, while it grows."""
+    """The growing response of one run."""
 
     def __init__(self, model: str, echo: Echo) -> None:
         self.echo = echo
@@ -87,10 +87,10 @@ class Resource:
         self.output: list[Item] = []
         self.count = 0
         self.completed_at: int | None = None
-        """The response ended at this time; None if it ends now."""
+        """The time when the response ended. None means now."""
 
     def next_id(self, prefix: str) -> str:
-        """Return the id of the next item, which contains the id of the response."""
+        """Return the ID of the next item, which contains the response's ID."""
         self.count += 1
         return f"{prefix}_{self.echo.id.hex}{self.count:04x}"
 
@@ -115,7 +115,7 @@ class Resource:
 
 
 def write_usage(usage: Usage) -> dict[str, Any] | None:
-    """Return the usage; None if no model reported it."""
+    """Return the usage, or None if no model reported it."""
     return counted_usage(usage) if usage.per_model else None
 
 

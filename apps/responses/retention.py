@@ -1,6 +1,6 @@
 """Deletes old stored responses.
 
-A client that sends its whole history each time begins a new conversation with each request, and no
+A client that sends its whole history each time creates a new conversation with each request, and no
 user would ever delete these conversations.
 """
 
@@ -14,8 +14,8 @@ from apps.live.models import Run
 
 
 def erase_old() -> int:
-    """Delete conversations after `RESPONSE_DAYS` without activity, unless a run of another door is
-    part of them or they are pinned; return their number.
+    """Delete conversations after `RESPONSE_DAYS` of inactivity, unless they are pinned or contain a
+    run of another door. Return their number.
     """
     if not settings.RESPONSE_DAYS:
         return 0

@@ -46,7 +46,9 @@ class ResponseBusy(BadRequest):
 
 
 def find_response(caller: Caller, written: str) -> StoredResponse:
-    """Return the response. Raises `ResponseNotFound`, including for a response of another caller."""
+    """Return the response. Raises `ResponseNotFound` if it is unknown or belongs to another
+    caller.
+    """
     pk = read_id(RESPONSE_ID, written)
     found = None if pk is None else own_responses(caller, [pk]).get(pk)
     if found is None:
@@ -76,7 +78,7 @@ def begin_response(
     question: ClientQuestion, entries: Sequence[Any], items: list[Object], echo: Echo, holder: str
 ) -> StartedAnswer:
     """Store the question and start its answer. Raises `BudgetSpent` if a budget is used up, and
-    `Refused` if the request is impossible.
+    `Refused` if the request cannot be answered.
     """
     begun = begin_client_answer(question, holder)
     StoredResponse.objects.create(
@@ -136,7 +138,7 @@ def replay_of(stored: StoredResponse, after: int = -1) -> RunReplay:
 
 
 def add_outcome(replay: RunReplay, run: UUID) -> None:
-    """Add the data about the end of a response that the journal does not contain."""
+    """Add data about the end of the response that the journal does not contain."""
     row = Run.objects.filter(pk=run).first()
     if row is not None and row.finished_at is not None:
         replay.encoder.resource.completed_at = int(row.finished_at.timestamp())
@@ -146,7 +148,7 @@ def add_outcome(replay: RunReplay, run: UUID) -> None:
 
 def delete_response(caller: Caller, written: str) -> str:
     """Delete the response with its turn. Raises `ResponseNotFound` for an unknown response, and
-    `ResponseBusy` for one that has not ended.
+    `ResponseBusy` for a response in progress.
     """
     stored = find_response(caller, written)
     run = stored.run

@@ -110,7 +110,7 @@ class ResponseCancelConsumer(StoredConsumer):
 
 
 class InputItemsConsumer(StoredConsumer):
-    """Serves `GET /v1/responses/{id}/input_items?after=&limit=&order=`: lists the input, the newest
+    """Serves `GET /v1/responses/{id}/input_items?after=&limit=&order=`: lists the input, newest
     first.
     """
 
@@ -146,7 +146,7 @@ class InputItemsConsumer(StoredConsumer):
 
 
 def read_flag(query: dict[str, str], name: str) -> bool:
-    """Return a parameter that is true or false. Raises `BadRequest`."""
+    """Return a Boolean parameter. Raises `BadRequest`."""
     written = query.get(name, "false").lower()
     if written not in BOOLEANS:
         raise invalid(name, "Use 'true' or 'false'.")
@@ -154,7 +154,9 @@ def read_flag(query: dict[str, str], name: str) -> bool:
 
 
 def read_position(query: dict[str, str]) -> int:
-    """Return the sequence number after which to resume, -1 for the beginning. Raises `BadRequest`."""
+    """Return the sequence number after which to resume, or -1 for the beginning. Raises
+    `BadRequest`.
+    """
     written = query.get("starting_after")
     if written is None:
         return -1

@@ -1,4 +1,4 @@
-"""Items in their stored form. The id of an item contains the id of its response."""
+"""Items in their stored form. An item's ID contains the ID of its response."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from apps.doors.chat_messages import ChatMessage, Object
 from apps.responses.output_items import PREFIXES
 
 FIRST_INPUT = 0x8000
-"""The first input item has this number. Output items begin at 1."""
+"""The number of the first input item. Output items begin at 1."""
 RESPONSE_ID = re.compile(r"resp_([0-9a-f]{32})", re.ASCII)
 CONVERSATION_ID = re.compile(r"conv_([0-9a-f]{32})", re.ASCII)
 ITEM_ID = re.compile(r"[a-z]{1,10}_([0-9a-f]{32})[0-9a-f]{4}", re.ASCII)
@@ -21,7 +21,7 @@ def read_id(form: re.Pattern[str], written: str) -> UUID | None:
 
 
 def stored_input(response: UUID, written: str | Sequence[Object]) -> list[Object]:
-    """Return the items of a request with types, ids and lists of content, in the API's form."""
+    """Return the items of a request with types, IDs and content lists, in the API's format."""
     if isinstance(written, str):
         written = [{"role": "user", "content": written}]
     return [

@@ -1,7 +1,7 @@
 """The client's tools in the Responses API: functions, custom tools and namespaces.
 
-For the model, a tool in a namespace has the name `namespace__tool`, because its own name may be
-taken. Tools of other types run on OpenAI's servers and are ignored.
+The model sees a tool in a namespace as `namespace__tool`, because its own name may be taken. Tools
+of other types run on OpenAI's servers and are ignored.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ TYPES: Mapping[str, type[ResponseFunction] | type[Custom]] = {
 
 
 def qualified(namespace: str | None, name: str) -> str:
-    """Return the name of a tool for the model."""
+    """Return the name that the model sees for a tool."""
     return f"{namespace}{JOINT}{name}" if namespace else name
 
 

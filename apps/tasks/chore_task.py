@@ -32,7 +32,7 @@ def do_chore(work: str) -> None:
 
 @task("tasks.do_async_chore", priority=PRIORITY)
 async def do_async_chore(work: str) -> None:
-    """Run a chore that is a coroutine function. It uses no thread, and ends when it is cancelled."""
+    """Run a chore that is a coroutine function. It uses no thread, and ends when cancelled."""
     if (chore := find_chore(work)) is not None:
         with reported(chore) as run:
             run.changed = await import_string(work)() or 0
@@ -44,7 +44,7 @@ def task_of(chore: Chore) -> Task[Any, Any]:
 
 
 def enqueue_chore(work: str) -> None:
-    """Run a chore now, before its next time, unless a job for it is waiting already."""
+    """Run a chore now, before its next scheduled time, unless a job for it is already waiting."""
     if (chore := find_chore(work)) is not None:
         queue().enqueue_once(task_of(chore), work, work)
 
@@ -58,7 +58,7 @@ def find_chore(work: str) -> Chore | None:
 
 @contextmanager
 def reported(chore: Chore) -> Iterator[ChoreRun]:
-    """Log how the chore ended, and record it in the yielded row, which is not stored yet."""
+    """Log the chore's outcome, and record it in the yielded row, which is not stored yet."""
     run, began = ChoreRun(work=chore.work, started_at=timezone.now()), time.monotonic()
     try:
         yield run
@@ -75,4 +75,4 @@ def store(run: ChoreRun) -> None:
     names = ("started_at", "seconds", "changed", "error")
     told = {name: getattr(run, name) for name in names}
     if not ChoreRun.objects.filter(work=run.work).update(**told):
-        run.save()  # It is the only job of the chore, because of its lock.
+        run.save()  # It is the chore's only job, because of its lock.

@@ -21,13 +21,13 @@ logger = logging.getLogger(__name__)
 FAILURE_DAYS = 30
 LONGEST_ERROR = 4_000
 MOST_LOST = 5
-"""A job is not run again after it was lost with this many killed processes, so that it does not
-crash one after the other.
+"""A job that was lost with this many killed processes is not run again, because it may crash more
+of them.
 """
 
 
 def give_up(task: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Call the task's `given_up` for a job that does not run again. Its errors are logged."""
+    """Call the task's `given_up` for a job that will not run again. Its errors are logged."""
     found = all_tasks().get(task)
     if found is not None and found.given_up is not None:
         try:
@@ -38,7 +38,7 @@ def give_up(task: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
 
 
 def cancel(job: str) -> Job | None:
-    """Delete a waiting or failed job, or end a running one; None if it does not exist.
+    """Delete a waiting or failed job, or end a running one. Return None if it does not exist.
 
     A function on a thread runs to its end, but its job does not run again.
     """
@@ -63,7 +63,7 @@ def record_failure(
 
 
 def record_lost(task: str, job: str, attempt: int) -> bool:
-    """Record that the process of an attempt was killed. Return whether the job runs again.
+    """Record that the process of an attempt was killed. Return True if the job will run again.
 
     It does not run again after `MOST_LOST` such attempts since an operator last ran it.
     """
@@ -81,6 +81,6 @@ def record_lost(task: str, job: str, attempt: int) -> bool:
 
 
 def delete_old() -> int:
-    """Delete failures and failed jobs that are older than `FAILURE_DAYS`; return their number."""
+    """Delete failures and failed jobs that are older than `FAILURE_DAYS`. Return their number."""
     before = timezone.now() - timedelta(days=FAILURE_DAYS)
     return delete_older(TaskFailure, "at", FAILURE_DAYS) + queue().delete_failed(before)

@@ -1,7 +1,7 @@
 """Kinds of jobs, which operators see and pause. Each chore is a kind, and so is each other task.
 
-All chores use the same two tasks. Their jobs, and no others, have a lock, which is the path of the
-chore's function.
+All chores use the same two tasks. Only their jobs have a lock, which is the path of the chore's
+function.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from apps.tasks.models import PausedKind
 from apps.tasks.task import all_chores, all_tasks
 
 ALL = "*"
-"""This means all kinds, including those of a later version."""
+"""All kinds, including those of a later version."""
 CHORES = "tasks.do_"
 """The keys of the tasks that run chores have this prefix."""
 
@@ -22,12 +22,12 @@ def kind_of(task: str, lock: str | None) -> str:
 
 
 def of_kind(kind: str, task: str = "task") -> Q:
-    """Select the jobs of a kind, by the columns `task` and `lock`."""
+    """Select the jobs of a kind by the columns `task` and `lock`."""
     return Q() if kind == ALL else Q(**{task: kind}) | Q(lock=kind)
 
 
 def all_kinds() -> Mapping[str, str]:
-    """Return the titles of all kinds, by their names."""
+    """Return the titles of all kinds by name."""
     tasks = {
         key: task.title or key for key, task in all_tasks().items() if not key.startswith(CHORES)
     }
@@ -44,13 +44,15 @@ def is_paused(kind: str) -> bool:
 
 
 def pause(kind: str) -> bool:
-    """Start no more jobs of this kind. Running ones continue. False if it is paused already."""
+    """Start no more jobs of this kind. Running ones continue. Return False if it is already
+    paused.
+    """
     _, is_new = PausedKind.objects.get_or_create(kind=kind)
     return is_new
 
 
 def delete_pause(kind: str) -> bool:
-    """Delete the pause; False if the kind is not paused. The queue's `resume` also moves the
+    """Delete the pause. Return False if the kind is not paused. The queue's `resume` also moves the
     waiting jobs.
     """
     return bool(PausedKind.objects.filter(kind=kind).delete()[0])

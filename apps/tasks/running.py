@@ -11,13 +11,13 @@ from django.db import close_old_connections
 
 class Worker(Protocol):
     async def run(self) -> None:
-        """Run jobs until cancelled; then give running ones `GRACE_SECONDS` to end."""
+        """Run jobs until cancelled, then give running ones `GRACE_SECONDS` to end."""
 
 
 P = ParamSpec("P")
 
 JOBS_AT_ONCE = 20
-"""A process runs at most this many jobs at once. Most of them wait for a network."""
+"""A process runs at most this many jobs concurrently. Most of them wait for a network."""
 THREADS = 4
 GRACE_SECONDS = 3.0
 """Running jobs have this many seconds to end when their process stops."""

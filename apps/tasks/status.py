@@ -21,32 +21,34 @@ class Queue(Protocol):
     """The interface of both backends beyond enqueuing."""
 
     def counts(self) -> dict[str, int]:
-        """Return the number of jobs by their state, one of `STATES`."""
+        """Return the number of jobs by state, one of `STATES`."""
 
     def waiting_since(self) -> datetime | None:
-        """Return the time since which the oldest job that no worker has started is due."""
+        """Return the time at which the oldest job that no worker has started became due."""
 
     def enqueue_once(self, task: Task[Any, Any], lock: str, *args: Any) -> None:
-        """Enqueue a job unless one with its lock is waiting already. Jobs with the same lock run
+        """Enqueue a job unless one with its lock is already waiting. Jobs with the same lock run
         one at a time.
         """
 
     def retry(self, job: str) -> bool:
-        """Run a failed job again; False if it does not exist or has not failed."""
+        """Run a failed job again. Return False if it does not exist or has not failed."""
 
     def jobs(self, state: str, kind: str, most: int) -> Sequence[Job]:
-        """Return jobs of a state and a kind, in the order in which they will run; failed jobs with
-        the newest first.
+        """Return jobs of a state and a kind in the order in which they will run; failed jobs newest
+        first.
         """
 
     def cancel(self, job: str) -> Job | None:
-        """Delete a waiting or failed job, or end a running one; None if it does not exist."""
+        """Delete a waiting or failed job, or end a running one. Return None if it does not
+        exist.
+        """
 
     def resume(self, kind: str) -> bool:
-        """End the pause of a kind; False if it was not paused."""
+        """End the pause of a kind. Return False if it was not paused."""
 
     def delete_failed(self, before: datetime) -> int:
-        """Delete failed jobs that were enqueued before that time; return their number."""
+        """Delete failed jobs that were enqueued before that time. Return their number."""
 
 
 def queue() -> Queue:
@@ -75,7 +77,7 @@ def chore_seconds() -> Iterator[Reading]:
 
 
 def reading(read: Callable[[], Iterator[Reading]]) -> Callable[[], Iterator[Reading]]:
-    """Decorate a function of metrics: it reads nothing while the database is down, and releases the
+    """Decorate a metrics function: it reads nothing while the database is down, and releases the
     thread's connection.
     """
 
@@ -85,7 +87,7 @@ def reading(read: Callable[[], Iterator[Reading]]) -> Callable[[], Iterator[Read
         except DatabaseError as error:
             logger.warning("Jobs cannot be counted for the metrics: %s", error)
         finally:
-            close_old_connections()  # OpenTelemetry calls this on a thread of its own.
+            close_old_connections()  # OpenTelemetry calls this on its own thread.
 
     return readings
 

@@ -24,10 +24,10 @@ class Task(base.Task[P, T]):
     """A function that a worker calls later. `key` identifies the task in stored jobs, so it must
     not change.
 
-    A job that fails is retried `retries` times, first after `wait` seconds, and then each time
-    after twice as long. A job whose process was killed runs again, so every function must tolerate
-    that. Operators see the `title`. `given_up` is called with the arguments of a job that was
-    cancelled or failed in its last attempt.
+    A job that fails is retried `retries` times, first after `wait` seconds, then with exponential
+    backoff. A job whose process was killed runs again, so every function must be idempotent.
+    Operators see the `title`. `given_up` is called with the arguments of a job that was cancelled
+    or failed in its last attempt.
     """
 
     key: str
@@ -37,7 +37,7 @@ class Task(base.Task[P, T]):
     given_up: Callable[..., object] | None = None
 
     def pause_after(self, attempt: int) -> timedelta | None:
-        """Return the time until the next attempt; None if this attempt, counted from 1, was the
+        """Return the time until the next attempt, or None if this attempt, counted from 1, was the
         last one.
         """
         if attempt > self.retries:
@@ -68,7 +68,7 @@ def find_task(key: str) -> Task[Any, Any]:
 
 
 def all_tasks() -> dict[str, Task[Any, Any]]:
-    """Return the tasks by their keys. An app imports the modules of its tasks in `ready`."""
+    """Return the tasks by key. An app imports the modules of its tasks in `ready`."""
     return _tasks
 
 
@@ -81,7 +81,7 @@ def all_chores() -> Iterator[Chore]:
 def result_of(
     task: Task[Any, Any], job: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> TaskResult[Any]:
-    """Return what `enqueue` returns, for both backends."""
+    """Return the result of `enqueue`, for both backends."""
     return TaskResult(
         task=task,
         id=job,

@@ -30,7 +30,7 @@ def owner_caller(row: Schedule) -> Caller:
 
 
 def webhook_problem(webhook: Webhook) -> str:
-    """Return why messages to the webhook are rejected now; "" if they are not."""
+    """Return the reason why messages to the webhook are rejected now, or ""."""
     user = webhook.account.user
     if not user.is_active:
         return NO_ACCOUNT
@@ -38,7 +38,7 @@ def webhook_problem(webhook: Webhook) -> str:
 
 
 def note_access(row: Schedule) -> str:
-    """Set the `last_problem` of a schedule that could not run now. Return the problem, or ""."""
+    """Set the `last_problem` of a schedule that cannot run now. Return the problem, or ""."""
     try:
         problem = "" if can_use(row.application_id, owner_caller(row)) else NO_RIGHTS
     except Refused:

@@ -47,7 +47,7 @@ class Endpoint(Versioned):
 
 
 class Webhook(Endpoint):
-    """A URL to which a program sends messages for an application."""
+    """A URL to which an API client sends messages for an application."""
 
     class Check(models.TextChoices):
         SIGNATURE = "signature", "A signature (Standard Webhooks)"
@@ -239,7 +239,7 @@ class Delivery(models.Model):
 
 
 class MailNotice(models.Model):
-    """A mail to a user, which is sent unless the user opens the conversation first."""
+    """An email to a user, which is sent unless the user opens the conversation first."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_notices"

@@ -9,11 +9,11 @@ CALL_DAYS = 7
 """A webhook stores received messages for this many days. Their signatures are valid for minutes."""
 DELIVERY_DAYS = 30
 MAIL_DAYS = 1
-"""A mail that could not be sent within this many days is given up."""
+"""An email that could not be sent within this many days is dropped."""
 
 
 def delete_old() -> int:
-    """Delete old rows, and secrets that no longer sign."""
+    """Delete old rows, and secrets that are no longer used for signing."""
     over = Subscription.objects.filter(former_secret_until__lt=timezone.now())
     over.update(former_secret="", former_secret_until=None)
     return (

@@ -16,9 +16,7 @@ from apps.triggers.models import Subscription, Webhook
 PREFIX = "whsec_"
 SECRET_BYTES = 32
 OVERLAP = timedelta(hours=24)
-"""The previous secret of a subscription signs in addition to the new one for this long after a
-rotation.
-"""
+"""After a rotation, the previous secret of a subscription also signs for this long."""
 KEY_HEADER = "x-api-key"
 
 
@@ -28,7 +26,7 @@ def new_secret() -> str:
 
 
 def renew_secret(webhook: Webhook) -> str:
-    """Give the unsaved row a new secret or key, and return it. The old one becomes invalid."""
+    """Set a new secret or key on the unsaved row, and return it. The old one becomes invalid."""
     if webhook.check_kind == Webhook.Check.SIGNATURE:
         webhook.secret, webhook.key_hash = new_secret(), ""
         return webhook.secret
@@ -38,7 +36,7 @@ def renew_secret(webhook: Webhook) -> str:
 
 
 def renew_signing(subscription: Subscription) -> str:
-    """Give the unsaved row a new secret, and return it. The old one also signs for a time."""
+    """Set a new secret on the unsaved row, and return it. The old one also signs for a while."""
     if subscription.secret:
         subscription.former_secret = subscription.secret
         subscription.former_secret_until = timezone.now() + OVERLAP
@@ -47,7 +45,7 @@ def renew_signing(subscription: Subscription) -> str:
 
 
 def signing_secrets(subscription: Subscription, now: datetime) -> list[str]:
-    """Return the valid secrets, the newest first."""
+    """Return the valid secrets, newest first."""
     until, former = subscription.former_secret_until, subscription.former_secret
     is_good = former and until is not None and now < until
     return [subscription.secret, former] if is_good else [subscription.secret]
@@ -59,7 +57,7 @@ def hash_of(key: str) -> str:
 
 
 def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes) -> bool:
-    """Return whether the signature is valid. `headers` have names in lower case."""
+    """Return True if the signature is valid. The names in `headers` are in lowercase."""
     if webhook.check_kind == Webhook.Check.KEY:
         return bool(webhook.key_hash) and compare_digest(
             hash_of(sent_key(headers)), webhook.key_hash

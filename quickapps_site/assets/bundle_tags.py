@@ -14,9 +14,9 @@ register = template.Library()
 
 @register.simple_tag
 def preload_imports(script: str) -> SafeString:
-    """Let the browser fetch all imports of a script at once, before it has read the script.
+    """Make the browser fetch all imports of a script at once, before it has parsed the script.
 
-    Return nothing if pages use single scripts.
+    Return nothing if pages use individual scripts.
     """
     if f"/{bundles.FOLDER}" not in static(script):
         return SafeString("")

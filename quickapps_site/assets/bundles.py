@@ -12,22 +12,20 @@ from pathlib import Path
 from django.contrib.staticfiles import finders
 
 FOLDER = "chat/bundles/"
-"""The names of all bundles and of their shared files have this prefix among static files."""
+"""The prefix of all bundles and their shared files among static files."""
 DESCRIPTION = f"{FOLDER}bundles.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Bundles:
     entries: dict[str, str]
-    """This maps each script or style to the bundle that replaces it. Both are names of static
-    files.
-    """
+    """Maps each script or style to the bundle that replaces it. Both are names of static files."""
     imports: dict[str, list[str]]
-    """This maps each bundle to the direct and indirect imports of its script, as names of static
+    """Maps each bundle to the direct and indirect imports of its script, as names of static
     files.
     """
     sources: dict[str, str]
-    """This maps every source of a bundle to its SHA-256 in hexadecimal."""
+    """Maps every source of a bundle to its SHA-256 in hexadecimal."""
 
 
 def read(root: Path) -> Bundles:

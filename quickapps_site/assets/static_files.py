@@ -1,7 +1,7 @@
 """Static files for browsers: compressed, and with a hash of their content in the name.
 
-They are built into `STATIC_ROOT` once for each version. Where they are not built (in tests, and
-with `DEBUG`), pages use their plain names and the source files.
+They are built into `STATIC_ROOT` once for each version. If they are not built (in tests, and with
+`DEBUG`), pages use their plain names and the source files.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from quickapps_site.assets import bundles
 logger = logging.getLogger(__name__)
 
 STAMP = "built.sha256"
-"""This file contains the hash of the sources that the folder was built from."""
+"""The file with the hash of the sources that the folder was built from."""
 
 
 def build() -> None:
@@ -74,7 +74,7 @@ def sources() -> Iterator[tuple[str, bytes]]:
 class QuickCompressor(Compressor):  # type: ignore[misc]
     @staticmethod
     def compress_brotli(data: bytes) -> bytes:
-        """Compress with a few per cent less than the best ratio, in a tenth of the time."""
+        """Compress to within a few per cent of the best ratio, in a tenth of the time."""
         return bytes(brotli.compress(data, quality=9))
 
 
@@ -82,12 +82,12 @@ FILES_OF_SCRIPTS = (
     r"""(?P<matched>new URL\(["'](?P<url>[./].*?)["'],\s*import\.meta\.url\))""",
     """new URL("%(url)s", import.meta.url)""",
 )
-"""These patterns match a script's references to files next to it that are not scripts."""
+"""A script's references to files next to it that are not scripts."""
 
 
 Processed = tuple[str, str | None, bool | Exception, bool]
-"""This contains the name, the hashed name, whether the file was written or the error, and whether
-its content changed.
+"""The name, the hashed name, whether the file was written or the error, and whether its content
+changed.
 """
 
 
@@ -155,7 +155,7 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         yield from super().post_process(paths, *arguments, **options)
 
     def file_hash(self, name: str | None, content: Any = None) -> str | None:
-        """Return one hash for all bundles, because they refer to each other in circles."""
+        """Return one hash for all bundles, because they refer to each other in cycles."""
         if name and name.startswith(bundles.FOLDER) and self.digest_of_bundles:
             return self.digest_of_bundles
         found: str | None = super().file_hash(name, content)
@@ -165,7 +165,7 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         self, paths: dict[str, Any], adjustable_paths: list[str], hashed_files: dict[str, str]
     ) -> Iterator[Processed]:
         """Process a file only once if it refers to no other files, because processing large files
-        in each pass takes long.
+        in each pass is slow.
         """
         is_first_pass = not hashed_files
         if is_first_pass:

@@ -1,4 +1,4 @@
-"""Limits for request bodies, because Django reads a whole body before it calls a view."""
+"""Request body limits, because Django reads a whole body before it calls a view."""
 
 import logging
 import re
@@ -18,11 +18,11 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 LimitOf = Callable[[str], int]
-"""This function returns the size limit of a body in bytes, by the path of its request."""
+"""Returns the size limit of a body in bytes, for the path of its request."""
 
 
 def body_limits(limits: Iterable[tuple[str, int]]) -> LimitOf:
-    """Return a function of limits. `limits` contains patterns of paths; the first one that matches
+    """Return a function that looks up limits. `limits` contains path patterns; the first match
     applies, and one must match.
     """
     compiled = [(re.compile(pattern), most) for pattern, most in limits]

@@ -1,4 +1,4 @@
-"""Lets pages of other origins call the gateway, if the operator allows their origin.
+"""Allows pages of other origins to call the gateway, if the operator allows their origin.
 
 It wraps the whole application, because the gateway's consumers are routed before Django, and a
 Django middleware would never see their requests.
@@ -22,7 +22,7 @@ EXPOSED = (
     "X-Ignored-Parameters",
     "X-Request-ID",
 )
-"""Pages may read these response headers in addition to the standard ones."""
+"""Response headers that pages may read in addition to the standard ones."""
 
 
 def with_cors(application: Any, origins: Collection[str]) -> Any:

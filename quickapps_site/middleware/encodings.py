@@ -1,4 +1,4 @@
-"""Decodes forms as UTF-8, the encoding of the pages, whatever encoding their sender declares.
+"""Decodes forms as UTF-8, the encoding of the pages, whatever encoding the sender declares.
 
 Django uses the declared encoding. It fails for some encodings even while it rejects them, and
 decodes others into lone surrogates, which cannot be stored or displayed.
@@ -15,7 +15,7 @@ FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
 
 @sync_and_async_middleware
 def read_forms_as_utf8(get_response: Any) -> Any:
-    """Decode forms as UTF-8. This middleware must come before every middleware that reads a form."""
+    """Decode forms as UTF-8. This middleware must come before any that reads a form."""
 
     def middleware(request: HttpRequest) -> Any:
         if request.encoding and request.content_type in FORMS:

@@ -25,7 +25,7 @@ def with_clean_addresses(application: Any) -> Any:
     """Reject requests and WebSockets whose path or query contains a NUL character."""
 
     def checked(scope: Message, receive: Receive, send: Send) -> Awaitable[None]:
-        # It adds no coroutine, because each chunk of an answer passes through every coroutine.
+        # This adds no coroutine, because each chunk of an answer passes through every coroutine.
         if "\0" not in scope.get("path", "") and b"%00" not in scope.get("query_string", b""):
             answering: Awaitable[None] = application(scope, receive, send)
             return answering

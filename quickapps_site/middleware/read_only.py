@@ -1,4 +1,4 @@
-"""A middleware that rejects writing views while the installation is read-only.
+"""A middleware that rejects views that write while the installation is read-only.
 
 Doors that are routed before Django check the mode themselves.
 """
@@ -30,7 +30,9 @@ SERVED = frozenset(
         "mfa_login_webauthn",
     }
 )
-"""Requests to these URLs always work: users can sign in and out, and end the read-only mode."""
+"""Requests to these URLs always work, so that users can sign in and out, and end the read-only
+mode.
+"""
 
 
 @sync_and_async_middleware

@@ -1,4 +1,4 @@
-"""Assigns an id to each request and WebSocket, which the response contains as `X-Request-ID`."""
+"""Assigns an ID to each request and WebSocket. The response contains it as `X-Request-ID`."""
 
 from collections.abc import Awaitable
 from typing import Any
@@ -10,7 +10,7 @@ HEADS = frozenset({"http.response.start", "websocket.accept"})
 
 
 def with_request_ids(application: Any) -> Any:
-    """Use the client's id, or create one."""
+    """Use the client's ID, or create one."""
 
     async def identified(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -20,7 +20,7 @@ def with_request_ids(application: Any) -> Any:
         request_id = accepted_or_new(sent.decode("latin-1"))
 
         def answer(message: Any) -> Awaitable[None]:
-            # This is not a coroutine, because it is called for each chunk of an answer.
+            # Not a coroutine, because it is called for each chunk of an answer.
             if message["type"] in HEADS:
                 headers = [*message.get("headers", ()), (HEADER, request_id.encode())]
                 message = {**message, "headers": headers}

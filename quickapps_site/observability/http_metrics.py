@@ -20,14 +20,14 @@ AREAS = (
     ("/readyz", "health"),
     ("/metrics", "health"),
 )
-"""Requests belong to these areas by the prefix of their path."""
+"""Maps path prefixes to the areas that requests belong to."""
 ANSWERING = ("/chat/completions", "/embeddings", "/responses", "/messages")
-"""Gateway paths with these suffixes request an answer; each is an area."""
+"""Gateway paths with these suffixes request an answer. Each is a separate area."""
 CUT_OFF = "none"
-"""A request whose client disconnected before the response began has this status."""
+"""The status of a request whose client disconnected before the response began."""
 LAG_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 LAG_PAUSE = 0.5
-"""The lag of the event loop is measured every this many seconds."""
+"""The lag of the event loop is measured at intervals of this many seconds."""
 
 REQUESTS = Instrument("quickapps_http_requests", "HTTP requests.", ("area", "method", "status"))
 REQUEST_SECONDS = Instrument(
@@ -45,13 +45,13 @@ LOOP_LAG = Instrument(
 
 
 def with_request_metrics(application: Any) -> Any:
-    """Return the ASGI application; its HTTP requests are counted when they end."""
+    """Return the ASGI application, whose HTTP requests are counted when they end."""
 
     async def counted(scope: Any, receive: Any, send: Any) -> None:
         started, status = time.perf_counter(), CUT_OFF
 
         def watched(message: Any) -> Awaitable[None]:
-            # This is not a coroutine, because it is called for each chunk of an answer.
+            # Not a coroutine, because it is called for each chunk of an answer.
             nonlocal status
             if message["type"] == "http.response.start":
                 status = str(message["status"])

@@ -11,7 +11,7 @@ from opentelemetry import trace
 from apps import request_ids
 
 DATE_FORMAT = "%Y-%m-%d %H:%M:%S"
-"""Operators' formats write `asctime` in this format."""
+"""The format of `asctime` in operators' formats."""
 LEVEL_WIDTH = 9
 
 
@@ -38,7 +38,7 @@ class TextFormatter(logging.Formatter):
 
 
 class LineHandler(logging.StreamHandler[TextIO]):
-    """Writes each record to stderr at once; stderr flushes at the end of a line."""
+    """Writes each record to stderr immediately; stderr flushes at the end of a line."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -84,7 +84,7 @@ class PercentFormatter(logging.Formatter):
 class TemplateFormatter(logging.Formatter):
     """Formats the operator's JSON object, in which each text is a format.
 
-    A traceback that the template does not contain is added as `traceback`.
+    If the template does not contain a traceback, it is added as `traceback`.
     """
 
     def __init__(self, template: Mapping[str, Any]) -> None:
@@ -137,13 +137,13 @@ def formats_in(template: Any) -> Iterator[str]:
 
 
 def read_text_format(raw: str) -> str:
-    """Return the format. Raises `ValueError` for a format that cannot write every record."""
+    """Return the format. Raises `ValueError` if the format cannot write every record."""
     try_out(PercentFormatter(raw))
     return raw
 
 
 def read_json_template(raw: str) -> dict[str, Any]:
-    """Return the template. Raises `ValueError` for a template that cannot write every record."""
+    """Return the template. Raises `ValueError` if the template cannot write every record."""
     template = json.loads(raw)
     if not isinstance(template, dict):
         raise ValueError("It is not an object.")
@@ -157,12 +157,12 @@ def try_out(formatter: logging.Formatter) -> None:
     except (
         KeyError,
         TypeError,
-    ) as error:  # A field that no record has, or a wrong conversion, causes this.
+    ) as error:  # An unknown field or an invalid conversion causes this.
         raise ValueError(f"It cannot write a record: {error!r}") from error
 
 
 class CutPayloads(logging.Filter):
-    """Shortens logged contents to `length` characters."""
+    """Truncates logged contents to `length` characters."""
 
     def __init__(self, length: int) -> None:
         super().__init__()
@@ -200,7 +200,7 @@ def logging_of(
 ) -> dict[str, Any]:
     """Return Django's LOGGING. `own` is the level of our own records, `form` is text or json.
 
-    If the operator sets no formats, fields that only such formats can show are left out.
+    If the operator sets no formats, fields that only such formats can show are omitted.
     """
     if not text_format and json_template is None:
         # Finding their values takes longer than writing the record.
@@ -238,9 +238,9 @@ def logging_of(
                 "level": "DEBUG" if shows_payloads else "CRITICAL",
                 "filters": ["cut"],
             },
-            # It logs ids of sessions and the responses of servers; we log the failures ourselves.
+            # It logs session IDs and servers' responses. We log the failures ourselves.
             "mcp.client": {"level": "CRITICAL"},
-            # Below this level, they log addresses, headers, bodies or session ids.
+            # Below this level, they log addresses, headers, bodies or session IDs.
             **{
                 name: {"level": "WARNING"}
                 for name in ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "mcp", "daphne")

@@ -1,4 +1,4 @@
-"""Exports log records with OpenTelemetry, as its own variables specify."""
+"""Exports log records with OpenTelemetry, as configured by its own variables."""
 
 from __future__ import annotations
 
@@ -18,15 +18,13 @@ logger = logging.getLogger(__name__)
 
 VARIABLE = "OTEL_LOGS_EXPORTER"
 NOT_EXPORTED = ("apps.payloads", "opentelemetry", "requests", "urllib3")
-"""These loggers are not exported: those of contents, and of the export itself, which must not cause
-further exports.
+"""Loggers that are not exported: those of contents, and those of the export itself, which must not
+cause further exports.
 """
 
 
 def set_up_opentelemetry_logs() -> None:
-    """Set up the export of logs, once at the start of the process, after Django has configured
-    logging.
-    """
+    """Set up the export of logs, once at startup, after Django has configured logging."""
     if "otlp" not in exporters_of(VARIABLE):
         return
     try:

@@ -1,4 +1,4 @@
-"""Exports metrics with OpenTelemetry, as its own variables specify."""
+"""Exports metrics with OpenTelemetry, as configured by its own variables."""
 
 import logging
 import os
@@ -43,7 +43,7 @@ class OpenTelemetrySink:
 
 
 def set_up_opentelemetry_metrics(gauges: Iterable[Gauge]) -> None:
-    """Set up the export of metrics, once at the start of the process."""
+    """Set up the export of metrics, once at startup."""
     provider = opentelemetry.get_meter_provider()
     if not is_set(provider):
         if "otlp" not in exporters_of(VARIABLE, ADDRESSES):

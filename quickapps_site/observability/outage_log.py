@@ -24,13 +24,9 @@ OF_DRIVERS = {
     ("redis", "RedisClusterException"): REDIS,
     ("redis", "ClusterError"): REDIS,
 }
-"""Errors of drivers belong to these outages by package and class, for code that does not use
-Django.
-"""
+"""Maps drivers' errors, by package and class, to outages, for code that does not use Django."""
 OF_STATEMENTS = ("40", "55", "57014")
-"""SQLSTATEs with these prefixes report conflicts and time limits, for which the database is
-available.
-"""
+"""SQLSTATEs with these prefixes report conflicts and timeouts while the database is available."""
 MOST_CAUSES = 20
 
 
@@ -40,8 +36,8 @@ class OutageFilter(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
         self.lock = threading.Lock()
-        # For each current outage: when it was logged, and the number of records left out since
-        # then.
+        # Maps each current outage to the time when it was last logged, and the number of records
+        # omitted since then.
         self.begun: dict[Outage, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:

@@ -1,4 +1,6 @@
-"""Serves the metrics of this process on a port of their own, as OpenTelemetry's variables specify."""
+"""Serves the metrics of this process on a separate port, as configured by OpenTelemetry's
+variables.
+"""
 
 import logging
 import threading
@@ -17,7 +19,7 @@ if TYPE_CHECKING:  # The package takes a tenth of a second to import, and few pr
 logger = logging.getLogger(__name__)
 
 PORT = 9464
-"""This is OpenTelemetry's default port."""
+"""OpenTelemetry's default port."""
 
 
 def is_scraped() -> bool:
@@ -25,7 +27,7 @@ def is_scraped() -> bool:
 
 
 def serve_scrapes(sink: "PrometheusSink") -> None:
-    """Serve scrapes in a thread until the process ends. A port in use is logged.
+    """Serve scrapes in a thread until the process ends. A port that is in use is logged.
 
     Raises `ImproperlyConfigured`.
     """

@@ -1,4 +1,4 @@
-"""Exports spans with OpenTelemetry, as its own variables specify."""
+"""Exports spans with OpenTelemetry, as configured by its own variables."""
 
 import logging
 import os
@@ -16,10 +16,10 @@ NO_PACKAGES = "%s is set, but the packages for it are missing: install the extra
 
 
 def set_up_tracing() -> None:
-    """Set up tracing, once at the start of the process.
+    """Set up tracing, once at startup.
 
-    Without an endpoint to send them to, no spans are created, unless the process was started with a
-    provider of its own, as OpenTelemetry's launcher does.
+    Without an endpoint to send them to, no spans are created, unless the process was started with
+    its own provider, as OpenTelemetry's launcher does.
     """
     if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         tracing.start()
@@ -42,7 +42,9 @@ def set_up_tracing() -> None:
 
 
 def exporters_of(variable: str, addresses: Iterable[str] = ()) -> frozenset[str]:
-    """Return the exporters that the variable names. Without it, `otlp` if there is an endpoint."""
+    """Return the exporters that the variable names, or `otlp` if it is not set and there is an
+    endpoint.
+    """
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return frozenset()
     named = os.environ.get(variable)

@@ -1,1 +1,1 @@
-"""An app with the commands `backup`, `restore` and `diagnose`."""
+"""An app with the `backup`, `restore` and `diagnose` commands."""

@@ -1,4 +1,4 @@
-"""The file of a backup: a tar archive, whose last member contains a checksum of all others.
+"""A backup file: a tar archive, whose last member contains a checksum of all others.
 
 Members have a fixed order: `backup.json`, `database`, `files/…`, `contents.json`.
 """
@@ -20,8 +20,7 @@ from pydantic import BaseModel, Field, ValidationError
 from apps.workspace.local.files.file_storage import is_storage_name
 
 FORMAT = 1
-"""Archives have this format version. It is increased when older code cannot restore newer archives.
-"""
+"""The format version of archives. Increase it when older code cannot restore newer archives."""
 HEADER, DATABASE, FILES, CONTENTS = "backup.json", "database", "files/", "contents.json"
 MOST_JSON_BYTES = 16 * 1024 * 1024
 """`backup.json` and `contents.json` can have at most this many bytes each."""
@@ -173,7 +172,7 @@ def check_place(name: str, number: int) -> None:
 
 
 def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
-    """Yield the members in their order. Raises `DamagedArchive` if the archive is damaged."""
+    """Yield the members in order. Raises `DamagedArchive` if the archive is damaged."""
     file.seek(0)
     size = os.fstat(file.fileno()).st_size
     with damage(), tarfile.open(fileobj=file, mode="r:") as tar:
@@ -198,7 +197,7 @@ def pieces(content: IO[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def damage() -> Iterator[None]:
-    """Convert errors of reading a tar archive into `DamagedArchive`."""
+    """Convert errors from reading a tar archive into `DamagedArchive`."""
     try:
         yield
     except (tarfile.TarError, UnicodeError, EOFError) as error:

@@ -104,7 +104,7 @@ def check_copy(path: Path) -> None:
 
 
 def load_database(path: Path) -> None:
-    """Load a copy into the empty database, completely or not at all. Raises `CommandError`."""
+    """Load a copy into the empty database, all or nothing. Raises `CommandError`."""
     if connection.vendor == "postgresql":
         connection.close()
         run_client(

@@ -39,7 +39,7 @@ def digest(key: str, salt_key: str, salt: bytes) -> str:
 
 
 def unreadable_secrets() -> Iterator[str]:
-    """Yield the label and id of each row whose secret no key decrypts."""
+    """Yield the label and ID of each row whose secret no key can decrypt."""
     for model, field in secret_columns():
         for number, secret in model._default_manager.values_list("pk", field).iterator():
             if isinstance(secret, UnreadableSecret):

@@ -9,7 +9,7 @@ from types import FrameType
 
 @contextmanager
 def termination_raises() -> Iterator[None]:
-    """Raise SystemExit in the block when the process receives SIGTERM; only for the main thread."""
+    """Raise SystemExit in the block when the process receives SIGTERM. Only for the main thread."""
     previous = signal.signal(signal.SIGTERM, end)
     try:
         yield

@@ -7,7 +7,7 @@ from django.conf import settings
 
 
 def product_version() -> str:
-    """Return the version in the checkout's `pyproject.toml`, or else that of the installed package."""
+    """Return the version in the checkout's `pyproject.toml`, or that of the installed package."""
     try:
         text = (settings.BASE_DIR / "pyproject.toml").read_text(encoding="utf-8")
     except FileNotFoundError:

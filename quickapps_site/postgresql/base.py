@@ -47,7 +47,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Uses only connections that responded recently."""
 
     def ensure_connection(self) -> None:
-        """Replace a connection that a thread has kept and that no longer works."""
+        """Replace a broken connection that a thread has retained."""
         kept = self.connection
         if kept is not None and not self.in_atomic_block and not works(kept):
             kept.close()
@@ -89,8 +89,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 def working_connection(
     pool: ConnectionPool[Any], reachability: Reachability
 ) -> psycopg.Connection[Any]:
-    """Return a working connection. Raises `psycopg.OperationalError` if the database is down,
-    `PoolTimeout` for a full pool.
+    """Return a working connection. Raises `psycopg.OperationalError` if the database is down, and
+    `PoolTimeout` if the pool is full.
     """
     deadline = time.monotonic() + pool.timeout
     while True:
@@ -125,7 +125,7 @@ def works(connection: psycopg.Connection[Any]) -> bool:
 
 def is_alive(connection: psycopg.Connection[Any]) -> bool:
     """Return True if the server responds to an empty query in time. A dead peer may never report
-    its end.
+    that it has closed.
     """
     link = connection.pgconn
     deadline = time.monotonic() + CHECK_SECONDS

@@ -1,4 +1,4 @@
-"""Ends the statements of a request when its client disconnects, as a search-as-you-type does."""
+"""Cancels the statements of a request when its client disconnects, as in search-as-you-type."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DatabaseClient:
         self.is_gone = False
 
     def leave(self) -> None:
-        """Cancel the running statement and all further ones. This blocks while it notifies the
+        """Cancel the running statement and all further ones. Blocks while it notifies the
         database.
         """
         # The lock prevents a connection from serving another request before its statement is
@@ -42,7 +42,7 @@ class DatabaseClient:
     @contextmanager
     def wait(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
         """Register the connection for a transaction. Raises `CancelledError` if the client
-        disconnects, or has disconnected before.
+        disconnects, or has already disconnected.
         """
         with self.lock:
             if self.is_gone and connection.pgconn.transaction_status == TransactionStatus.IDLE:
@@ -60,13 +60,13 @@ class DatabaseClient:
 
 
 NOBODY = DatabaseClient()
-"""Work that is not part of a request has this client."""
+"""The client of work that is not part of a request."""
 current: ContextVar[DatabaseClient] = ContextVar("client", default=NOBODY)
 
 
 def with_ended_statements(application: Callable[..., Awaitable[None]]) -> Any:
-    """Return the ASGI application. Statements of a request that only reads end when its client
-    disconnects.
+    """Return the ASGI application. When a client disconnects, the statements of its read-only
+    requests are cancelled.
     """
 
     async def ending(scope: Any, receive: Any, send: Any) -> None:

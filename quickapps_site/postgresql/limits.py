@@ -1,4 +1,4 @@
-"""Time limits for statements, and for their waits for locks, in a process that serves requests.
+"""Timeouts for statements, and for their waits for locks, in a process that serves requests.
 
 Commands such as `migrate` have no limits.
 """
@@ -21,7 +21,7 @@ class Limits:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Return the limits with PostgreSQL's names."""
+        """Return the limits under PostgreSQL's names."""
         return {
             "lock_timeout": f"{round(self.lock * 1000)}ms",
             "statement_timeout": f"{round(self.statement * 1000)}ms",
@@ -41,7 +41,7 @@ def apply_limits(limits: Limits) -> None:
 
 
 def limit(connection: Any) -> bool:
-    """Set the limits of a new connection. Return whether a commit is needed."""
+    """Set the limits of a new connection. Return True if a commit is needed."""
     if _limits == Limits():
         return False
     with connection.cursor() as cursor:

@@ -12,7 +12,7 @@ import psycopg
 from quickapps_site.postgresql.credentials import with_current_credentials
 
 PROBE_SECONDS = 2
-"""A new connection times out after this many seconds, libpq's minimum."""
+"""A new connection times out after this many seconds, which is libpq's minimum."""
 MEMORY_SECONDS = 0.5
 """A result is cached for this many seconds."""
 TOO_MANY_CONNECTIONS = "53300"

@@ -1,7 +1,7 @@
 """Ends statements that wait for a database that no longer responds.
 
-A hung server keeps its connections open, so callers would wait forever. A statement that only takes
-long is not ended: while the database accepts new connections, it is working.
+A hung server keeps its connections open, so callers would wait forever. A statement that is merely
+slow is not ended: while the database accepts new connections, it is working.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ _waiting: dict[psycopg.Connection[Any], float] = {}
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """Reports to the watchdog since when it waits for its server, and records the last response."""
+    """Reports to the watchdog how long it has waited for its server, and records the last
+    response.
+    """
 
     answered_at = float("-inf")
 
@@ -50,7 +52,7 @@ class WatchedConnection(psycopg.Connection[Any]):
 
 
 def start(reachability: Reachability) -> None:
-    """Watch the connections as long as the process lives."""
+    """Watch the connections for the life of the process."""
     threading.Thread(target=watch, args=(reachability,), name="database", daemon=True).start()
 
 

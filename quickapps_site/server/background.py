@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 class ProcessRole(StrEnum):
-    """The work of a process: serve the site, run background jobs, or both."""
+    """The work of a process: serving the site, running background jobs, or both."""
 
     ALL = "all"
     WEB = "web"

@@ -1,5 +1,4 @@
-"""uvicorn's connections, with limits for time and size of a request's head, and for stalled
-clients.
+"""uvicorn's connections, with time and size limits for request heads, and for stalled clients.
 
 Everything here overrides public methods of asyncio's and uvicorn's protocols. The applications
 limit request bodies (`apps.doors.bodies`), because they know their needs.
@@ -15,8 +14,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 logger = logging.getLogger(__name__)
 
 HEAD_BYTES = 64 * 1024
-"""The headers of a request can have at most this many bytes, the same as in h11. Browsers and
-proxies limit them to 8 to 32 KiB.
+"""The headers of a request can have at most this many bytes, as in h11. Browsers and proxies limit
+them to 8 to 32 KiB.
 """
 HEAD_SECONDS = 20.0
 """The head of a request must arrive within this many seconds."""
@@ -25,8 +24,8 @@ CONNECTIONS = 10_000
 Further ones get a 503.
 """
 STALLED_SECONDS = 30.0
-"""A client is disconnected if it reads nothing for this many seconds: the time for two heartbeats,
-and for a phone to change its network.
+"""A client is disconnected if it reads nothing for this many seconds, which is enough for two
+heartbeats, and for a phone to change networks.
 """
 
 
@@ -84,7 +83,7 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
 
     awaits_head = True
     head_bytes = 0
-    """This counts the received bytes of an incomplete head."""
+    """The number of received bytes of an incomplete head."""
     head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -140,7 +139,9 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
         return not is_complete
 
     def refuse(self, status: HTTPStatus) -> None:
-        """Answer without a body and disconnect; in the middle of another answer, just disconnect."""
+        """Respond without a body and disconnect. In the middle of another response, just
+        disconnect.
+        """
         retry = "retry-after: 1\r\n" if status is HTTPStatus.SERVICE_UNAVAILABLE else ""
         if not self.is_answering():
             self.transport.write(

@@ -1,8 +1,8 @@
-"""The threads on which coroutines use the database, each with a connection of its own.
+"""The threads on which coroutines use the database, each with its own connection.
 
 asgiref runs all such work of a process on one thread, so a statement that waits for a lock would
-stop every request. Only code that opens a transaction in one call and continues it in the next
-needs that, and this project has no such code.
+block every request. Only code that opens a transaction in one call and continues it in the next
+needs that, and this project has none.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from django.db import close_old_connections
 
 
 class DatabaseThreads(ThreadPoolExecutor):
-    """Returns the connection of a thread to the pool after each call."""
+    """Returns a thread's connection to the pool after each call."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count, thread_name_prefix="database")

@@ -31,7 +31,7 @@ async def end_nothing(seconds: float) -> None:
 class Shutdown:
     """The steps of a server's shutdown after SIGTERM.
 
-    The server calls `announce`, accepts connections for `drain_seconds` more, so that load
+    The server calls `announce`, accepts connections for another `drain_seconds`, so that load
     balancers notice, and closes the listener. Answers have `grace_seconds` to finish. `end` gets
     that number, ends the remaining answers after that time, and returns.
     """
@@ -45,7 +45,7 @@ class Shutdown:
 BACKLOG = 1024
 """At most this many connections wait to be accepted."""
 KEEP_ALIVE_SECONDS = 75
-"""An idle connection stays open for this many seconds, which is longer than proxies keep one
+"""An idle connection stays open for this many seconds, which is longer than proxies keep one open
 (nginx: 60), because the client side should close it.
 """
 MESSAGE_BYTES = 1024 * 1024
@@ -84,7 +84,7 @@ def make_config(application: Any, *, trusted_proxies: Sequence[str] = ()) -> uvi
 
 
 def url_host(host: str) -> str:
-    """Return the host as it is written in a URL."""
+    """Return the host as written in a URL."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -108,7 +108,7 @@ class GracefulServer(uvicorn.Server):
         self.wake: Callable[[], object] = announce_nothing
 
     async def main_loop(self) -> None:
-        """Tick once a second, for the header `Date`. uvicorn ticks ten times a second, which costs
+        """Tick once a second, for the `Date` header. uvicorn ticks ten times a second, which costs
         an idle process more than everything else.
         """
         stopped, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -119,8 +119,8 @@ class GracefulServer(uvicorn.Server):
                     await stopped.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop gracefully with the exit status 0; a further Ctrl-C ends the process at once."""
-        if not self.should_exit and sig == signal.SIGTERM:  # No load balancer follows a Ctrl-C.
+        """Stop gracefully with exit status 0. A second Ctrl-C ends the process immediately."""
+        if not self.should_exit and sig == signal.SIGTERM:  # Ctrl-C involves no load balancer.
             self.drain_seconds = self.stopping.drain_seconds
         self.should_exit = True
         self.wake()
@@ -132,7 +132,7 @@ class GracefulServer(uvicorn.Server):
         for listening in (*self.servers, *(sockets or ())):
             listening.close()
         for connection in self.http_connections():
-            connection.shutdown()  # This closes idle connections; the others end with their response.
+            connection.shutdown()  # This closes idle connections; others end with their response.
         grace = self.stopping.grace_seconds
         waiting = (self.let_finish(grace), self.stopping.end(grace))
         for problem in await asyncio.gather(*waiting, return_exceptions=True):

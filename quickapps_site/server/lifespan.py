@@ -1,4 +1,6 @@
-"""Start and end of the process, under servers that support ASGI's `lifespan` (Daphne does not)."""
+"""Startup and shutdown of the process, on servers that support ASGI's `lifespan` (Daphne does
+not).
+"""
 
 import asyncio
 import logging
@@ -36,7 +38,7 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
         async with asyncio.timeout(CLEAN_UP_SECONDS):
             if background.jobs:
                 await asyncio.wait(background.jobs, timeout=RELEASE_SECONDS)
-            # Runs of the gateway have ended with their connections.
+            # Gateway runs have ended with their connections.
             await HUB.budgets.close()
             await HUB.summaries.close()
             await per_loop.close()

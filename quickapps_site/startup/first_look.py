@@ -1,4 +1,4 @@
-"""Checks content and administrators before the site serves, and logs what is missing."""
+"""Checks content and administrators before the site serves requests, and logs what is missing."""
 
 import logging
 
@@ -16,7 +16,8 @@ logger = logging.getLogger(__name__)
 
 
 def check_predefined_content() -> None:
-    """Read predefined content and managed directories now, so that the log shows problems at once.
+    """Read predefined content and managed directories now, so that the log shows problems at
+    startup.
 
     Raises `ImproperlyConfigured` if a whole layer is missing.
     """
@@ -33,7 +34,9 @@ def check_predefined_content() -> None:
 
 
 def check_installation() -> None:
-    """Log what this process does not share with other processes of its installation."""
+    """Log the resources that this process does not share with other processes of its
+    installation.
+    """
     try:
         for problem in installation.register_process():
             logger.error("%s", problem)

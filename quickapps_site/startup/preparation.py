@@ -9,9 +9,9 @@ from quickapps_site.startup.preparation_lock import hold_lock
 
 
 def prepare() -> None:
-    """Update the database. If several processes start at once, they run this one after the other.
+    """Update the database. If several processes start at once, they run this sequentially.
 
-    Raises `CommandError` for a database that is too old, and for content that cannot be imported.
+    Raises `CommandError` if the database is too old, or if content cannot be imported.
     """
     with hold_lock():
         if problem := upgrade_problem(connection):

@@ -1,4 +1,4 @@
-"""A lock for all processes that use one database, for work that only one of them may do at a time."""
+"""A lock for all processes that use a database, for work that only one of them may do at a time."""
 
 import logging
 import time
@@ -13,7 +13,7 @@ from django.db import connection
 logger = logging.getLogger(__name__)
 
 KEY = 0x7175696B61707073
-"""The advisory lock has this key: `quikapps` as a number, so that no other program uses it by
+"""The key of the advisory lock: `quikapps` as a number, so that no other program uses it by
 accident.
 """
 LOOK_SECONDS = 0.5

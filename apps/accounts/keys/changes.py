@@ -1,4 +1,4 @@
-"""Records changes of API keys in the audit, and mails the owner if another user made them."""
+"""Records changes to API keys in the audit log, and emails the owner if another user made them."""
 
 import logging
 from functools import partial
@@ -22,7 +22,7 @@ KeyEvent = Literal["key.created", "key.changed", "key.revoked"]
 
 
 def record_key(event: KeyEvent, key: AbstractAPIKey, actor: Any = None, address: str = "") -> None:
-    """Record in the audit what `actor` did, and notify the key's owner after the commit.
+    """Record an action of `actor` in the audit log, and notify the key's owner after the commit.
 
     Without an actor, the change was made on the command line.
     """
@@ -50,7 +50,7 @@ def send_notice(event: KeyEvent, key: AbstractAPIKey, owner: Any, actor: Any) ->
             subject = render_to_string("account/email/key_changed_subject.txt", values).strip()
             text = render_to_string("account/email/key_changed_message.txt", values)
         send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [owner.email])
-    except OSError:  # an error of the mail server
+    except OSError:  # An error of the mail server.
         logger.exception(
             "The owner of the key %s could not be notified that it is %s", key.prefix, event
         )

@@ -31,7 +31,7 @@ KEY_FORM = re.compile(r"[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}")
 
 @dataclass(frozen=True, slots=True)
 class KeyHolder:
-    """Identifies the owner of a key, with the limits of the key."""
+    """The owner of a key, with the limits of the key."""
 
     prefix: str
     expires_at: datetime | None
@@ -62,7 +62,7 @@ _writing: set[asyncio.Task[None]] = set()
 
 
 async def find_holder(key: str) -> KeyHolder | None:
-    """Return the holder of a valid key, None for an unknown, revoked or expired one."""
+    """Return the holder of a valid key, or None for an unknown, revoked or expired one."""
     if not KEY_FORM.fullmatch(key):
         return None
     digest = hashlib.sha256(key.encode()).digest()
@@ -90,7 +90,9 @@ def find_holder_of(prefix: str) -> KeyHolder | None:
 
 
 def holder_of(row: ApiKey) -> KeyHolder | None:
-    """Return the holder of a key, None if the user's account is closed or has left the key's team."""
+    """Return the holder of a key, or None if the user's account is closed or has left the key's
+    team.
+    """
     if row.user is not None and not may_work_in(row.user, row.team_id):
         return None
     applications = frozenset(row.applications.values_list("pk", flat=True))

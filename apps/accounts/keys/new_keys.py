@@ -1,6 +1,6 @@
 """New API keys, until the page shows them once.
 
-Until then, the session of the user who created the key stores it, encrypted.
+Until then, the key is stored encrypted in the session of the user who created it.
 """
 
 from cryptography.fernet import InvalidToken
@@ -18,7 +18,7 @@ def keep(session: SessionBase, prefix: str, key: str) -> None:
 
 
 def take(session: SessionBase, prefix: str) -> str:
-    """Return the new key, "" if it was shown before or `SHOWN_FOR_SECONDS` have passed."""
+    """Return the new key, or "" if it was shown before or `SHOWN_FOR_SECONDS` have passed."""
     waiting = dict(session.get(CREATED, {}))
     encrypted = waiting.pop(prefix, None)
     if encrypted is None:

@@ -1,4 +1,4 @@
-"""The pages about email addresses, which are useless if the server sends no email."""
+"""Pages about email addresses, which are useless if the server sends no email."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,7 +14,7 @@ View = Callable[..., HttpResponse]
 
 
 def with_mail(view: View) -> View:
-    """Return the view. If the server sends no email, show a page that explains this and names a
+    """Return the view, or if the server sends no email, a page that explains this and names a
     contact.
     """
 
@@ -28,7 +28,7 @@ def with_mail(view: View) -> View:
 
 
 class AddressForm(AddEmailForm):  # type: ignore[misc]
-    """Keeps the email address that an administrator entered until the new one is confirmed."""
+    """Retains the email address that an administrator entered until the new one is confirmed."""
 
     def save(self, request: HttpRequest) -> EmailAddress:
         former = EmailAddress.objects.filter(user=self.user, verified=False)

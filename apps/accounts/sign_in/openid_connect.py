@@ -1,4 +1,4 @@
-"""OpenID Connect as in django-allauth, with a nonce and with checks of the provider's answers."""
+"""OpenID Connect as in django-allauth, with a nonce and with checks of the provider's responses."""
 
 import base64
 import hashlib
@@ -18,19 +18,17 @@ from django.http import HttpRequest, HttpResponse
 MOST_SECONDS_AHEAD = 60
 """A provider's clock can be up to this many seconds ahead of ours."""
 LAST_SECOND = 253_402_300_799
-"""This is the last second of the year 9999, counted from 1970."""
+"""The last second of the year 9999, counted from 1970."""
 LONGEST_SUBJECT = SocialAccount._meta.get_field("uid").max_length or 0
 LONGEST_EMAIL = EmailAddress._meta.get_field("email").max_length or 0
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""Reading a response that does not have the shape that the protocol requires raises one of these
-errors.
-"""
+"""Errors from reading a response that does not have the shape that the protocol requires."""
 
 ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 
 
 def nonce_of(code_verifier: str) -> str:
-    """Return a nonce that is bound to the browser's session like the verifier, and does not reveal
+    """Return a nonce that is bound to the browser's session like the verifier, without revealing
     it.
     """
     digest = hashlib.sha256(f"nonce:{code_verifier}".encode()).digest()
@@ -55,7 +53,7 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def get_access_token_data(
         self, request: HttpRequest, app: SocialApp, client: Any, pkce_code_verifier: str
     ) -> dict[str, Any]:
-        """Raises OAuth2Error and `requests` errors."""
+        """Return the token response. Raises OAuth2Error and `requests` errors."""
         self.nonce = nonce_of(pkce_code_verifier)
         try:
             data: dict[str, Any] = super().get_access_token_data(
@@ -68,7 +66,9 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
     ) -> SocialLogin:
-        """Raises OAuth2Error for an answer that is not about this sign-in and one user."""
+        """Complete the sign-in. Raises OAuth2Error for a response that is not about this sign-in
+        and one user.
+        """
         try:
             claims = self._decode_id_token(app, str(kwargs["response"].get("id_token")))
             told = self._fetch_user_info(token.token) if self.profile_url else {}
@@ -83,7 +83,7 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
             raise OAuth2Error("The provider's answer cannot be read.") from error
 
     def parse_token(self, data: dict[str, Any]) -> SocialToken:
-        """Raises OAuth2Error for a token that cannot be read, such as one that never expires."""
+        """Parse the token. Raises OAuth2Error if it is invalid, for example if it never expires."""
         try:
             return super().parse_token(data)
         except UNREADABLE as error:
@@ -128,7 +128,7 @@ def is_moment(value: object, latest: float = LAST_SECOND) -> bool:
 
 
 def check_storable(claims: Mapping[str, Any]) -> None:
-    """Raises OAuth2Error for null characters, and ValueError for lone surrogates and NaN."""
+    """Raise OAuth2Error for null characters, and ValueError for lone surrogates and NaN."""
     if "\\u0000" in json.dumps(claims, allow_nan=False):
         raise OAuth2Error("A claim contains a null character, which cannot be stored.")
     json.dumps(claims, ensure_ascii=False).encode()
@@ -138,7 +138,7 @@ class OpenIDConnect(OpenIDConnectProvider):  # type: ignore[misc]
     oauth2_adapter_class = OpenIDConnectAdapter
 
     def serialize(self) -> dict[str, Any]:
-        # allauth would look the provider up by client id, which several providers may share.
+        # allauth would look up the provider by client ID, which several providers may share.
         return {"id": self.sub_id}
 
     def get_pkce_params(self) -> dict[str, str]:
@@ -148,7 +148,7 @@ class OpenIDConnect(OpenIDConnectProvider):  # type: ignore[misc]
     def redirect(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             answer: HttpResponse = super().redirect(request, *args, **kwargs)
-        except (OAuth2Error, OSError) as error:  # `requests` raises only subclasses of OSError
+        except (OAuth2Error, OSError) as error:  # `requests` raises only subclasses of OSError.
             answer = render_authentication_error(request, self, exception=error)
         return answer
 
@@ -160,6 +160,6 @@ class OpenIDConnect(OpenIDConnectProvider):  # type: ignore[misc]
         email, verified = (data["userinfo"].get(name) for name in ("email", "email_verified"))
         if not isinstance(email, str) or len(email) > LONGEST_EMAIL:
             return []
-        # Some providers send texts, and "false" must not count as true.
+        # Some providers send strings, and "false" must not count as true.
         is_verified = verified is True or verified == "true"
         return [EmailAddress(email=email, verified=is_verified, primary=True)]

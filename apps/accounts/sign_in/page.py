@@ -1,4 +1,4 @@
-"""The sign-in page, also for the admin."""
+"""The sign-in page, which the admin also uses."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -35,8 +35,8 @@ class SignInForm(LoginForm):  # type: ignore[misc]
         return "username" if field_name == "login" else field_name
 
     def user_credentials(self) -> dict[str, str]:
-        """Return the username and the password, so that failed attempts count by account, whichever
-        name is entered.
+        """Return the username and the password, so that failed attempts count per account,
+        whichever identifier is entered.
         """
         typed = self.cleaned_data["login"]
         return {
@@ -46,7 +46,7 @@ class SignInForm(LoginForm):  # type: ignore[misc]
 
 
 def username_at(address: str) -> str:
-    """Return the username of the only account with this email address, else "".
+    """Return the username of the only account with this email address, otherwise "".
 
     A confirmed address takes precedence over an unconfirmed one. A username that looks like an
     address is only the name of its own account.
@@ -83,7 +83,7 @@ class SignInView(LoginView):  # type: ignore[misc]
 
 
 def sign_in_to_admin(request: HttpRequest) -> HttpResponse:
-    """Redirect from the admin's login to the sign-in page, and preserve a posted form."""
+    """Redirect from the admin's login to the sign-in page, preserving a posted form."""
     index = reverse("admin:index")
     is_form = request.method == "POST"
     if not is_form and admin.site.has_permission(request):

@@ -1,4 +1,4 @@
-"""Second factors: codes of an authenticator app, recovery codes, and passkeys.
+"""Second factors: authenticator app codes, recovery codes, and passkeys.
 
 allauth stores and checks them. Their secrets are stored encrypted.
 """
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 SECRETS = ("secret", "seed")
 """These fields of an authenticator's data are encrypted."""
 OPEN_PATHS = ("/account/", "/accounts/")
-"""A user who lacks a second factor can open these paths, to set one up or to sign out."""
+"""A user without a required second factor can open these paths, to set one up or to sign out."""
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
@@ -48,8 +48,8 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
 
 class SecondFactorMiddleware(MiddlewareMixin):
-    """Redirects staff without a second factor to the page where they add one, if the installation
-    requires it.
+    """Redirects staff without a second factor to the page where they can add one, if the
+    installation requires it.
     """
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
@@ -67,7 +67,7 @@ def lacks_factor(user: Any) -> bool:
 
 @transaction.atomic
 def remove_all(request: HttpRequest, user_id: int) -> bool:
-    """Delete all second factors of a user who has lost them; return False if there are none."""
+    """Delete all second factors of a user who has lost them. Return False if there are none."""
     if not Authenticator.objects.filter(user=user_id).delete()[0]:
         return False
     removed = AuditEvent(

@@ -1,4 +1,4 @@
-"""The sessions of a user: the browsers that are signed in, and the expiry of each session.
+"""A user's sessions: the browsers that are signed in, and the expiry of each session.
 
 allauth stores a row for each of Django's sessions.
 """
@@ -71,9 +71,9 @@ def sessions_of(user_id: int) -> list[UserSession]:
 
 
 def session_hashes(user_id: int) -> tuple[str, ...]:
-    """Return the valid session hashes of an account, none if it is closed."""
-    # Not `django.contrib.auth.get_user`: it gives a session that was signed with an old SECRET_KEY
-    # a new session key, which the browser would never receive.
+    """Return the valid session hashes of an account, or none if it is closed."""
+    # Not `django.contrib.auth.get_user`, which gives a session that was signed with an old
+    # SECRET_KEY a new session key that the browser would never receive.
     user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
     if user is None:
         return ()
@@ -87,7 +87,7 @@ def stored_sessions(keys: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def is_session_open(session_key: str, user_id: int) -> bool:
-    """Return True if the session still belongs to that account and the account is not closed."""
+    """Return True if the session still belongs to that account and the account is open."""
     stored = stored_sessions([session_key]).get(session_key, {})
     return matches_account(stored, user_id, session_hashes(user_id))
 
@@ -103,7 +103,9 @@ def delete_expired() -> None:
 
 
 def browser_of(user_agent: str) -> str:
-    """Return a name such as `Firefox on Linux`, or the beginning of a program's user agent."""
+    """Return a name such as `Firefox on Linux`, or the beginning of any other client's user
+    agent.
+    """
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")
     if not browser:

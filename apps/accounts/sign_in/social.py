@@ -1,8 +1,8 @@
 """Accounts from identity providers: which users get an account, how accounts are linked, and their
 groups.
 
-An email address never links to an existing account, unless the operator trusts the provider with
-that. Unverified addresses of a provider are not stored at all.
+An email address never links to an existing account, unless the operator trusts the provider to do
+that. A provider's unverified addresses are not stored at all.
 """
 
 import logging
@@ -51,11 +51,13 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
     def authenticate_by_email(self, login: SocialLogin) -> tuple[User, str] | None:
         found: tuple[User, str] | None = super().authenticate_by_email(login)
-        # A provider that anybody can join must not give everybody access to the installation.
+        # A provider with open registration must not give everyone access to the installation.
         return None if found is None or found[0].is_superuser else found
 
     def is_open_for_signup(self, request: HttpRequest, login: SocialLogin) -> bool:
-        """Raises ImmediateHttpResponse with a page for strangers who get no account."""
+        """Return True for users who may get an account. Raises ImmediateHttpResponse with a page
+        for others.
+        """
         allowed: bool | None = login.provider.app.settings["allow_sign_up"]
         if allowed or (allowed is None and super().is_open_for_signup(request, login)):
             return True
@@ -81,12 +83,12 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         self, request: HttpRequest, provider: Any, exception: Any = None, **kwargs: Any
     ) -> None:
         address = network_of(get_account_adapter().get_client_ip(request))
-        # The text of an error may repeat the provider's answer, and a secret in it.
+        # The text of an error may repeat the provider's response, including a secret.
         reason = type(exception).__name__ if exception else kwargs.get("error")
         logger.warning("Signing in with %s failed for %s: %s", provider.sub_id, address, reason)
 
     def validate_disconnect(self, account: SocialAccount, accounts: QuerySet[Any]) -> None:
-        """Raises ValidationError if nobody could sign in to the account any more."""
+        """Raise ValidationError if the account could no longer be signed in to."""
         if settings.PASSWORD_SIGN_IN or account.user.is_superuser or accounts.count() > 1:
             return
         raise ValidationError(gettext("This is the only way to sign in to your account."))
@@ -109,7 +111,7 @@ def take_claims(request: HttpRequest, login: SocialLogin, user: User) -> None:
 
 
 def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
-    """Return the texts in a claim that is a text or a list, nothing for a claim of any other shape.
+    """Return the texts in a claim that is a text or a list, or nothing for any other shape.
 
     The name of the claim may contain dots, such as `https://example.org/groups`, or be a path into
     nested claims, such as `realm_access.roles`.

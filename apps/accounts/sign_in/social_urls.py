@@ -20,7 +20,7 @@ View = Callable[..., HttpResponse]
 
 def by_a_page(view: View) -> View:
     """Redirect with a page instead of a redirect status code. Browsers apply our form policy to
-    redirects of a form, and it admits only our own URLs.
+    redirects after a form, and it allows only our own URLs.
     """
 
     @wraps(view)

@@ -1,7 +1,7 @@
 """Sets up the first administrator.
 
-Anybody who can read the log can create one, because each server process logs a token of its own.
-All tokens expire as soon as there is an administrator.
+Anyone who can read the log can create one, because each server process logs its own token. All
+tokens expire as soon as there is an administrator.
 """
 
 import hmac
@@ -38,8 +38,8 @@ def is_right(token: str) -> bool:
 
 @transaction.atomic
 def make_administrator(token: str, name: str, email: str, password: str) -> User:
-    """Create the first administrator. Raises `SetupRefused`, and `IntegrityError` for a name that
-    is taken.
+    """Create the first administrator. Raises `SetupRefused`, and `IntegrityError` if the name is
+    taken.
     """
     # Locked, so that the second of two concurrent requests finds the administrator of the first.
     list(SetupToken.objects.select_for_update())

@@ -12,22 +12,22 @@ SESSION_KEY = "invitation"
 
 
 class UsedUp(Exception):
-    """Raised if the invitation was used or has expired while its form was being filled in."""
+    """Raised if the invitation was used or expired while its form was being filled in."""
 
 
 def usable() -> QuerySet[Invitation]:
-    """Return the open invitations. Those from a closed or deleted account no longer work."""
+    """Return the open invitations, except those from a closed or deleted account."""
     rows = Invitation.objects.filter(used_at=None, expires_at__gt=timezone.now())
     return rows.filter(created_by__is_active=True)
 
 
 def find(token: str | None) -> Invitation | None:
-    """Return the invitation of a token, if it can still be used."""
+    """Return the invitation for a token, if it can still be used."""
     return usable().filter(token_hash=hash_of(token)).first() if token else None
 
 
 def use(invitation: Invitation, user: User) -> None:
-    """Give the account the roles and teams of its invitation. Raises `UsedUp`. Call it in a
+    """Assign the roles and teams of the invitation to the account. Raises `UsedUp`. Call it in a
     transaction.
     """
     if not usable().filter(pk=invitation.pk).update(used_at=timezone.now(), used_by=user):

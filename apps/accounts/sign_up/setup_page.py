@@ -1,4 +1,4 @@
-"""The page that creates the first administrator. Once there is one, the page does not exist."""
+"""The page that creates the first administrator. It returns 404 once there is one."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def setup(request: HttpRequest) -> HttpResponse:
                     made["token"], made["username"], made["email"], made["password1"]
                 )
             except first_run.SetupRefused:
-                form.add_error("token", WRONG)  # another request created the administrator first
+                form.add_error("token", WRONG)  # Another request created the administrator first.
             else:
                 get_adapter().login(request, user)
                 return redirect("admin:index")

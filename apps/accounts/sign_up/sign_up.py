@@ -1,5 +1,5 @@
-"""Sign-up by visitors, if the setting SIGN_UP allows it, with the confirmation and approval that it
-needs.
+"""Sign-up by visitors, if the setting SIGN_UP allows it, with the required confirmation and
+approval.
 """
 
 from datetime import timedelta
@@ -73,7 +73,7 @@ def settle(user: User, need: str) -> SignUp | None:
 
 
 def delete_unconfirmed() -> int:
-    """Delete accounts whose address was not confirmed in time, and return their number."""
+    """Delete accounts whose address was not confirmed in time. Return their number."""
     limit = timezone.now() - timedelta(days=app_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS)
     late = SignUp.objects.filter(needs_confirmation=True, created_at__lt=limit)
     gone = User.objects.filter(sign_up__in=late, is_active=False, legal_holds=None)

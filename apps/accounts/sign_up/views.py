@@ -40,11 +40,11 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
             self.initial["email"] = invitation.email
 
     def validate_unique_email(self, value: str) -> str:
-        """Record if the address is taken. The page does not reveal it; only a mail to that address
-        does.
+        """Record whether the address is taken. The page does not reveal it; only an email to that
+        address does.
         """
         users = filter_users_by_email(value) if settings.SENDS_MAIL else []
-        # Anybody can enter anybody's address, so an unconfirmed address proves nothing.
+        # Visitors can enter any address, so an unconfirmed address proves nothing.
         unconfirmed = {"sign_up__needs_confirmation": True, "is_active": False}
         found = User.objects.filter(pk__in=[user.pk for user in users]).exclude(**unconfirmed)
         self.account_already_exists = found.exists()
@@ -80,7 +80,7 @@ class SignUpView(SignupView):  # type: ignore[misc]
         except IntegrityError:
             form.add_error("username", gettext("A user with that username already exists."))
             return self.form_invalid(form)  # type: ignore[no-any-return]
-        except OSError:  # an error of the mail server; no account was created
+        except OSError:  # An error of the mail server. No account was created.
             logger.exception("The email of a sign-up could not be sent")
             form.add_error(
                 None, gettext("The message to your address could not be sent. Try again later.")
@@ -99,7 +99,7 @@ class SignUpView(SignupView):  # type: ignore[misc]
         if form.account_already_exists:
             make_password(
                 form.cleaned_data["password1"]
-            )  # so that it takes as long as with a new account
+            )  # So that it takes as long as with a new account.
             address = EmailAddress(user=None, email=form.cleaned_data["email"])
             send_sign_up_mail(self.request, address)
             return None

@@ -1,4 +1,4 @@
-"""Archive an application, or take it out of the archive. All of its data is retained."""
+"""Archive an application, or restore it from the archive. All of its data is retained."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -19,7 +19,7 @@ def execute(row: Application) -> None:
 
 
 def undo(row: Application) -> None:
-    """Take an application out of the archive. It is enabled if it was ever published."""
+    """Restore an application from the archive. It is enabled if it was ever published."""
     with transaction.atomic(), noting(ChangeNote("Taken out of the archive")):
         row = lock_application(row)
         if row.archived_at is not None:

@@ -8,7 +8,7 @@ from apps.catalog.models import Application, ApplicationDraft
 
 
 def check(row: Application) -> None:
-    """Raise `ValidationError` by fields, for example for a slug that is in use."""
+    """Raise `ValidationError` by field, for example for a slug that is in use."""
     row.clean_fields(exclude=["manifest", "owner"])
     row.validate_unique()
 

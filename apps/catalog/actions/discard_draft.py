@@ -1,4 +1,4 @@
-"""Discard the draft of an application. The live version is unchanged."""
+"""Return True if a draft was discarded. The draft of an unpublished application is retained."""
 
 from apps.catalog.models import Application, ApplicationDraft
 

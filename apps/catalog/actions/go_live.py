@@ -17,7 +17,7 @@ from apps.listeners import Listeners
 LONGEST_NOTE = 300
 
 checks = Listeners[[Application], Sequence[str]]("the publication of an application")
-"""Return the reasons why an application must not be published, as sentences."""
+"""These listeners return the reasons why an application must not be published, as sentences."""
 
 
 def go_live(

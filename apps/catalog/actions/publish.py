@@ -17,13 +17,13 @@ from apps.catalog.versions.publishing_requests import (
 from apps.listeners import Listeners
 
 keepers = Listeners[[Application, int], None]("a new version")
-"""Receive an application and the number of the version that its existing conversations continue to
-use.
+"""These listeners receive an application, and the version number that its existing conversations
+continue to use.
 """
 
 
 class DraftOutdated(ValidationError):
-    """Raised if another version was published after the draft was begun."""
+    """Raised if another version was published after the draft was started."""
 
     def __init__(self, live: int, based_on: int) -> None:
         super().__init__(
@@ -57,8 +57,8 @@ def execute(
 
     `seen` is the version of the draft that the user reviewed. With `only_new`, existing
     conversations continue with the previous version. With `is_over`, the draft is published even if
-    another version was published after it was begun. `address` is for the audit. Raises
-    `ValidationError` by fields, `DraftOvertaken`, and the errors of `check`.
+    another version was published after it was started. `address` is for the audit log. Raises
+    `ValidationError` by field, `DraftOvertaken`, and the errors of `check`.
     """
     said = read_note(note)
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Request another user to publish a draft, if two-person publishing is on."""
+"""Request that another user publish a draft, if two-person publishing is on."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -23,8 +23,8 @@ def check(row: Application) -> None:
 def execute(
     row: Application, note: str, user: User, *, seen: int | None = None, address: str = ""
 ) -> PublishingRequest:
-    """Request publishing of the draft, or without one, of the live version with the current
-    content.
+    """Request publishing of the draft, or of the live version with the current content if there is
+    no draft.
 
     `seen` is the version of the draft that the user reviewed. Raises `ValidationError` and
     `DraftOvertaken`.

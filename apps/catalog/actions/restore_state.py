@@ -1,4 +1,5 @@
-"""Restore a recorded state of an application: its properties at once, everything else as its draft.
+"""Restore a recorded state of an application: its properties immediately, everything else as its
+draft.
 
 Nothing is published. A deleted application is restored with a draft only.
 """
@@ -22,13 +23,14 @@ DRAFT_FIRST = "There is a draft. Publish or discard it first."
 
 
 def changed_text(row: Application, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a version's columns that differ from the live ones."""
+    """Return the values of version columns that differ from the live ones."""
     live = definition_of(row).columns
     return {name: values[name] for name in COLUMNS if name in values and values[name] != live[name]}
 
 
 def check(row: Application, values: Mapping[str, Any], user: Any) -> None:
-    """Raise `ValidationError` for values that the application cannot have, or if a draft exists.
+    """Raise `ValidationError` for values that are invalid for the application, or if a draft
+    exists.
 
     The manifest may have errors; they must be fixed before the draft is published.
     """
@@ -58,7 +60,7 @@ def execute(
 ) -> Application:
     """Restore the values, by column, that a row had before or after a `change`.
 
-    `row` is not stored if the application was deleted. `address` is for the audit. Raises
+    `row` is not stored if the application was deleted. `address` is for the audit log. Raises
     `ValidationError`.
     """
     with transaction.atomic(), noting(ChangeNote(restored_from=change)):

@@ -9,7 +9,7 @@ from apps.catalog.versions.version_recorder import save_live
 def check(row: Application) -> None:
     """Raise `SecondPublisherRequired` if the save would publish under two-person publishing.
 
-    The option of the stored row counts as well. Otherwise one save could disable it and publish.
+    The stored row's option counts as well. Otherwise a single save could disable it and publish.
     """
     stored = Application.objects.filter(pk=row.pk).first() if row.pk else None
     if not (is_required(row) or (stored is not None and is_required(stored))):
@@ -19,7 +19,7 @@ def check(row: Application) -> None:
 
 
 def execute(row: Application) -> ApplicationVersion | None:
-    """Save a row that passed its checks, and return the new version, if any.
+    """Save a row that passed its checks. Return the new version, if any.
 
     Raises `SecondPublisherRequired`.
     """

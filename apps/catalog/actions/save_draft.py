@@ -18,7 +18,7 @@ from apps.catalog.versions.drafts import check_seen, draft_of
 
 
 def check(draft: ApplicationDraft, user: User | None) -> None:
-    """Raise `ValidationError` for a title or manifest that no draft can have.
+    """Raise `ValidationError` for a title or manifest that is invalid even for a draft.
 
     A draft with other errors can be saved.
     """

@@ -34,7 +34,7 @@ class Circumstances:
 
 
 FORM = Circumstances()
-"""A change in a form or through the API has these circumstances."""
+"""The circumstances of a change in a form or through the API."""
 
 
 def check_row(
@@ -42,7 +42,7 @@ def check_row(
 ) -> None:
     """Raise `ValidationError` with all errors by field, except for the columns in `exclude`."""
     errors: dict[str, list[ValidationError]] = {}
-    columns = partial(row.full_clean, {*exclude, "manifest"})  # check_content reviews the manifest
+    columns = partial(row.full_clean, {*exclude, "manifest"})  # check_content reviews the manifest.
     for check in (columns, partial(check_content, row, circumstances)):
         try:
             check()

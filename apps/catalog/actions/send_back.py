@@ -24,7 +24,7 @@ def check(words: str) -> None:
 
 
 def execute(row: Application, words: str, user: User, *, address: str = "") -> PublishingRequest:
-    """Send back the open request. Raises `ValidationError`, also if no request is open."""
+    """Send back the open request. Raises `ValidationError`, including if no request is open."""
     said = words.replace("\0", "").strip()
     check(said)
     with transaction.atomic():

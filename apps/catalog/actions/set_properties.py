@@ -27,9 +27,9 @@ def check(row: Application) -> None:
 def execute(
     row: Application, values: Mapping[str, Any], user: Any, *, address: str = ""
 ) -> Application:
-    """Save the given `PROPERTIES`, and return the stored row.
+    """Save the given `PROPERTIES`. Return the stored row.
 
-    `address` is for the audit. Raises `ValidationError` by fields.
+    `address` is for the audit log. Raises `ValidationError` by field.
     """
     with transaction.atomic():
         row = lock_application(row)

@@ -1,4 +1,4 @@
-"""Merge changes that were published after a draft was begun into the draft."""
+"""Merge changes that were published after a draft was started into the draft."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,8 +15,8 @@ from apps.catalog.versions.rebase import is_outdated, merge_with_live
 
 
 class ConflictsOpen(Exception):
-    """Raised if the draft and version `live` changed the same places. `clashes` are those without a
-    choice.
+    """Raised if the draft and version `live` changed the same places. `clashes` are the unresolved
+    ones.
     """
 
     def __init__(self, live: int, clashes: Sequence[Clash]) -> None:
@@ -42,11 +42,11 @@ def execute(
     seen: int | None = None,
     live: int | None = None,
 ) -> ApplicationDraft:
-    """Save the draft merged with the live version. It is then based on that version.
+    """Save the draft merged with the live version, on which it is then based.
 
-    `choices` has "mine" for the draft or "theirs" for the live version, by paths of clashes. `seen`
-    is the version of the draft and `live` the number of the live version that the user reviewed.
-    Nothing is saved if `ConflictsOpen`, `DraftOvertaken` or `ValidationError` is raised.
+    `choices` maps the paths of clashes to "mine" for the draft or "theirs" for the live version.
+    `seen` is the version of the draft and `live` the number of the live version that the user
+    reviewed. Nothing is saved if `ConflictsOpen`, `DraftOvertaken` or `ValidationError` is raised.
     """
     with transaction.atomic():
         row = lock_application(row)

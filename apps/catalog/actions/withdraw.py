@@ -10,7 +10,7 @@ from apps.catalog.models import Application, ApplicationVersion
 
 
 def check(row: Application, version: ApplicationVersion) -> None:
-    """Raise `ValidationError` for the version that is live."""
+    """Raise `ValidationError` if the version is live."""
     if row.live_number == version.number:
         raise ValidationError(
             "This version is live. Restore another version first, or disable the application."

@@ -1,4 +1,4 @@
-"""Reads ZIP files of applications from untrusted sources. They are never unpacked to a disk."""
+"""Reads applications' ZIP files from untrusted sources. They are never unpacked to disk."""
 
 import stat
 import zipfile
@@ -20,7 +20,9 @@ from apps.workspace.local.files.paths import clean_name, file_name_problem
 
 FOLDER = "application"
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
-"""Every file in an archive has this time, so that equal applications make equal archives."""
+"""The timestamp of every file in an archive, so that identical applications produce identical
+archives.
+"""
 MOST_ENTRIES = 5_000
 
 
@@ -70,7 +72,7 @@ def read_entries(zipped: zipfile.ZipFile) -> dict[str, bytes]:
         names.add(name.casefold())
         if len(files) == MOST_FILES:
             raise FilesRefused("", f"the ZIP file has too many files; the limit is {MOST_FILES}.")
-        # The size in the entry may be false: unpack no more than the limit.
+        # The entry's size may be false, so do not decompress more than the limit.
         with zipped.open(entry) as stream:
             unzipped = stream.read(min(LARGEST_FILE, left) + 1)
         check_file_size(name, len(unzipped))
@@ -92,7 +94,7 @@ def check_name(name: str) -> None:
 
 
 def check_entry(name: str, entry: zipfile.ZipInfo) -> None:
-    """Raise `FilesRefused` for a link or an encrypted entry."""
+    """Raise `FilesRefused` for a symbolic link or an encrypted entry."""
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise FilesRefused(name, "is a link; add the file itself to the ZIP file.")
     if entry.flag_bits & 1:

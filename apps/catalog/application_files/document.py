@@ -16,7 +16,7 @@ from apps.manifest.shapes import visits
 DOCUMENT_FILE = "application.yaml"
 PROMPT_FILE = "prompt.md"
 DEFAULTS: Mapping[str, Any] = {"description": "", "icon": "", "public": False, "shared": True}
-"""Fields that a file omits have these values."""
+"""The values of fields that a file omits."""
 FIRST = ("type", "name", "title", "description", "icon")
 """These keys identify an object to users."""
 BYTE_ORDER_MARK = "\ufeff"

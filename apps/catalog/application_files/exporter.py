@@ -1,4 +1,4 @@
-"""Exports an application as files that `import_content` reads."""
+"""Exports an application as files that `import_content` can read."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -38,8 +38,8 @@ def exported_files(
 ) -> dict[str, bytes]:
     """Return the files of an application by path, `application/<slug>/…`.
 
-    They are those of the live version, or of the draft with `draft`, and contain only the names of
-    secrets. Raises `ExportRefused` for a plain credential, and if there is only a draft.
+    They contain the live version, or the draft with `draft`, and only the names of secrets. Raises
+    `ExportRefused` for a plain credential, and if there is only a draft.
     """
     skills = None
     if draft:
@@ -53,7 +53,7 @@ def exported_files(
     names = ("slug", "title", "description", "icon", "public", "shared", "manifest")
     columns = {name: getattr(application, APPLICATION.columns.get(name, name)) for name in names}
     if (image := image_of(application.icon)) is not None:
-        columns["icon"] = ""  # the icon is in a separate file
+        columns["icon"] = ""  # The icon is in a separate file.
     document, prompt = document_text(columns, source.text if source is not None else "")
     texts = {DOCUMENT_FILE: document}
     if prompt is not None:

@@ -18,7 +18,7 @@ class FileShape(BaseModel):
 
 
 class DeploymentFile(FileShape):
-    """Describes a deployment without the flags of its model's abilities."""
+    """A deployment without the flags for its model's capabilities."""
 
     deployment_id: str = ""
     display_name: str
@@ -49,8 +49,8 @@ class ApplicationFile(FileShape):
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """Describes a kind of file. `key` is the field and column that identifies a row. `columns`
-    contains the columns whose names differ from their fields.
+    """A kind of file. `key` is the field and column that identifies a row. `columns` maps fields to
+    columns with different names.
     """
 
     name: str

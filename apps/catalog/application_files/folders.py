@@ -6,13 +6,15 @@ from pathlib import Path
 from apps.catalog.content.items import LARGEST_FILE, reason
 
 MOST_FILES = 500
-"""One application can have up to this many files; each of its skills can have 200."""
+"""An application can have up to this many files, and each of its skills up to 200."""
 MOST_BYTES = 16 * 1024 * 1024
 DEEPEST_FOLDER = 8
 
 
 class FilesRefused(ValueError):
-    """Raised if files are rejected. `file` is the path of the rejected file, or "" for all of them."""
+    """Raised if files are rejected. `file` is the path of the rejected file, or "" for all of
+    them.
+    """
 
     def __init__(self, file: str, message: str) -> None:
         super().__init__(f"{file}: {message}" if file else message)

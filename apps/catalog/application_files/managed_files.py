@@ -40,8 +40,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LoadedDirectories:
-    """Remembers the state of the directories as this process last read them. `at` is a time of the
-    monotonic clock.
+    """The state of the directories as this process last read them. `at` is a time of the monotonic
+    clock.
     """
 
     directories: tuple[Path, ...]
@@ -59,7 +59,7 @@ def managed_directories() -> tuple[Path, ...]:
 
 
 def refresh() -> None:
-    """Load changed files. Return at once if that was done recently. Never raises."""
+    """Load changed files. Return immediately if that was done recently. Never raises."""
     directories = managed_directories()
     if not directories or is_recent(directories):
         return
@@ -72,7 +72,7 @@ def refresh() -> None:
 
 
 def load_at_start() -> None:
-    """Load all directories, and release applications of directories that were removed from the
+    """Load all directories, and release the applications of directories that were removed from the
     settings.
     """
     with _loading:
@@ -88,14 +88,14 @@ def is_recent(directories: tuple[Path, ...]) -> bool:
 def look(directories: tuple[Path, ...]) -> None:
     global _last
     at = time.monotonic()
-    marks = marks_of(directories)  # before reading: later changes are noticed by the next check
+    marks = marks_of(directories)  # Before reading, so that the next check notices later changes.
     before = _last if _last is not None and _last.directories == directories else None
     if before is not None and before.marks == marks:
         _last = LoadedDirectories(directories, marks, before.problems, at)
         return
     try:
         problems = tuple(load(directories))
-    except IntegrityError:  # another process has just created the same application
+    except IntegrityError:  # Another process has just created the same application.
         logger.info("Managed directories: another process is loading them as well")
         return
     for problem in problems:
@@ -122,7 +122,7 @@ def marks_of(directories: Sequence[Path]) -> dict[str, Mark]:
         for parent, folders, files in os.walk(directory / APPLICATION.name):
             for name in (*folders, *files):
                 path = f"{parent}/{name}"
-                with suppress(OSError):  # the file may disappear in the meantime
+                with suppress(OSError):  # The file may disappear in the meantime.
                     found = os.stat(path)  # noqa: PTH116 it runs every second, a Path costs more
                     marks[path] = found.st_mtime_ns, found.st_size, found.st_ino
     return marks
@@ -132,8 +132,9 @@ def marks_of(directories: Sequence[Path]) -> dict[str, Mark]:
 
 
 def load(directories: Sequence[Path]) -> Iterator[str]:
-    """Load each application separately, and yield the problems of applications that stay
-    unchanged."""
+    """Load each application separately. Yield the problems of applications that remain
+    unchanged.
+    """
     known = {
         slug: (directory, digest)
         for slug, directory, digest in ApplicationSource.objects.exclude(directory="").values_list(
@@ -206,7 +207,9 @@ def digest_of(files: Mapping[str, bytes]) -> str:
 
 
 def is_loaded(slug: str, directory: str, digest: str) -> bool:
-    """Return True if another process was faster. The row stays locked until the transaction ends."""
+    """Return True if another process loaded it first. The row stays locked until the transaction
+    ends.
+    """
     row = Application.objects.select_for_update(of=("self",)).filter(slug=slug).first()
     sources = ApplicationSource.objects.filter(application=row, directory=directory, digest=digest)
     return row is not None and sources.exists()
@@ -223,7 +226,7 @@ def why_kept(slug: str) -> str:
 
 
 def release(slugs: Sequence[str]) -> None:
-    """Make applications whose files were deleted editable. The applications stay unchanged."""
+    """Make applications editable whose files were deleted. The applications remain unchanged."""
     if not slugs:
         return
     rows = ApplicationSource.objects.filter(application__slug__in=slugs)

@@ -9,7 +9,7 @@ from django.db import models
 
 
 class ApplicationSource(models.Model):
-    """Stores the `application.yaml` that an application was imported from. Exports preserve its
+    """The `application.yaml` that an application was imported from. Exports preserve its
     comments.
     """
 
@@ -18,9 +18,9 @@ class ApplicationSource(models.Model):
     )
     text = models.TextField()
     directory = models.CharField(max_length=1000, blank=True, default="")
-    """The managed directory of the application is "" if it was only imported."""
+    """The managed directory of the application, or "" if it was only imported."""
     digest = models.CharField(max_length=64, blank=True, default="")
-    """Stores a hash of the files that were loaded from the managed directory."""
+    """The hash of the files that were loaded from the managed directory."""
 
     class Meta:
         app_label = "catalog"
@@ -30,7 +30,7 @@ class ApplicationSource(models.Model):
 
 
 class ApplicationSkill(models.Model):
-    """Stores a skill of one application. `files` are the files next to its SKILL.md, by path."""
+    """A skill of one application. `files` are the files next to its SKILL.md, by path."""
 
     application = models.ForeignKey(
         "catalog.Application", on_delete=models.CASCADE, related_name="skills"
@@ -53,7 +53,9 @@ class ApplicationSkill(models.Model):
 
 
 def managed_directory_of(number: int | None) -> str:
-    """Return the managed directory of the application with this ID, or "" if operators can edit it."""
+    """Return the managed directory of the application with this ID, or "" if operators can edit
+    it.
+    """
     if number is None or not settings.CONTENT_PATHS:
         return ""
     rows = ApplicationSource.objects.filter(
@@ -63,7 +65,7 @@ def managed_directory_of(number: int | None) -> str:
 
 
 def managed_refusal(number: int | None) -> str:
-    """Return why operators cannot edit the application with this ID, or ""."""
+    """Return the reason why operators cannot edit the application with this ID, or ""."""
     directory = managed_directory_of(number)
     if not directory:
         return ""

@@ -18,12 +18,12 @@ from apps.listeners import Listeners
 from apps.manifest.markdown.skill_files import SKILL_FILE
 
 case_documents = Listeners[[Application, bool], Iterable[Mapping[str, Any]]]("an export")
-"""Return the test cases of an application. If the flag is True, they include those made from real
-runs.
+"""These listeners return an application's test cases. If the flag is True, they include those made
+from real runs.
 """
 case_savers = Listeners[[Application, Mapping[str, Any], bool], None]("an import")
-"""Save one test case. If the flag is True, it replaces a test case of the same name. They raise
-ValueError if the document is invalid.
+"""These listeners save one test case. If the flag is True, it replaces a test case of the same
+name. They raise ValueError if the document is invalid.
 """
 
 
@@ -52,7 +52,7 @@ def save_skills(application: Application, skills: Skills) -> None:
 
 
 def save_cases(application: Application, cases: Mapping[str, str], *, overwrite: bool) -> list[str]:
-    """Save the test cases of `cases/*.yaml`, and return the problems of rejected ones."""
+    """Save the test cases of `cases/*.yaml`. Return the problems of rejected ones."""
     problems: list[str] = []
     for name, text in cases.items():
         try:

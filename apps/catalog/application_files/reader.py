@@ -25,11 +25,13 @@ CASES = "cases"
 BESIDE = frozenset({"README.md", "LICENSE", "LICENSE.md"})
 """These files are for human readers and are not part of the application."""
 LARGEST_DOCUMENT = 1024 * 1024
-"""A document can be up to this many bytes. YAML is parsed at about 400,000 bytes a second."""
+"""A document can have up to this many bytes. YAML is parsed at about 400,000 bytes per second."""
 
 
 def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:
-    """Return the application in a folder. `files` are its files by path. Raises `ContentInvalid`."""
+    """Return the application in a folder. `files` maps paths to contents. Raises
+    `ContentInvalid`.
+    """
     folder = f"{APPLICATION.name}/{slug}"
     problems: list[str] = [f"{folder}/{line}" for line in stray_files(files)]
     texts = texts_of(folder, files, problems)
@@ -94,7 +96,7 @@ def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
 
 
 def decode_text(content: bytes) -> str:
-    """Decode UTF-8. Raises ValueError, which names the line."""
+    """Decode UTF-8. Raises ValueError with the line number."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -38,7 +38,7 @@ def read_directory(directory: Path) -> list[ContentFile]:
 
 
 def application_folders(directory: Path) -> list[Path]:
-    """Return the folders of `application/`, each of which holds one application."""
+    """Return the folders in `application/`, each of which contains one application."""
     found = (directory / APPLICATION.name).glob("[!.]*/")
     return sorted(path for path in found if path.suffix != ".json" and path.is_dir())
 

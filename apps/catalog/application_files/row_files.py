@@ -25,7 +25,7 @@ class ContentInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ApplicationParts:
-    """Contains the parts of an application outside its columns.
+    """The parts of an application outside its columns.
 
     `source` is the text of `application.yaml`. `skills` has the files of each skill by path.
     `cases` has the texts of `cases/*.yaml` by file name. `icon` is an image.
@@ -39,11 +39,11 @@ class ApplicationParts:
 
 @dataclass(frozen=True, slots=True)
 class ContentFile:
-    """Represents a file to be imported.
+    """A file to be imported.
 
     `file` is its path in the directory, `key` identifies its row, and `fields` are the values by
-    column. `lines` has the line of each path in the file, if known. `parts` are the other files of
-    an application in a folder of its own.
+    column. `lines` maps each path in the file to its line, if known. `parts` are the other files of
+    an application in a separate folder.
     """
 
     kind: FileKind
@@ -66,7 +66,7 @@ def read_content_file(kind: FileKind, path: Path) -> ContentFile:
 
 
 def read_json(kind: FileKind, file: str, name: str, text: str) -> ContentFile:
-    """Parse the text. `name` is the key of the row if the text has none. Raises `ContentInvalid`."""
+    """Parse the text. `name` is the default for the row's key. Raises `ContentInvalid`."""
     try:
         document = parse_json(text)
     except JSONTextInvalid as error:
@@ -99,7 +99,7 @@ def shape_problems(
         if name not in known:
             yield f"{name!r}: {unknown_key(name, known)}"
     for problem in failure_problems(error, document, kind.shape):
-        if re.split(r"[.\[]", problem.path)[0] in known:  # unknown keys are reported above
+        if re.split(r"[.\[]", problem.path)[0] in known:  # Unknown keys are reported above.
             yield f"{problem}."
 
 

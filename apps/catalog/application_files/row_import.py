@@ -1,7 +1,7 @@
-"""Imports files into rows of applications and deployments, all or none of them. Imports can be
-repeated.
+"""Imports files into rows of applications and deployments, all or none of them. Imports are
+idempotent.
 
-Each row stores a hash of its last import. If its content differs from that, an operator has edited
+Each row stores a hash of its last import. If its content no longer matches, an operator has edited
 the row, and it is not overwritten.
 """
 
@@ -43,16 +43,16 @@ from apps.manifest.problems import ROOT
 from apps.workspace.model_capabilities import FLAGS
 
 Action = Literal["created", "updated", "unchanged", "kept", "refused"]
-"""Describes the result: `kept` means that an operator has changed the row; `refused` means that the
-application requires two-person publishing.
+"""The result of an import. `kept` means that an operator has changed the row; `refused` means that
+the application requires two-person publishing.
 """
 UNTOUCHED = ("kept", "refused")
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
-    """Contains the result for one file. `differences` are those between the file and the old row; a
-    new row has none.
+    """The result for one file. `differences` are between the file and the old row; a new row has
+    none.
     """
 
     item: ContentFile
@@ -113,8 +113,8 @@ def import_items(
 
 
 def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
-    """Return the items in their order, but with each deployment after its fallbacks, which must
-    exist when it is saved.
+    """Return the items in order, but with each deployment after its fallbacks, which must exist
+    when it is saved.
     """
     by_name = {(item.kind.name, item.key): item for item in items}
     placed: dict[tuple[str, str], ContentFile] = {}
@@ -134,7 +134,7 @@ def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
 def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> ImportedFile:
     """Import one file. `directory` is the managed directory of the file, or "".
 
-    Raises `ValidationError`, even if the row would stay unchanged.
+    Raises `ValidationError`, even if the row would remain unchanged.
     """
     rows = item.kind.model._default_manager
     row: Any = rows.select_for_update().filter(**{item.kind.key: item.key}).first()
@@ -155,7 +155,7 @@ def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> I
     if action == "updated":
         save_file(item, row)
     elif action == "unchanged" and row.imported_hash != (present := stamp(row, item)):
-        # No new version, because nothing has changed.
+        # No new version is stored, because nothing has changed.
         rows.filter(pk=row.pk).update(imported_hash=present)
     if action not in UNTOUCHED:
         save_parts(item, row)
@@ -171,7 +171,7 @@ def is_for_two(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
 
 
 def checked(item: ContentFile, row: Any) -> Any:
-    """Return a valid row with the values of the file. Without a `row`, it is new. Raises
+    """Return a valid row with the values of the file, or a new row if `row` is None. Raises
     `ValidationError`.
     """
     offered = item.kind.model(**{item.kind.key: item.key}, **item.fields)
@@ -213,7 +213,7 @@ def save_parts(item: ContentFile, row: Any) -> None:
 
 
 def case_problems(outcome: ImportedFile, *, overwrite: bool) -> list[str]:
-    """Save the test cases of the files, and return the problems of those that cannot be saved."""
+    """Save the test cases of the files. Return the problems of those that cannot be saved."""
     row = outcome.row
     if outcome.action in UNTOUCHED or not isinstance(row, Application):
         return []
@@ -260,7 +260,7 @@ def columns_of(row: Any, item: ContentFile) -> dict[str, Any]:
 
 
 def stamp(row: Any, item: ContentFile) -> str:
-    """Return a hash of the row followed by a hash of the file. In the row, credentials may be
+    """Return a hash of the row followed by a hash of the file. The row's credentials may be
     secrets.
 
     Rotating a secret changes neither hash.
@@ -281,7 +281,9 @@ HALF = 32
 
 
 def digest(fields: Mapping[str, Any]) -> str:
-    """Return a hash of the columns with a value. It does not change if the model gets a new column."""
+    """Return a hash of the columns that have a value. It does not change when the model gets a new
+    column.
+    """
     used = {
         column: value
         for column, value in fields.items()
@@ -296,7 +298,7 @@ EMPTY: Sequence[object] = ("", None, False, [], {})
 MEANT_NO = {*FLAGS, "is_shared"}
 """False is a value in these columns, although it counts as empty in others."""
 ADDED: Mapping[str, object] = {"kind": "chat", "text_tools": True, "is_shared": True}
-"""Later versions added these columns. Rows of earlier versions have these values."""
+"""Columns that later versions added, with the values for rows of earlier versions."""
 
 
 def validation_problems(item: ContentFile, error: ValidationError) -> Iterator[str]:

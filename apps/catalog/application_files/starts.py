@@ -39,7 +39,7 @@ ZIPPED = b"PK"
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Describes an example application. `description` is one line."""
+    """An example application. `description` is one line."""
 
     slug: str
     title: str

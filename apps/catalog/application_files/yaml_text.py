@@ -1,6 +1,6 @@
 """Reads hand-written YAML as JSON, with the line of each value.
 
-Only JSON values are accepted. Anchors, aliases, merge keys and tags are refused, so that a short
+Only JSON values are accepted. Anchors, aliases, merge keys and tags are rejected, so that a short
 text cannot expand into a large document.
 """
 
@@ -30,7 +30,7 @@ class YAMLTextInvalid(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class YAMLDocument:
-    """Contains a parsed document. `lines` has the line of each key and list item, by path."""
+    """A parsed document. `lines` maps the path of each key and list item to its line."""
 
     value: Any
     lines: Mapping[str, int] = field(repr=False)
@@ -67,7 +67,7 @@ def composer() -> YAML:
     """Return a new composer, because a composer holds the state of the text that it reads."""
     found = YAML(typ="rt", pure=True)
     found.preserve_quotes = True
-    found.width = 1_000_000  # do not wrap lines
+    found.width = 1_000_000  # Do not wrap lines.
     found.representer.ignore_aliases = lambda data: True
     return found
 
@@ -140,5 +140,5 @@ SCALARS: Mapping[str, Callable[[str], Any]] = {
     f"{TAG}float": number,
     f"{TAG}bool": lambda text: text.lower() == "true",
     f"{TAG}null": lambda text: None,
-    f"{TAG}timestamp": str,  # JSON has no dates
+    f"{TAG}timestamp": str,  # JSON has no dates.
 }

@@ -15,21 +15,23 @@ from apps.catalog.application_files.yaml_text import YAMLTextInvalid, composer, 
 from apps.catalog.history.differences import canonical, pairs, same
 
 INDENTED = (2, 4, 2)
-"""Mappings, sequences, and the dashes of their items are indented by these numbers of columns."""
+"""The indentation of mappings, sequences, and the dashes of their items, in columns."""
 
 
 def write_yaml(document: Any) -> str:
-    """Return a YAML text that parses to exactly this document."""
+    """Return YAML text that parses to exactly this document."""
     text = dump_tree(style_value(document), INDENTED)
     if reads_as(text, document):
         return text
     return dump_tree(
         style_value(document, quote_text), INDENTED
-    )  # for strings that plain YAML cannot represent
+    )  # For strings that plain YAML cannot represent.
 
 
 def written_into(text: str, document: Any) -> str:
-    """Return the text updated to the document. If that fails, return the document as new YAML."""
+    """Return the text updated to match the document. If that fails, return the document as new
+    YAML.
+    """
     if reads_as(text, document):
         return text
     try:
@@ -57,7 +59,7 @@ def dump_tree(tree: Any, indented: tuple[int, int, int]) -> str:
 
 
 def readable(text: str) -> str:
-    """Return a text of several lines as a YAML block if that preserves every character."""
+    """Return multi-line text as a YAML block if that preserves every character."""
     lines = text.split("\n")
     is_block = len(lines) > 1 and text.strip() and all(line == line.rstrip() for line in lines)
     if not is_block or text.startswith((" ", "\n")):
@@ -72,7 +74,7 @@ def quote_text(text: str) -> str:
 
 
 def style_value(value: Any, style: Callable[[str], str] = readable) -> Any:
-    """Return a copy as a YAML tree. Copies prevent aliases for equal parts of a document."""
+    """Return a copy as a YAML tree. Copying prevents aliases for equal parts of a document."""
     if isinstance(value, dict):
         return CommentedMap(
             (quote_text(key) if style is quote_text else key, style_value(member, style))
@@ -84,7 +86,7 @@ def style_value(value: Any, style: Callable[[str], str] = readable) -> Any:
 
 
 def merge_value(tree: Any, value: Any) -> Any:
-    """Update the tree to the value, without touching unchanged parts, and return it."""
+    """Update the tree to match the value without touching unchanged parts. Return the tree."""
     if isinstance(tree, CommentedMap) and isinstance(value, dict):
         for key in [key for key in tree if key not in value]:
             del tree[key]

@@ -1,4 +1,4 @@
-"""Predefined agents: the usable ones with their toolsets, and problems of the others."""
+"""Predefined agents: usable ones with their toolsets, and problems of the others."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Predefined places: the usable ones, and problems of the others."""
+"""Predefined places: usable ones, and problems of the others."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

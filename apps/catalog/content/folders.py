@@ -35,9 +35,7 @@ SUFFIXES: Mapping[ItemKind, str] = {
 }
 
 Mark = tuple[int, int, int]
-"""Contains the modification time, size and inode of a file. Each change of the file changes one of
-them.
-"""
+"""The modification time, size and inode of a file. Each change to the file changes one of them."""
 
 
 def paths_of(kind: ItemKind, directory: Path) -> list[Path]:
@@ -81,7 +79,7 @@ def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
 
 
 def marks_of(directories: Iterable[Path]) -> dict[str, Mark]:
-    """Return the mark of every file and folder of the layers, by path."""
+    """Return the mark of every file and folder in the layers, by path."""
     marks: dict[str, Mark] = {}
     for directory in directories:
         paths = [str(directory / CONFIGURATION)]

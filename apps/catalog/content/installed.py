@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class Refresh:
     content: Content
-    at: float  # a time of the monotonic clock
+    at: float  # A time of the monotonic clock.
 
 
 _last: Refresh | None = None
@@ -38,7 +38,7 @@ def directories() -> tuple[Path, ...]:
 
 
 def installed_content() -> Content:
-    """Return the current content, which is the same object until something changes. Queries the
+    """Return the current content. It is the same object until something changes. Queries the
     database.
     """
     global _last
@@ -61,7 +61,7 @@ async def installed_now() -> Content:
 
 
 def recent() -> Content | None:
-    """Return the content of the last refresh, or None if that is too old."""
+    """Return the content of the last refresh, or None if it is too old."""
     if _last is None or _last.content.layers != directories():
         return None
     is_recent = time.monotonic() - _last.at < aged_cache.MAX_AGE_SECONDS
@@ -74,7 +74,7 @@ def refreshed_at() -> float:
 
 
 def refresh_layers(layers: tuple[Path, ...], before: Content | None) -> Content:
-    """Return the content with all changes, or `before` itself without changes."""
+    """Return the content with all changes, or `before` itself if there are none."""
     rows = read_rows(before.rows if before is not None else None)
     if before is not None and rows is before.rows and marks_of(layers) == before.marks:
         return before
@@ -82,20 +82,22 @@ def refresh_layers(layers: tuple[Path, ...], before: Content | None) -> Content:
 
 
 def look_again() -> None:
-    """Make the next call of `installed_content` refresh, however recent the last refresh is."""
+    """Force the next call of `installed_content` to refresh."""
     global _last
     if _last is not None:
         _last = Refresh(_last.content, float("-inf"))
 
 
 def installed_anew() -> Content:
-    """Return `installed_content` with every change that was committed until now."""
+    """Return `installed_content` including every change committed so far."""
     look_again()
     return installed_content()
 
 
 def forget_content() -> None:
-    """Read all rows again at the next call. Files are read again only if they have changed."""
+    """Force the next call to read all rows again. Files are read again only if they have
+    changed.
+    """
     global _last
     if _last is not None and _last.content.rows.known:
         _last = None

@@ -17,11 +17,11 @@ DATABASE = "database"
 
 @dataclass(frozen=True, slots=True)
 class LayerItem:
-    """Represents an item of one layer. `problem` is the reason why it cannot be used, or "".
+    """An item of one layer. `problem` is the reason why it cannot be used, or "".
 
     `place` is its file or row, `layer` its directory or `database`, and `text` its source. `value`
-    is a string for prompts, places and agents, and a JSON object for tools and toolsets. For skills
-    it has the texts of all files by path, including `SKILL.md`.
+    is a string for prompts, places and agents, and a JSON object for tools and toolsets. For
+    skills, it maps paths to the texts of all files, including `SKILL.md`.
     """
 
     kind: ItemKind
@@ -75,7 +75,7 @@ def reason(error: OSError | ValueError) -> str:
 
 
 LARGEST_FILE = 2 * 1024 * 1024
-"""A file can be up to this many bytes. The largest manifests in use have about 100,000."""
+"""A file can have up to this many bytes. The largest manifests in use have about 100,000."""
 
 
 def read_item_text(path: Path) -> str:

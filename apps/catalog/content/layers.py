@@ -27,11 +27,11 @@ logger = logging.getLogger(__name__)
 MOST_CONTENTS = 64
 """Up to this many contents are cached: the installed one, and those of published versions."""
 MOST_LISTED = 12
-"""A message about an unknown name that resembles none lists up to this many names."""
+"""If an unknown name resembles no known one, the error message lists up to this many names."""
 
 RowStamp = tuple[int, int, int]
-"""Contains the number of rows, the sum of their versions and the newest ID. Each change of a row
-changes one of them.
+"""The number of rows, the sum of their versions and the newest ID. Each change to a row changes one
+of them.
 """
 
 NO_ROWS: RowStamp = (0, 0, 0)
@@ -51,8 +51,8 @@ class ContentRows:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """Contains predefined content. `stacks` has each item in all its layers, the lowest first; the
-    last one is used.
+    """Predefined content. `stacks` has each item in all its layers, the lowest first; the last one
+    is used.
 
     `configuration` is the default of new applications, `problems` are its errors, and `missing` are
     layers whose directories do not exist.
@@ -75,7 +75,9 @@ class Content:
         }
 
     def near(self, kind: ItemKind, name: str) -> str:
-        """Return the end of a message about an unknown name: similar names, or the first ones."""
+        """Return the end of an error message about an unknown name: similar names, or the first
+        ones.
+        """
         names = self.items[kind]
         if close := get_close_matches(name[:100], names, n=3, cutoff=0.5):
             return f"; did you mean {' or '.join(map(repr, close))}?"
@@ -93,7 +95,7 @@ def read_layers(
 
     Files that have not changed since `before` are not read again.
     """
-    marks = marks_of(directories)  # before reading: later changes are noticed by the next check
+    marks = marks_of(directories)  # Before reading, so that the next check notices later changes.
     rows = rows or ContentRows()
     known = known_items(before, marks)
     stacks: dict[ItemKind, dict[str, tuple[LayerItem, ...]]] = {kind: {} for kind in FOLDERS}

@@ -18,9 +18,7 @@ NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?")
 
 
 class ContentItem(Versioned):
-    """Stores an item in the database. `files` are the files next to the SKILL.md of a skill, by
-    path.
-    """
+    """An item in the database. `files` maps paths to the files next to a skill's SKILL.md."""
 
     class Kind(models.TextChoices):
         PROMPT = "prompt"
@@ -84,7 +82,7 @@ class ContentItem(Versioned):
 
 
 def files_problem(kind: str, files: Any) -> str:
-    """Return why these cannot be the files of a skill, or ""."""
+    """Return the reason why these cannot be a skill's files, or ""."""
     if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
         return "Enter an object with paths as keys and texts as values."
     if files and kind != "skill":
@@ -95,8 +93,8 @@ def files_problem(kind: str, files: Any) -> str:
 
 
 def row_stamp() -> RowStamp:
-    """Return a value that changes with every change of a row: versions only increase, and IDs are
-    not reused. One query.
+    """Return a value that changes with every change to a row: versions only increase, and IDs are
+    not reused. Runs one query.
     """
     found = ContentItem.objects.aggregate(
         count=Count("pk"), versions=Sum("version", default=0), newest=Max("pk", default=0)
@@ -105,8 +103,10 @@ def row_stamp() -> RowStamp:
 
 
 def read_rows(before: ContentRows | None = None) -> ContentRows:
-    """Return the rows, or `before` itself if nothing has changed. Only changed rows are read again."""
-    stamp = row_stamp()  # taken first, so that the next call finds later changes
+    """Return the rows, or `before` itself if nothing has changed. Only changed rows are read
+    again.
+    """
+    stamp = row_stamp()  # Taken first, so that the next call finds later changes.
     if before is not None and before.stamp == stamp:
         return before
     known = before.known if before is not None else {}

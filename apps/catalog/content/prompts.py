@@ -33,7 +33,7 @@ def broken_prompts(content: Content) -> Mapping[str, str]:
 
 
 def prompt_of(deployment_id: str) -> str:
-    """Return the name of the prompt in CONFIG_PROMPT_MAPPING for a deployment, or ""."""
+    """Return the name of the deployment's prompt in CONFIG_PROMPT_MAPPING, or ""."""
     groups = settings.CONFIG_PROMPT_MAPPING.items()
     return next((name for name, members in groups if deployment_id in members), "")
 

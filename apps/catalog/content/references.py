@@ -29,8 +29,8 @@ from apps.manifest.validation.validation import without_preview
 
 @dataclass(frozen=True, slots=True)
 class ReferenceProblem:
-    """Describes a problem of a reference at `path` in the manifest. `is_fatal` is True for the
-    prompt, without which no run can start.
+    """A problem with a reference at `path` in the manifest. `is_fatal` is True for the prompt,
+    without which no run can start.
     """
 
     path: str
@@ -126,8 +126,8 @@ class ReferenceResolver:
         return toolset.model_copy(update={"tools": tools})
 
     def tool(self, tool: AnyTool, slot: type[Slot[Any]], path: str, origin: str) -> AnyTool:
-        """Return the resolved tool. `origin` starts the message of a problem if the tool comes from
-        a predefined toolset.
+        """Return the resolved tool. If the tool comes from a predefined toolset, `origin` starts
+        the message of a problem.
         """
         if not isinstance(tool, PredefinedTool) or not tool.enabled:
             return tool

@@ -1,4 +1,4 @@
-"""Predefined skills: the usable ones, which all applications offer, and problems of the others."""
+"""Predefined skills: usable ones, which all applications offer, and problems of the others."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

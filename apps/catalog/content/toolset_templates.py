@@ -72,7 +72,7 @@ REFERENCES: Mapping[ItemKind, type[TemplateReference]] = {
 
 MOST_DETAILS = 20
 HARMLESS = frozenset({"name", "description", "enabled", "deferred", "display"})
-"""Foreign manifests may override these fields in templates with credentials."""
+"""Foreign manifests may override these fields in templates that contain credentials."""
 
 
 class UnresolvedTemplate(Exception):
@@ -109,12 +109,16 @@ class Templates:
         return item
 
     def tool_alone(self, name: str) -> Any:
-        """Return a validated predefined tool that is in no toolset. Raises `UnresolvedTemplate`."""
+        """Return a validated predefined tool that belongs to no toolset. Raises
+        `UnresolvedTemplate`.
+        """
         reference = PredefinedTool(template_name=name)
         return self.expand("tool", reference, slot_of_tool(self.document("tool", reference, ())))
 
     def expand(self, kind: ItemKind, reference: TemplateReference, slot: type[Slot[Any]]) -> Any:
-        """Return the validated template of a reference with its patch. Raises `UnresolvedTemplate`."""
+        """Return the validated template of a reference with its patch. Raises
+        `UnresolvedTemplate`.
+        """
         name = reference.template_name
         written = {"items": [self.document(kind, reference, ())]}
         try:
@@ -138,7 +142,8 @@ class Templates:
     ) -> dict[str, Any]:
         """Return the template with the patch of its reference. A template may refer to another one.
 
-        `passed` are the templates that led here. Raises `UnresolvedTemplate`, also for a cycle.
+        `passed` are the templates that led here. Raises `UnresolvedTemplate`, including for a
+        cycle.
         """
         name = reference.template_name
         if name in passed:

@@ -15,7 +15,7 @@ from apps.workspace.loading.shared_loads import rules_of
 
 @dataclass(frozen=True, slots=True)
 class AttachingApplication:
-    """Describes an application with attached files.
+    """An application with attached files.
 
     `bucket` is the owner's, or "" without an owner. `number` and `version` are the row's;
     `published` is the number of the live version. Files are read with the owner's rights; `limit`
@@ -40,7 +40,7 @@ class AttachingApplication:
 
 @dataclass(slots=True)
 class AttachingApplications:
-    """Reads manifests again only if their rows have changed."""
+    """Reads a manifest again only if its row has changed."""
 
     kept: dict[int, tuple[int, AttachingApplication | None]] = field(default_factory=dict)
 
@@ -66,7 +66,7 @@ def attaching(row: Application) -> AttachingApplication | None:
             default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
         )
     except ManifestInvalid:
-        return None  # a broken application does not run
+        return None  # A broken application does not run.
     contexts = attached_contexts(manifest)
     if not contexts or manifest.features is None or manifest.features.documents is None:
         return None

@@ -31,7 +31,8 @@ class FilePlace(NamedTuple):
 
 async def compare_documents(application: AttachingApplication, claim: CorpusClaim) -> None:
     """Mark new and changed documents to be read. Raises `LeaseLost`."""
-    # Store the start first: a file that is uploaded in the meantime requests another comparison.
+    # Store the start first, because a file that is uploaded in the meantime requests another
+    # comparison.
     await database_sync_to_async(note_begin)(application, claim)
     own = partial(application_file_ids, application.number)
     found = await find_files(application.contexts, LocalFiles(application.bucket, "", own))

@@ -30,7 +30,7 @@ from apps.workspace.local.files import files
 logger = logging.getLogger(__name__)
 
 BATCH = 32
-"""This many chunks are embedded and stored at once. The built-in model takes about a second."""
+"""This many chunks are embedded and stored at a time. The built-in model takes about a second."""
 GIVEN_UP = f"It was skipped because {MOST_ATTEMPTS} attempts to read it did not finish."
 
 
@@ -70,7 +70,7 @@ async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None
 
 
 def begin(claim: CorpusClaim, document: CorpusDocument) -> bool:
-    """Count the attempt, and return False above the limit. Raises `LeaseLost`."""
+    """Count the attempt. Return False if the limit is exceeded. Raises `LeaseLost`."""
     if document.attempts >= MOST_ATTEMPTS:
         fail(claim, document, GIVEN_UP)
         return False
@@ -88,7 +88,7 @@ def refuse(claim: CorpusClaim, document: CorpusDocument, count: int, left: int) 
 
 
 async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder) -> bool:
-    """Embed the next chunks. If that is impossible, store the reason and return False.
+    """Embed the next chunks. If that fails, store the reason and return False.
 
     Raises `LeaseLost`.
     """
@@ -116,7 +116,7 @@ async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder
 
 
 def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
-    """Postpone the embedding. In the meantime the document is found only by its words. Raises
+    """Postpone the embedding. In the meantime, only keyword search finds the document. Raises
     `LeaseLost`.
     """
     logger.warning("An attached file is searched only by words: %s", reason)

@@ -1,7 +1,7 @@
 """A background job that indexes the attached files of applications.
 
-Each pass compares files, then reads documents, then computes vectors. All documents can therefore
-be searched by words before the slow step begins. The task queue runs one pass at a time.
+Each pass compares files, then reads documents, then computes vectors. Keyword search therefore
+covers all documents before the slow step begins. The task queue runs one pass at a time.
 """
 
 import logging
@@ -30,7 +30,7 @@ from apps.workspace.local.deployments.providers import find_embedder
 logger = logging.getLogger(__name__)
 
 COMPARE_SECONDS = 180.0
-"""An unreported change of attached files is noticed after at most this many seconds."""
+"""An unreported change to attached files is noticed within this many seconds."""
 
 FindEmbedder = Callable[[str | None], Awaitable[Embedder]]
 MeterOf = Callable[[str, int], Meter]
@@ -89,7 +89,7 @@ class Indexer:
             await database_sync_to_async(large_corpora.repair)(claim)
         while (document := await next_document(claim, is_read=False)) is not None:
             await documents.read(claim, document, application.limit)
-            await move(claim)  # first, before processes have to search too much
+            await move(claim)  # First, before processes have to search too much.
         await move(claim)
         try:
             embedder = await self.embedder(application)
@@ -99,7 +99,7 @@ class Indexer:
         await database_sync_to_async(reopen)(claim, embedder.model)
         while (document := await next_document(claim, is_read=True)) is not None:
             if not await documents.embed(claim, document, embedder):
-                return  # other corpora have their turn before the next pass calls the service again
+                return  # Other corpora go first before the next pass calls the service again.
         await index_vectors(claim)
 
     async def embedder(self, application: AttachingApplication) -> Embedder:
@@ -136,14 +136,16 @@ async def move(claim: CorpusClaim) -> None:
 
 
 async def index_vectors(claim: CorpusClaim) -> None:
-    """Create an index once there are too many vectors to compare one by one."""
+    """Create an index once there are too many vectors for an exact search."""
     wanted = await database_sync_to_async(large_corpora.wanted_index)(claim)
     if wanted is not None:
         await make_in_thread(*wanted)
 
 
 def reopen(claim: CorpusClaim, model: str) -> None:
-    """Discard the vectors, so that they are computed with another model. Raises `LeaseLost`."""
+    """Discard the vectors, so that they are computed again with another model. Raises
+    `LeaseLost`.
+    """
     ready = CorpusDocument.objects.filter(corpus=claim.corpus, state=State.READY, chunk_count__gt=0)
     with claim.held():
         ready.exclude(model=model).update(state=State.EMBEDDING, vector_count=0)

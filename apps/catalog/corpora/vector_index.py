@@ -1,6 +1,4 @@
-"""Creates the index of very many vectors in a daemon thread, which does not delay the end of the
-process.
-"""
+"""Creates the index of very many vectors in a daemon thread, which does not delay shutdown."""
 
 import asyncio
 from contextlib import suppress
@@ -36,7 +34,7 @@ async def make_in_thread(dimension: int, rows: int) -> None:
             problem = error
         finally:
             connection.close()
-        with suppress(RuntimeError):  # the event loop has ended
+        with suppress(RuntimeError):  # The event loop has ended.
             loop.call_soon_threadsafe(settle, problem)
 
     Thread(target=work, name="vector-index", daemon=True).start()

@@ -30,7 +30,9 @@ ELSEWHERE = (
 
 @dataclass(frozen=True, slots=True)
 class UnmaskedDocument:
-    """Contains a document with restored credentials. `document` is complete only without problems."""
+    """A document with restored credentials. `document` is complete only if there are no
+    problems.
+    """
 
     document: Any
     problems: tuple[Problem, ...]
@@ -46,7 +48,7 @@ def mask_credentials(document: Any) -> Any:
 
 
 def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
-    """Restore the hidden credentials of `current` in the document. Each missing one is a problem.
+    """Restore the hidden credentials of `current` in the document. Each missing one is reported.
 
     A credential returns to its old location or moves with its object, but never to a server that it
     was not sent to before. Otherwise any editor could read it.
@@ -70,7 +72,7 @@ def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
 def with_names(document: Any, current: Any) -> Any:
     """Replace each mask whose credential has become a secret with the secret's name.
 
-    Pages and scripts may hold masks from before. Only secrets that `current` names are considered.
+    Pages and scripts may still have old masks. Only secrets that `current` names are considered.
     """
     hidden = credential_places(document, "hidden")
     places = credential_places(current, "reference") if hidden else ()
@@ -81,7 +83,9 @@ def with_names(document: Any, current: Any) -> Any:
 
 
 def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
-    """Restore the hidden credentials of all sources. A credential that no source has is a problem."""
+    """Restore the hidden credentials of all sources. A credential that no source has is
+    reported.
+    """
     found = unmask_document(document, None)
     for source in sources:
         if found.problems:
@@ -90,18 +94,18 @@ def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
 
 
 def masked_text(text: str) -> str:
-    """Return a JSON text with masked credentials, or the text itself without credentials."""
+    """Return a JSON text with masked credentials, or the same text if it has none."""
     document = parse_or_none(text)
     safe = mask_credentials(document)
     return text if safe is document else json.dumps(safe, indent=2, ensure_ascii=False)
 
 
 def unmasked_text(text: str, sources: Iterable[str]) -> tuple[str, tuple[Problem, ...]]:
-    """Restore the hidden credentials of the `sources` in a typed JSON text, and return its
+    """Restore the hidden credentials of the `sources` in a typed JSON text. Also return its
     problems.
     """
     if (document := parse_or_none(text)) is None:
-        return text, ()  # the form reports the invalid JSON
+        return text, ()  # The form reports the invalid JSON.
     known = {written: found for written in sources if (found := parse_or_none(written)) is not None}
     found = put_back(document, known.values())
     if found.document is document:
@@ -119,7 +123,7 @@ def parse_or_none(text: str) -> Any:
 
 
 def seals_of(value: Any) -> list[str]:
-    """Return the masks of a value under the current key and the earlier ones."""
+    """Return the masks of a value under the current key and under earlier ones."""
     return [seal_of(value, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
 
 

@@ -17,14 +17,13 @@ from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.local.secrets.servers import MOST_SERVERS, read_server
 
 PARAMETERS = ("deployment", "parameters")
-"""Deployment parameters have this path. They are sent unchanged, so they cannot hold secrets."""
+"""The path of deployment parameters. They are sent unchanged, so they cannot contain secrets."""
 ELSEWHERE = "references to this item override its address"
 
 
 @dataclass(frozen=True, slots=True)
 class PlainCredential:
-    """Describes a plain credential. `servers` receive it, and `stem` is the preferred name of its
-    secret.
+    """A plain credential. `servers` receive it, and `stem` is the preferred name of its secret.
 
     `problem` is the reason why it cannot be a secret, or "".
     """
@@ -85,7 +84,7 @@ def check_value(value: Any) -> None:
 
 
 def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
-    """Return a name made of the toolset and the field, such as `tracking-key`."""
+    """Return a name composed of the toolset and the field, such as `tracking-key`."""
     inner = value_at(document, keys[:2]) if keys[0] == "tool_sets" else document
     named = inner.get("name") or inner.get("template_name") if isinstance(inner, dict) else ""
     title = localize_text(named) if isinstance(named, str | dict) else ""
@@ -104,7 +103,7 @@ def with_secrets(document: Any, names: Mapping[Keys, str]) -> Any:
 
 
 def gives_address(document: Any, name: str) -> bool:
-    """Return True if a document refers to that predefined item and overrides its address."""
+    """Return True if the document refers to that predefined item and overrides its address."""
     return any(
         item.get("template_name") == name and has_address(item.get("override"))
         for _, item in objects_in(document)

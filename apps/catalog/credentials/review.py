@@ -1,7 +1,7 @@
-"""Reviews credentials in documents, and the servers that keys of deployments are sent to.
+"""Reviews credentials in documents, and the servers that deployment keys are sent to.
 
 Stored keys and secrets are sent only to the servers for which they were entered. Otherwise anyone
-who can edit a deployment could have its key sent to a server of theirs.
+who can edit a deployment could have its key sent to a server of their own.
 """
 
 from collections.abc import Collection, Sequence

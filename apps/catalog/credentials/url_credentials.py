@@ -1,6 +1,6 @@
-"""Moves credentials in the addresses of REST tools, such as `?api_key=…`, into constant parameters.
+"""Moves credentials in the URLs of REST tools, such as `?api_key=…`, into constant parameters.
 
-A constant can be a secret; a part of an address cannot.
+A constant can be a secret; part of a URL cannot.
 """
 
 from collections.abc import Collection, Iterator
@@ -13,7 +13,7 @@ from apps.manifest.servers import query_pairs
 
 
 def with_constants(document: Any) -> Any:
-    """Return the document, valid or not, with constants instead of credentials in addresses."""
+    """Return the document, valid or not, with constants instead of credentials in URLs."""
     found = ((keys, with_own_constants(tool)) for keys, tool in objects(document))
     return replace_values(document, {keys: tool for keys, tool in found if tool is not None})
 
@@ -30,7 +30,7 @@ def objects(document: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
 
 
 def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a REST tool without the credentials in its address, or None if it has none."""
+    """Return a REST tool without the credentials in its URL, or None if it has none."""
     method, parameters = tool.get("rest_api_method_info"), parameters_of(tool)
     url = method.get("method_url") if isinstance(method, dict) else None
     if not isinstance(method, dict) or not isinstance(url, str) or parameters is None:

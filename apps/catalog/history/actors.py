@@ -22,7 +22,7 @@ WAYS = {"admin": Change.Via.ADMIN, "api": Change.Via.API, "dial": Change.Via.EDI
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Identifies the author of a change. `through` names the key or command, if there is one."""
+    """The author of a change. `through` names the key or command, if there is one."""
 
     user: User | None
     via: Change.Via
@@ -31,9 +31,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class ChangeNote:
-    """Gives the reason of a change. `restored_from` is the ID of the change whose state is
-    restored.
-    """
+    """The reason for a change. `restored_from` is the ID of the change whose state is restored."""
 
     reason: str = ""
     restored_from: int | None = None
@@ -46,9 +44,7 @@ _note: ContextVar[ChangeNote] = ContextVar("history_note", default=ChangeNote())
 
 @sync_and_async_middleware
 def remember_request(get_response: Any) -> Any:
-    """Middleware that remembers the request. Its user is read, with a query, only if something
-    changes.
-    """
+    """Middleware that remembers the request. Its user is queried only if something changes."""
     if iscoroutinefunction(get_response):
 
         async def asynchronous(request: HttpRequest) -> Any:
@@ -99,7 +95,7 @@ def actor_of(request: HttpRequest) -> Actor:
 
 
 def program() -> Actor:
-    """Return the actor without a request: a command, or the server itself."""
+    """Return the actor if there is no request: a command, or the server itself."""
     name = PurePath(sys.argv[0]).name
     if name in {"manage.py", "django-admin", "__main__.py"} and len(sys.argv) > 1:
         return Actor(None, Change.Via.COMMAND, f"{name} {sys.argv[1]}"[:300])

@@ -22,7 +22,7 @@ from apps.listeners import Listeners
 from apps.workspace.versions import watches
 
 changed: Listeners[[type[models.Model]], None] = Listeners("changes of rows")
-"""Receive the model, in the transaction of the change."""
+"""These listeners receive the model, in the transaction of the change."""
 
 MOST_PLACES = 20
 LONGEST_PLACE = 200
@@ -68,7 +68,7 @@ def before_delete(sender: type[models.Model], instance: models.Model, **also: An
 def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
     """Record that rows lose their owner. Django clears that column without a signal."""
     actor = present_actor()
-    if actor.user == instance:  # the new rows cannot refer to the deleted account
+    if actor.user == instance:  # The new rows cannot refer to the deleted account.
         actor = Actor(None, actor.via, f"{instance.get_username()}, whose account was deleted")
     with acting(actor):
         for kind in KINDS:
@@ -79,7 +79,7 @@ def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) 
 
 
 def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
-    """Set the same values on all rows, and increase the version of each row that this changes."""
+    """Set the same values on all rows, and increase the version of each row that changes."""
     kind = row_kind(rows.model)
     changes: list[Change] = []
     with transaction.atomic():
@@ -101,7 +101,7 @@ def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
 
 
 def find(kind: RowKind, number: Any) -> models.Model | None:
-    """Return the row as it is in the database, locked if there is a transaction."""
+    """Return the row from the database, locked if there is a transaction."""
     rows = kind.model._default_manager.filter(pk=number)
     if connections[router.db_for_write(kind.model)].in_atomic_block:
         rows = rows.select_for_update(of=("self",))

@@ -1,4 +1,4 @@
-"""Conflicts between an edit and later changes of the same row by others."""
+"""Conflicts between an edit and other users' later changes to the same row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,9 +25,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class LaterChanges:
-    """Contains the changes since the state `base`, oldest first. `base` is None if it was not
-    recorded.
-    """
+    """The changes since the state `base`, oldest first. `base` is None if it was not recorded."""
 
     changes: Sequence[Change]
     base: Snapshot | None
@@ -42,8 +40,8 @@ class LaterChanges:
 
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """Describes a conflict. A merge adds `incoming` to the edit and `own` to the row, both without
-    the `clashes`.
+    """A conflict. A merge adds `incoming` to the edit and `own` to the row, both without the
+    `clashes`.
 
     `incomparable` are columns whose typed text cannot be parsed.
     """
@@ -113,8 +111,8 @@ def last_sentence(kind: RowKind, number: Any) -> str:
 
 
 def conflict_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
-    """Return the `changes`, oldest first, and the `differences` of all of them together, None if
-    not recorded.
+    """Return the `changes`, oldest first, and the `differences` of all of them together, or None if
+    they were not recorded.
     """
     changes = [
         {

@@ -13,8 +13,8 @@ from apps.manifest.problems import join_path
 from apps.manifest.secrets import is_hidden
 
 MOST_LINES = 5_000
-"""Each side of a difference can have up to this many lines. More would take minutes, and nobody
-would read them.
+"""Each side of a difference can have up to this many lines. Comparing more would take minutes, and
+no user would read them.
 """
 
 LineKind = Literal["same", "added", "removed", "place"]
@@ -36,7 +36,7 @@ MISSING: Final = MissingValue()
 
 @dataclass(frozen=True, slots=True)
 class ValueDifference:
-    """Describes a difference at one path. `before` and `after` are JSON values, or MISSING.
+    """A difference at one path. `before` and `after` are JSON values, or MISSING.
 
     The path of a removed list item has its old index; all other paths have new indices. If items
     changed their order (`moved`), both values are lists of old indices, in the old and the new
@@ -109,7 +109,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def item_identity(item: Any) -> str:
-    """Return the type and name of a list item, which stay the same when the item is changed."""
+    """Return the type and name of a list item, which do not change when the item is edited."""
     if not isinstance(item, dict):
         return canonical(item)
     function = item.get("open_ai_tool")
@@ -159,7 +159,7 @@ def line_difference(before: Sequence[str], after: Sequence[str]) -> list[Line]:
     if max(len(before), len(after)) > MOST_LINES:
         return [Line("place", f"More than {MOST_LINES} lines: not compared.")]
     found = list(unified_diff(before, after, lineterm=""))
-    return [line_of(text) for text in found[2:]]  # the first two lines name the files
+    return [line_of(text) for text in found[2:]]  # The first two lines name the files.
 
 
 def line_of(text: str) -> Line:

@@ -13,16 +13,16 @@ from apps.catalog.history.merge import Clash
 from apps.manifest.secrets import is_hidden
 
 LONG_TEXT = 120
-"""Texts of more than this many characters are compared line by line."""
+"""Texts longer than this many characters are compared line by line."""
 LONGEST = 20_000
-"""One value on a page is cut at this many characters."""
+"""A value on a page is truncated to this many characters."""
 MOST_SHOWN = 500
 """A page shows up to this many differences."""
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedDifference:
-    """Shows a difference as text. Long texts have `lines` instead of `before` and `after`."""
+    """A difference as text. Long texts have `lines` instead of `before` and `after`."""
 
     path: str
     kind: str
@@ -46,7 +46,7 @@ def rendered_difference(difference: ValueDifference) -> RenderedDifference:
     are_texts = all(value is MISSING or isinstance(value, str) for value in (before, after))
     if are_texts and (is_long(before) or is_long(after)):
         lines = line_difference(lines_of(before), lines_of(after))
-        if lines:  # otherwise only the line endings differ
+        if lines:  # Otherwise only the line endings differ.
             return RenderedDifference(path, kind, "", "", lines)
     return RenderedDifference(path, kind, rendered_value(before), rendered_value(after), [])
 

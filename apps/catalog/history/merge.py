@@ -14,7 +14,7 @@ from apps.manifest.problems import join_path
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """Represents a place that both edits changed. All three values are JSON values or MISSING."""
+    """A place that both edits changed. All three values are JSON values or MISSING."""
 
     path: str
     base: Any
@@ -27,8 +27,8 @@ SIDES = ("mine", "theirs")
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """Contains the result of a merge. `value` is MISSING if nothing is left. `undecided` are the
-    clashes without a choice; there, `value` has my side.
+    """The result of a merge. `value` is MISSING if nothing is left. `undecided` are the clashes
+    without a choice; `value` has my side of these.
     """
 
     value: Any
@@ -39,8 +39,8 @@ class MergeResult:
 def merge_documents(
     base: Any, mine: Any, theirs: Any, choices: Mapping[str, str] = {}
 ) -> MergeResult:
-    """Merge two edits. `choices` has one of SIDES by path of clash. If `base` is MISSING, all
-    differences clash.
+    """Merge two edits. `choices` maps the paths of clashes to one of SIDES. If `base` is MISSING,
+    all differences clash.
     """
     merging = DocumentMerge(choices)
     value = merging.merged(base, mine, theirs)
@@ -82,7 +82,7 @@ class DocumentMerge:
         places: Mapping[str, int],
         path: str,
     ) -> dict[str, Any]:
-        """Merge named members. `places` has the list index of each name, which is used in its path."""
+        """Merge named members. `places` maps each name to the list index for its path."""
         found = {}
         for name in names:
             base, mine, theirs = (version.get(name, MISSING) for version in versions)
@@ -92,7 +92,7 @@ class DocumentMerge:
     def named_items(
         self, base: list[Any], mine: list[Any], theirs: list[Any], path: str
     ) -> dict[str, Any]:
-        """Merge lists whose items are matched by identity. Returns the merged items by identity."""
+        """Merge lists whose items are matched by identity. Return the merged items by identity."""
         versions = [{item_identity(item): item for item in one} for one in (base, mine, theirs)]
         places: dict[str, int] = {}
         for version in (versions[0], versions[2], versions[1]):
@@ -107,7 +107,7 @@ def has_identities(items: Sequence[Any]) -> bool:
 def merged_order(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> list[str]:
-    """Return all names: in my order if I moved any, else in theirs. New names follow their
+    """Return all names: in my order if I moved any, otherwise in theirs. New names follow their
     neighbours.
     """
     i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]

@@ -1,4 +1,4 @@
-"""The recorded changes of rows, which are retained when the row is deleted."""
+"""The recorded changes to rows, which are retained when the row is deleted."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from apps.old_rows import delete_older
 
 
 class Change(models.Model):
-    """Records a change of a row. `before` and `after` are snapshots
+    """A change to a row. `before` and `after` are snapshots
     (`apps.catalog.history.recorded_models`), or None for no row.
 
     Both are stored, because the previous change may be unrecorded or deleted.
@@ -75,7 +75,7 @@ class Change(models.Model):
 
     @property
     def how(self) -> str:
-        """Describe the way of the change, such as "the API (operator key nightly)"."""
+        """Return how the change was made, such as "the API (operator key nightly)"."""
         way = str(self.get_via_display())
         return f"{way} ({self.through})" if self.through else way
 
@@ -92,5 +92,5 @@ class Change(models.Model):
 
 
 def delete_old() -> int:
-    """Delete the changes that are older than `HISTORY_DAYS`, and return their number."""
+    """Delete changes that are older than `HISTORY_DAYS`. Return their number."""
     return delete_older(Change, "at", settings.HISTORY_DAYS)

@@ -1,7 +1,7 @@
 """The models whose changes are recorded, and their snapshots.
 
 A snapshot is JSON by column: `{"title": "Travel", "manifest": {…}, "owner": "anna"}`. Credentials
-are replaced with `{"$hidden": "…"}`, which differs if the credential differs.
+are replaced with `{"$hidden": "…"}`, whose value differs for different credentials.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ Snapshot = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """Describes a model whose changes are recorded.
+    """A model whose changes are recorded.
 
     `documents` are JSON columns with credentials, `secrets` are encrypted columns, and `people` are
     columns with users. `json_text` is a text column that contains JSON if the row's `kind` is one
@@ -70,7 +70,7 @@ class RowKind:
             return masked_text(value)
         if isinstance(value, Decimal | date):
             return str(value)
-        # Forms send \r\n; programs and files send \n.
+        # Forms send \r\n; API clients and files send \n.
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
     def readable(self, snapshot: Snapshot) -> Snapshot:
@@ -153,7 +153,7 @@ KINDS = (
     RowKind(
         SharedFile,
         ("name", "content_type", "size", "etag"),
-        restorable=False,  # the bytes of the file are deleted
+        restorable=False,  # The bytes of the file are deleted.
         senders=(SharedFile, StoredFile),
         is_meant=lambda file: file.bucket == PUBLIC,
     ),

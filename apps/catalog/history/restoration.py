@@ -1,4 +1,6 @@
-"""Turns an earlier state of a row into values for the row's form, which checks and saves them."""
+"""Converts an earlier state of a row into values for the row's form, which checks and saves
+them.
+"""
 
 import json
 from collections.abc import Mapping
@@ -15,8 +17,8 @@ from apps.manifest.secrets import is_hidden
 
 @dataclass(frozen=True, slots=True)
 class EarlierState:
-    """Contains the values to restore, by column, without encrypted ones. Each value that cannot be
-    restored has a note.
+    """The values to restore, by column, without encrypted ones. Each value that cannot be restored
+    has a note.
     """
 
     values: Mapping[str, Any]
@@ -26,14 +28,14 @@ class EarlierState:
 def earlier(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> EarlierState:
     """Return a state with the credentials that a source has for the same servers.
 
-    Other credentials remain hidden in the value, and the form refuses them with their paths.
+    Other credentials remain hidden in the value, and the form rejects them with their paths.
     """
     rows = [row for row in sources if row is not None]
     values: dict[str, Any] = {}
     notes: list[str] = []
     for column, value in state.items():
         if column not in kind.columns:
-            continue  # the column was removed in the meantime
+            continue  # The column was removed in the meantime.
         if column in kind.secrets:
             notes += secret_notes(kind, column, value, rows)
         elif column in kind.people:

@@ -4,9 +4,7 @@ from django.db import models
 
 
 class IconImage(models.Model):
-    """Stores an image. Its name is the hash of its content, so that browsers can cache its URL
-    forever.
-    """
+    """An image. Its name is the hash of its content, so that browsers can cache its URL forever."""
 
     name = models.CharField(max_length=80, primary_key=True, help_text="`<sha-256>.<ending>`")
     content = models.BinaryField()

@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 COLOURS = 12
-"""tiles.css of the chat defines this many tile colours."""
+"""The number of tile colours in the chat's tiles.css."""
 LONGEST_ICON = 80
 MOST_CODE_POINTS = 12
 """An emoji can have up to this many code points: a family of four has eleven."""
@@ -34,7 +34,7 @@ def is_image(icon: str) -> bool:
 
 
 def is_emoji(icon: str) -> bool:
-    """Return True if the text is a single emoji, because the tile has room for one."""
+    """Return True if the text is a single emoji, because the tile has room for only one."""
     if not 0 < len(icon) <= MOST_CODE_POINTS:
         return False
     categories = [unicodedata.category(sign) for sign in icon]
@@ -53,8 +53,8 @@ def validate_icon(icon: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Describes the tile of an application. It shows `url` or `emoji` if one is not "", else the
-    letters on their colour.
+    """The tile of an application. It shows `url` or `emoji` if one is set, otherwise the letters on
+    their colour.
     """
 
     letters: str

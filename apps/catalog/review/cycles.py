@@ -15,12 +15,12 @@ Calls = Mapping[str, tuple[str, ...]]
 
 
 def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Problem]:
-    """Return a problem for each place of the manifest that leads back to the application itself.
+    """Return a problem for each place in the manifest that leads back to the application itself.
 
     Disabled applications count, because they can be enabled at any time.
     """
     if models_named([slug]):
-        return []  # this name then means a model
+        return []  # This name then refers to a model.
     places = list(calls_in(manifest))
     calls = reachable({name for _, name in places}, slug, pk)
     return [
@@ -31,7 +31,9 @@ def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Prob
 
 
 def calls_in(manifest: Any) -> Iterator[tuple[str, str]]:
-    """Yield the path and name of each call, also in predefined content. Disabled parts are skipped."""
+    """Yield the path and name of each call, including in predefined content. Disabled parts are
+    skipped.
+    """
     with suppress(ManifestInvalid):
         manifest = with_content(manifest).manifest.model_dump(mode="json")
     return deployment_names(without_disabled(manifest))
@@ -49,10 +51,11 @@ def without_disabled(item: Any) -> Any:
 
 
 def reachable(names: set[str], slug: str, pk: int | None) -> Calls:
-    """Return the calls of each application that can be reached from these names. One query per
+    """Return the calls of each application that is reachable from these names. Runs one query per
     level.
 
-    Enabled models end the search: a model takes precedence over an application of the same name.
+    Enabled models end the search, because a model takes precedence over an application of the same
+    name.
     """
     calls: dict[str, tuple[str, ...]] = {slug: ()}
     waiting = names

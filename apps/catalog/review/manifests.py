@@ -1,6 +1,6 @@
 """Errors and warnings of a manifest before it runs.
 
-The review of the schema checks only the document. This one also looks up the names in it.
+The schema review checks only the document. This one also looks up the names in it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +74,7 @@ def review_manifest(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Describes a problem with its position in the reviewed text. `path` is "" for the whole text."""
+    """A problem with its position in the reviewed text. `path` is "" for the whole text."""
 
     severity: Literal["error", "warning"]
     path: str
@@ -84,7 +84,7 @@ class Finding:
 
 
 def review_text(text: str, *, is_ours: bool = True, sources: Sequence[Any] = ()) -> list[Finding]:
-    """Review a typed manifest, and return errors first.
+    """Review a typed manifest. Return errors first.
 
     Hidden credentials are looked up in the `sources`.
     """

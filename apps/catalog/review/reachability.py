@@ -119,10 +119,12 @@ _bare_host = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]+)?(/.*)?", re.D
 
 
 def doubtful_addresses(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each address that is refused without a request, or contains a credential."""
+    """Yield a warning for each address that is blocked without a request, or contains a
+    credential.
+    """
     for path, item in objects_in(manifest):
         for name, url in item.items():
-            is_below = name == BELOW_BASE  # only a path and a query, without a host
+            is_below = name == BELOW_BASE  # Only a path and a query, without a host.
             is_address = name in ADDRESSES and isinstance(url, str)
             if name == "base_url" and isinstance(url, str) and _bare_host.fullmatch(url):
                 yield Problem(
@@ -137,7 +139,7 @@ def doubts(url: str) -> Iterator[str]:
         parts = urlsplit(url)
         host, names = parts.hostname or "", [one for one, _ in parse_qsl(parts.query)]
     except ValueError:
-        return  # reported as an error elsewhere
+        return  # Reported as an error elsewhere.
     if refused := refusal(host):
         yield refused
     if "@" in parts.netloc:
@@ -148,7 +150,9 @@ def doubts(url: str) -> Iterator[str]:
 
 
 def refusal(host: str) -> str:
-    """Return why requests to a host would be refused, or "". Host names are not looked up."""
+    """Return the reason why requests to a host would be blocked, or "". Host names are not
+    resolved.
+    """
     address = "127.0.0.1" if host == "localhost" else host
     try:
         check_not_metadata(host)

@@ -17,8 +17,8 @@ from apps.catalog.versions.version_recorder import content_for
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSide:
-    """Contains one state of a comparison. `columns` have masked credentials. `content` is the
-    predefined content with the application's own skills.
+    """One state in a comparison. `columns` have masked credentials. `content` is the predefined
+    content with the application's own skills.
     """
 
     columns: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Changes of predefined content that an application would get if it were published again."""
+"""Changes to predefined content that an application would get if it were published again."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from apps.catalog.versions.version_recorder import content_for
 
 @dataclass(frozen=True, slots=True)
 class ContentChange:
-    """Describes a changed item. `before` and `after` are its texts, or None if it does not exist.
+    """A changed item. `before` and `after` are its texts, or None if it does not exist.
 
     The files are those next to the SKILL.md of a skill.
     """
@@ -53,9 +53,7 @@ class ContentChange:
 
 @dataclass(frozen=True, slots=True)
 class PendingContent:
-    """Represents an application whose live version was published with content that has changed
-    since.
-    """
+    """An application whose live version was published with content that has since changed."""
 
     pk: int
     slug: str
@@ -111,7 +109,7 @@ def live_content(row: Application) -> tuple[Content, Content]:
 
 
 def pending_content(applications: Iterable[int] | None = None) -> list[PendingContent]:
-    """Return the live applications, by title, that publishing again would change. Makes few
+    """Return the live applications, by title, that publishing again would change. Runs few
     queries.
     """
     installed = installed_anew()

@@ -10,12 +10,12 @@ from apps.catalog.models import Application, ApplicationDraft, ApplicationVersio
 from apps.catalog.own_skills import Skills, own_skills_of
 
 COLUMNS = ("title", "description", "icon", "manifest")
-"""An application and its draft both have these columns. Skills have separate rows."""
+"""The columns that an application and its draft have in common. Skills have separate rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApplicationDefinition:
-    """Contains the definition of an application. `skills` are its own, or None for the stored ones."""
+    """The definition of an application. `skills` are its own, or None for the stored ones."""
 
     title: str
     description: str

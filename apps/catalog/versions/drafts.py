@@ -1,5 +1,5 @@
-"""The draft of an application. It has at most one, created by the first change and deleted on
-publishing.
+"""The draft of an application. There is at most one. It is created by the first change and deleted
+on publishing.
 """
 
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from apps.catalog.versions.definitions import definition_of
 
 class DraftOvertaken(Exception):
     """Raised if another user saved the draft in the meantime. `draft` is the saved one, or None if
-    they published or discarded it.
+    it was published or discarded.
 
-    The message names them to `user`, whose edit is rejected.
+    The message names the other user to `user`, whose edit is rejected.
     """
 
     def __init__(self, draft: ApplicationDraft | None, user: User | None = None) -> None:

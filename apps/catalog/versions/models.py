@@ -16,12 +16,12 @@ from apps.workspace.versions import Versioned
 
 
 class ContentText(models.Model):
-    """Stores a predefined item as it was in a snapshot, named by the hash of its content."""
+    """A predefined item as it was in a snapshot, named by the hash of its content."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     kind = models.CharField(max_length=20)
     name = models.CharField(max_length=255)
-    # Encrypted, because the text of a file may hold a credential that was in no database before.
+    # Encrypted, because the text of a file may contain a credential that was never in a database.
     text = SecretField()
     files = models.JSONField(default=dict)
 
@@ -33,9 +33,7 @@ class ContentText(models.Model):
 
 
 class ContentSnapshot(models.Model):
-    """Stores all predefined items in use at one time. `items` are the sorted digests of their
-    texts.
-    """
+    """All predefined items in use at one time. `items` are the sorted digests of their texts."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     items = models.JSONField()
@@ -48,7 +46,7 @@ class ContentSnapshot(models.Model):
 
 
 class ApplicationVersion(models.Model):
-    """Stores a published state of an application. Only `withdrawn_at` ever changes.
+    """A published state of an application. Only `withdrawn_at` ever changes.
 
     Credentials in `document` are references to secrets. `snapshot` is the predefined content at
     that time.
@@ -95,7 +93,7 @@ class ApplicationVersion(models.Model):
 
 
 class ApplicationDraft(Versioned):
-    """Stores the next version of an application in preparation. Only its editors can run it.
+    """The next version of an application in preparation. Only its editors can run it.
 
     `based_on` is the number of the version that the draft started from, or 0.
     """
@@ -128,7 +126,7 @@ class ApplicationDraft(Versioned):
     updated_at = models.DateTimeField(auto_now=True)
 
     made_secrets: Sequence[Secret] = ()
-    """The last save of this object created these secrets from plain credentials."""
+    """The secrets that the last save of this object created from plain credentials."""
 
     class Meta:
         app_label = "catalog"
@@ -138,10 +136,11 @@ class ApplicationDraft(Versioned):
 
 
 class PublishingRequest(models.Model):
-    """Stores a user's request that another user publish a draft unchanged. `digest` is the hash of
-    its definition.
+    """A user's request that another user publish a draft unchanged. `digest` is the hash of its
+    definition.
 
-    A request that is sent back remains, with its comment, until the user asks again.
+    A request that was sent back remains, with its comment, until the user requests publishing
+    again.
     """
 
     draft = models.OneToOneField(ApplicationDraft, on_delete=models.CASCADE, related_name="request")

@@ -12,7 +12,7 @@ from apps.catalog.models import Application, ApplicationDraft, PublishingRequest
 from apps.catalog.versions.definitions import definition_of
 
 TWO_PEOPLE = "needs_second_publisher"
-"""This column stores whether publishing needs a second user."""
+"""The column that stores whether publishing needs a second user."""
 
 AT_ONCE = (
     "This application needs a second publisher. Save your change as a draft and request publishing; "
@@ -76,6 +76,6 @@ def record_event(
 
 
 def audit_rule(row: Application, user: Any, address: str) -> None:
-    """Audit that the option for two-person publishing has changed."""
+    """Record in the audit log that the option for two-person publishing has changed."""
     subject = "two people" if row.needs_second_publisher else "one person"
     record_event("publishing.rule_changed", row, user, address, subject)

@@ -1,4 +1,4 @@
-"""Three-way merge of a draft with the version that was published after it was begun.
+"""Three-way merge of a draft with the version that was published after it was started.
 
 The merge uses documents with masked credentials; saving restores them.
 """
@@ -19,7 +19,7 @@ from apps.workspace.local.secrets.field import UnreadableSecret
 
 
 def is_outdated(row: Application, draft: ApplicationDraft) -> bool:
-    """Return True if another version was published after the draft was begun."""
+    """Return True if another version was published after the draft was started."""
     return bool(draft.pk) and draft.based_on != row.live_number
 
 
@@ -40,9 +40,9 @@ def begun_from(row: Application, draft: ApplicationDraft) -> Any:
 
 
 def skills_of_version(version: ApplicationVersion) -> Skills:
-    """Return the skills that the application itself had then, by name and path.
+    """Return the application's own skills at that time, by name and path.
 
-    A snapshot has them among the predefined ones. Skills that equal installed ones are not the
+    A snapshot lists them with the predefined ones. Skills that equal installed ones are not the
     application's own.
     """
     predefined = installed_content()

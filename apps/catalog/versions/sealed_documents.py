@@ -1,4 +1,4 @@
-"""An encrypted JSON column for documents of the past, which may contain credentials."""
+"""An encrypted JSON column for old documents, which may contain credentials."""
 
 import json
 from typing import Any

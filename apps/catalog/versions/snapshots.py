@@ -1,4 +1,6 @@
-"""The predefined content that a version was published with, stored by hashes and rebuilt on demand."""
+"""The predefined content that a version was published with, stored by hash and rebuilt on
+demand.
+"""
 
 import hashlib
 import json
@@ -14,7 +16,7 @@ from apps.catalog.models import Application, ContentSnapshot, ContentText
 from apps.manifest.markdown.skill_files import SKILL_FILE
 
 LAYER = "published"
-"""Items that were published with a version are in this layer."""
+"""The layer of items that were published with a version."""
 PINNED: tuple[ItemKind, ...] = ("prompt", "tool", "toolset", "skill", "agent")
 """Items of these kinds are published with an application. Places belong to the installation."""
 
@@ -26,7 +28,7 @@ def forget_snapshots() -> None:
 
 
 def skill_texts(item: LayerItem) -> dict[str, str]:
-    """Return the texts next to the SKILL.md of a skill, {} for other items."""
+    """Return the texts next to a skill's SKILL.md, or {} for other items."""
     if item.kind != "skill" or not isinstance(item.value, Mapping):
         return {}
     return {path: text for path, text in item.value.items() if path != SKILL_FILE}
@@ -54,7 +56,7 @@ def fingerprint(content: Content) -> str:
 
 
 def keep_snapshot(content: Content) -> ContentSnapshot:
-    """Return the snapshot row of `content`, stored if it is new."""
+    """Return the snapshot row of `content`. Store it if it is new."""
     digest = fingerprint(content)
     known = ContentSnapshot.objects.filter(pk=digest).first()
     if known is not None:
@@ -71,14 +73,14 @@ def keep_snapshot(content: Content) -> ContentSnapshot:
 
 
 def snapshot_content(snapshot: str | None, installed: Content) -> Content:
-    """Return the content of a snapshot, or `installed` for None and for an equal snapshot.
+    """Return the content of a snapshot, or `installed` if the snapshot is None or equal to it.
 
-    Makes two queries if the snapshot is not cached.
+    Runs two queries if the snapshot is not cached.
     """
     if snapshot is None or snapshot == fingerprint(installed):
         return installed
     found = _built.pop(snapshot, None) or build(snapshot, installed)
-    _built[snapshot] = found  # moved to the end; other threads may evict it again
+    _built[snapshot] = found  # Moved to the end; other threads may evict it again.
     while len(_built) > MOST_CONTENTS:
         _built.popitem(last=False)
     return found

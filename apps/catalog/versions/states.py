@@ -24,13 +24,13 @@ def application_state(row: Application) -> ApplicationState:
 def has_draft(row: Application) -> bool:
     found = getattr(row, "drafted", None)
     if found is None:
-        draft = getattr(row, "draft", None)  # a draft that `draft_of` created is not stored
+        draft = getattr(row, "draft", None)  # A draft that `draft_of` created is not stored.
         return draft is not None and draft.pk is not None
     return bool(found)
 
 
 def with_drafts(rows: models.QuerySet[Application]) -> models.QuerySet[Application]:
-    """Annotate the rows with `drafted`: whether a draft exists."""
+    """Annotate the rows with `drafted`, which is True if a draft exists."""
     return rows.annotate(drafted=models.Q(draft__isnull=False))
 
 

@@ -1,4 +1,6 @@
-"""The page on which users connect their accounts on other services to tools, and disconnect them."""
+"""The page on which users connect their accounts on other services to tools, and disconnect
+them.
+"""
 
 import asyncio
 import logging
@@ -43,7 +45,7 @@ def connect(request: HttpRequest, account: UUID) -> HttpResponse:
     """Redirect the user to the sign-in service. The card of a waiting run links here."""
     caller = visitor(request)
     found = get_object_or_404(ToolAccount, pk=account, bucket=caller.bucket)
-    if found.connected_at is not None:  # already connected by another card or in another tab
+    if found.connected_at is not None:  # Already connected by another card or in another tab.
         return finish_connection(request, found)
     redirect_url = request.build_absolute_uri(reverse("connect-callback"))
     try:
@@ -63,7 +65,7 @@ def client_metadata(request: HttpRequest) -> HttpResponse:
 @require_GET
 @never_cache
 def callback(request: HttpRequest) -> HttpResponse:
-    """Return the URL to which all sign-in services send users back."""
+    """Handle the redirect from any sign-in service."""
     caller = visitor(request)
     try:
         account = async_to_sync(sign_ins.complete)(caller.bucket, request.GET.dict())
@@ -97,7 +99,7 @@ async def keep_resuming(runs: list[Run], account: ToolAccount) -> None:
 
 
 async def resume(runs: list[Run], account: ToolAccount) -> list[Run]:
-    """Answer the sign-in cards of these runs, and return the runs that are busy.
+    """Answer the sign-in cards of these runs. Return the runs that are busy.
 
     A busy run is handling the answer to another card. It waits for this sign-in again afterwards.
     """

@@ -41,7 +41,7 @@ def data(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
-    """Return the page. `told` is a success message or the reason for a refusal."""
+    """Return the page. `told` is a success message or the reason for an error."""
     caller = visitor(request)
     context = {
         "applications": usable(caller).only("slug", "title"),
@@ -56,8 +56,8 @@ def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
 @login_required
 @require_POST
 def import_conversations(request: HttpRequest) -> HttpResponse:
-    """Import the conversations of the form field `file` into the application of the form field
-    `application`, a slug.
+    """Import the conversations from the form field `file` into the application whose slug is in the
+    form field `application`.
     """
     caller = visitor(request)
     slug = request.POST.get("application", "")
@@ -113,7 +113,7 @@ def delete_all(request: HttpRequest) -> HttpResponse:
         problem = gettext("Nothing was deleted. Type the word “delete” to continue.")
         return render(request, "chat/data_delete.html", {**context, "problem": problem}, status=400)
     count = delete_conversations(caller, user.pk)
-    announce_end(user)  # the user's open pages then reload their lists
+    announce_end(user)  # The user's open pages then reload their lists.
     messages.success(
         request,
         ngettext(

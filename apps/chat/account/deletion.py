@@ -33,13 +33,13 @@ from apps.workspace.local.models import FormerBucket, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """Counts a user's data, across all teams."""
+    """The amounts of a user's data, across all teams."""
 
     conversations: int
     files: int
     schedules: int
     applications: int
-    """Counts the applications that the user owns. They are not deleted with the account."""
+    """The number of applications that the user owns. They are not deleted with the account."""
 
 
 def belongings_of(user: int) -> Belongings:
@@ -52,13 +52,13 @@ def belongings_of(user: int) -> Belongings:
 
 
 def delete_conversations(caller: Caller, user: int) -> int:
-    """Delete all conversations of a user in all of their teams, and return the number.
+    """Delete all conversations of a user in all of their teams. Return their number.
 
     Conversations under a legal hold are hidden and erased when the hold is lifted.
     """
     gone = timezone.now() - UNDO - timedelta(seconds=1)
     mine = Conversation.objects.filter(owned_by(user))
-    # Hide all at once first: if the process ends in the meantime, housekeeping deletes the rest.
+    # Hide all of them first: if the process dies in the meantime, housekeeping deletes the rest.
     rows = list(mine.kept().values_list("pk", "application__slug", "former_slug"))
     hide_held(mine)
     mine.kept().update(deleted_at=gone, arranged_at=timezone.now())
@@ -108,19 +108,19 @@ def delete_account(caller: Caller, user: User) -> ErasureReport:
     delete_conversations(caller, user.pk)
     try:
         get_user_model().objects.filter(pk=user.pk).delete()
-    except ProtectedError:  # a hold was placed in the meantime
+    except ProtectedError:  # A hold was placed in the meantime.
         raise Refused("legal_hold", refusal()) from None
     return report
 
 
 def report_deletion(sender: Any, instance: User, **told: Any) -> None:
-    """Receive Django's signal before an account is deleted by its user or by an operator."""
+    """Handle Django's signal before an account is deleted by its user or by an operator."""
     report = begin_report(instance.pk)
     audit.record(AuditEvent("account.erased", report.requested_by, subject=bucket_of(instance.pk)))
 
 
 def erase_belongings(sender: Any, instance: User, **told: Any) -> None:
-    """Receive Django's signal when an account is deleted by its user or by an operator."""
+    """Handle Django's signal when an account is deleted by its user or by an operator."""
     user = instance.pk
     erase(Conversation.objects.filter(owned_by(user)))
     Folder.objects.filter(owned_by(user)).delete()

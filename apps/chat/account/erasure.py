@@ -30,7 +30,7 @@ BYTES = "bytes_of_files"
 
 @dataclass(frozen=True, slots=True)
 class RetainedRows:
-    """Describes rows that outlive the account, and the reason, which the report shows.
+    """Rows that outlive the account, and the reason, which the report shows.
 
     `rows` is None for large tables that have no index by user.
     """
@@ -108,6 +108,6 @@ def begin_report(user: int, requested_by: str = "") -> ErasureReport:
 
 
 def finish_report(user: int) -> None:
-    """Search for data of a deleted account, and add what remains to its report."""
+    """Search for data of a deleted account, and add the remaining data to its report."""
     rows = ErasureReport.objects.filter(account=user, finished_at=None)
     rows.update(finished_at=timezone.now(), remaining=counts(user))

@@ -97,7 +97,7 @@ def chosen_service(request: HttpRequest) -> KeyService:
 
 
 def key_problem(key: str) -> str:
-    """Return why the text cannot be a key, or ""."""
+    """Return the reason why the text cannot be a key, or ""."""
     if not key:
         return gettext("Enter a key.")
     if len(key) > LONGEST_KEY:

@@ -10,7 +10,9 @@ from apps.insights.budgets.budget_usage import own_sentences
 
 
 def own_budgets(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy context for templates: only those that show the budgets query the database."""
+    """Return a lazy context for templates, so that only those that show the budgets query the
+    database.
+    """
     user = getattr(request, "user", None)
     if user is None:
         return {}

@@ -146,7 +146,7 @@ def picture(request: HttpRequest, user: int) -> HttpResponse:
 @login_required
 @require_POST
 def end(request: HttpRequest) -> HttpResponse:
-    """End the session of the form field `session`. Without the field, end all sessions except this
+    """End the session in the form field `session`. Without the field, end all sessions except this
     one.
     """
     user = account_user(request)

@@ -170,7 +170,7 @@ def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> No
 @login_required
 @require_POST
 def change_theme(request: HttpRequest) -> HttpResponse:
-    """Store the `theme` that the user chose with the switch of a page."""
+    """Store the `theme` that the user chose with the switch on a page."""
     theme = request.POST.get("theme", "")
     if theme not in Preferences.Theme.values:
         text = f"theme: write one of {', '.join(Preferences.Theme.values)}."

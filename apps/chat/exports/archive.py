@@ -28,9 +28,9 @@ LONGEST_NAME = 60
 
 
 class ZipBuffer:
-    """Contains the bytes that were written and not sent yet.
+    """The bytes that were written and not sent yet.
 
-    It is not seekable: the whole ZIP is never stored.
+    It is not seekable, because the whole ZIP is never stored.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class ZipBuffer:
         return len(piece)
 
     def flush(self) -> None:
-        """Do nothing: no data is buffered."""
+        """Do nothing, because no data is buffered."""
 
     def close(self) -> None:
         """Do nothing, because there is nothing to close."""
@@ -57,7 +57,9 @@ def archive_name(now: datetime) -> str:
 
 
 async def whole_export(user: int) -> AsyncIterator[bytes]:
-    """Yield the ZIP of all data of a user in pieces. Only one conversation at a time is in memory."""
+    """Yield the ZIP of all of a user's data in pieces. Only one conversation at a time is in
+    memory.
+    """
     pieces = zip_pieces(user)
     following = database_sync_to_async(next)
     while (piece := await following(pieces, None)) is not None:
@@ -70,7 +72,7 @@ def zip_pieces(user: int) -> Iterator[bytes]:
         mine = Conversation.objects.lasting().filter(owned_by(user)).select_related("application")
         for pk in list(mine.order_by("created_at").values_list("pk", flat=True)):
             row = mine.filter(pk=pk).first()
-            if row is not None:  # otherwise the conversation was deleted in the meantime
+            if row is not None:  # Otherwise the conversation was deleted in the meantime.
                 archive.writestr(entry(name_of(row), row.created_at), write_json(document(row)))
                 yield outbox.take()
         archive.writestr(entry("files.json", timezone.now()), write_json(list(files_of(user))))
@@ -79,7 +81,7 @@ def zip_pieces(user: int) -> Iterator[bytes]:
 
 
 def entry(name: str, at: datetime) -> zipfile.ZipInfo:
-    # A ZIP cannot store a time before 1980.
+    # A ZIP cannot store times before 1980.
     moment = max(at.year, 1980), at.month, at.day, at.hour, at.minute, at.second
     found = zipfile.ZipInfo(name, moment)
     found.compress_type = zipfile.ZIP_DEFLATED

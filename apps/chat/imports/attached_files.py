@@ -28,7 +28,7 @@ DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
 
 
 class ImportedFiles:
-    """Contains the files that were uploaded with the conversations. Each is read on request."""
+    """The files that were uploaded with the conversations. Each is read on request."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._members: dict[str, zipfile.ZipInfo] = {}
@@ -66,8 +66,8 @@ class ImportedFiles:
 
 
 def name_of(file: SourceFile, content: bytes) -> str:
-    """Return the file's name, or one with an extension that fits its bytes: many images in the ZIP
-    end in `.dat`.
+    """Return the file's name, or one with an extension that fits its bytes, because many images in
+    the ZIP end in `.dat`.
     """
     ending = filetype.guess_extension(content)
     return file.name or (f"picture.{ending}" if ending else "picture")
@@ -81,7 +81,7 @@ def bring_files(
 ) -> None:
     """Attach the files that were uploaded, and remove their lines from the texts.
 
-    A file that is refused because of its type, its size or the quota keeps its line.
+    A file that is rejected because of its type, its size or the quota keeps its line.
     """
     taken: list[str] = []
     for message in messages:

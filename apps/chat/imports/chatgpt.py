@@ -23,9 +23,9 @@ from apps.chat.imports.tree import (
 )
 
 CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201|【\\d+[:†][^】]{0,200}】")
-"""Matches citation marks, which have a meaning only on ChatGPT's own page."""
+"""Citation marks, which have a meaning only on ChatGPT's own page."""
 KEY = re.compile(r"file[-_](?!service:)[A-Za-z0-9]+")
-"""Matches the ID of a file, which follows various prefixes in URLs."""
+"""The ID of a file, which follows various prefixes in URLs."""
 HIDDEN = frozenset(
     {
         "thoughts",
@@ -96,7 +96,7 @@ def message_text(message: dict[str, Any]) -> str:
         quoted = "\n".join(f"> {line}" for line in text.splitlines())
         return paragraphs((string(content.get("title")), quoted))
     if kind == "text" and item(message, "author").get("role") == "tool":
-        return ""  # a tool's message to the model
+        return ""  # A tool's message to the model.
     return paragraphs((CITATION.sub("", text), *attachment_names(message)))
 
 
@@ -119,7 +119,7 @@ def parts_of(content: dict[str, Any]) -> Iterator[str]:
 
 def attachment_names(message: dict[str, Any]) -> Iterator[str]:
     for file in entries(item(message, "metadata").get("attachments")):
-        if not is_picture(file):  # pictures are also among the parts
+        if not is_picture(file):  # Images are also among the parts.
             yield left_out(gettext("File"), string(file.get("name")))
 
 

@@ -1,5 +1,5 @@
-"""Export files of other programs: the detection of their format, and their conversations one by
-one.
+"""Export files from other programs: detects their format, and reads their conversations
+sequentially.
 """
 
 import json
@@ -18,12 +18,14 @@ from apps.chat.imports.tree import SourceConversation, UnreadableConversation
 from apps.documents.zip_names import READ_AS, named_entries
 
 LARGEST_FILE = 64 * 1024 * 1024
-"""A file can be up to this many bytes. In a ZIP, the limit applies to the sum of its conversation
-files.
+"""A file can have up to this many bytes. In a ZIP, the limit applies to the total size of its
+conversation files.
 """
 MOST_CONVERSATIONS = 20_000
 MOST_MEMBERS = 50_000
-"""A ZIP can contain up to this many files: an export can include the images of many years."""
+"""A ZIP can contain up to this many files, because an export can include the images of many
+years.
+"""
 READ_BYTES = 1024 * 1024
 ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig"))
 NO_CONVERSATIONS = gettext_lazy(
@@ -54,7 +56,7 @@ FORMATS = (
 
 
 def conversations_in(file: IO[bytes]) -> Iterator[SourceConversation | UnreadableConversation]:
-    """Yield the conversations one by one, or an exception for one that cannot be read.
+    """Yield the conversations sequentially, or an exception for one that cannot be read.
 
     Raises `UnreadableConversation` if the file itself cannot be read.
     """
@@ -123,8 +125,7 @@ def check_kind(beginning: bytes) -> None:
 def members_of(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the texts of the conversation files.
 
-    Raises `UnreadableConversation` above the limits, which do not rely on the sizes that the
-    archive declares.
+    Raises `UnreadableConversation` if the limits are exceeded, whatever sizes the archive declares.
     """
     left = LARGEST_FILE
     for name, info in named_entries(archive, READ_AS):
@@ -163,7 +164,9 @@ def read_at_most(file: IO[bytes], most: int) -> bytes:
 
 
 def decode_text(content: bytes) -> str:
-    """Decode a text by its byte order mark, by default as UTF-8. Raises `UnreadableConversation`."""
+    """Decode a text by its byte order mark, or as UTF-8 without one. Raises
+    `UnreadableConversation`.
+    """
     encoding = next(name for mark, name in ENCODINGS if content.startswith(mark))
     try:
         return content.decode(encoding)
@@ -172,9 +175,9 @@ def decode_text(content: bytes) -> str:
 
 
 def documents_in(text: str) -> Iterator[Any]:
-    """Yield the members of a list one by one, or the document itself.
+    """Yield the members of a list individually, or the document itself.
 
-    Reading one by one lets other requests run in between. Raises `UnreadableConversation`.
+    This lets other requests run in between. Raises `UnreadableConversation`.
     """
     at = skip(text, 0)
     if not text.startswith("[", at):
@@ -204,9 +207,7 @@ def skip(text: str, at: int) -> int:
 
 
 def read_value(text: str, at: int) -> tuple[Any, int]:
-    """Parse a JSON value at a position, and return it with its end. Raises
-    `UnreadableConversation`.
-    """
+    """Parse a JSON value at a position. Return it with its end. Raises `UnreadableConversation`."""
     try:
         return _decoder.raw_decode(text, at)
     except json.JSONDecodeError as error:
@@ -214,7 +215,7 @@ def read_value(text: str, at: int) -> tuple[Any, int]:
         raise broken_file(text, len(text) if is_cut else error.pos) from error
     except RecursionError as error:
         raise UnreadableConversation(gettext("The JSON is nested too deeply.")) from error
-    except ValueError as error:  # for example, a number with thousands of digits
+    except ValueError as error:  # For example, a number with thousands of digits.
         raise broken_file(text, at) from error
 
 

@@ -48,7 +48,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
 
 
 def flat(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
-    """Yield the messages in order. Old exports and exports of one branch name no parents."""
+    """Yield the messages in order. Old exports and exports of one branch do not name parents."""
     if any("parentMessageId" in one for one in messages):
         for place, one in enumerate(messages):
             parent = identifier(one.get("parentMessageId"))

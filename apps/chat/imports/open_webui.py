@@ -26,7 +26,7 @@ DETAILS = re.compile(
     r"<details\b[^>]*\btype=\"(?:reasoning|tool_calls|code_interpreter)\"[^>]*>.*?(?:</details>|\Z)",
     re.DOTALL,
 )
-"""Matches the model's thoughts and tool calls inside the text of an answer."""
+"""The model's thoughts and tool calls inside the text of an answer."""
 SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant"}
 
 

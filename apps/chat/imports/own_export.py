@@ -1,4 +1,4 @@
-"""Conversations that were exported from this or another installation of QuickApps."""
+"""Conversations that were exported from this or another QuickApps installation."""
 
 from datetime import datetime
 from typing import Any
@@ -62,8 +62,8 @@ def node_of(key: str, message: dict[str, Any]) -> SourceNode:
 
 
 def sender_of(written: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the label of a message that was not sent by a user. Such a text is never trusted as
-    the user's own, whatever the file says.
+    """Return the label of a message that was not sent by a user. Such text is never trusted as the
+    user's own, whatever the file says.
     """
     kind = string(written.get("kind"))
     if kind == CONTINUATION["kind"]:
@@ -76,5 +76,5 @@ def sender_of(written: dict[str, Any]) -> dict[str, Any] | None:
     if moment(at) is not None and isinstance(at, str):
         sender["at"] = datetime.fromisoformat(
             at.strip()
-        ).isoformat()  # in the time zone of the schedule
+        ).isoformat()  # In the time zone of the schedule.
     return sender

@@ -1,4 +1,6 @@
-"""Imported conversations in the form that is stored here: alternating questions and answers."""
+"""Imported conversations in the form in which they are stored here: alternating questions and
+answers.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +20,7 @@ LONGEST_TITLE = 200
 LONGEST_ID = 200
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 BEGINNING = "(This conversation began with an answer.)"
-"""This question is added when a conversation begins with an answer."""
+"""The question that is added when a conversation begins with an answer."""
 
 LEFT_OUT_KINDS = (
     gettext_lazy("Picture"),
@@ -26,19 +28,21 @@ LEFT_OUT_KINDS = (
     gettext_lazy("File"),
     gettext_lazy("Error"),
 )
-"""`left_out` names these kinds of items."""
+"""The kinds of items in `left_out`."""
 
 Speaker = Literal["user", "assistant"]
 Source = Literal["chatgpt", "open-webui", "librechat", "quickapps"]
 
 
 class UnreadableConversation(Exception):
-    """Raised if a conversation or a file cannot be imported. Its text gives the user the reason."""
+    """Raised if a conversation or a file cannot be imported. The text explains the reason to the
+    user.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """Represents an image or file of a message.
+    """An image or file in a message.
 
     `key` is its name in the ZIP or a `data:` URL. `line` replaces it in the text.
     """
@@ -50,7 +54,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class SourceNode:
-    """Represents a message as it is in a file.
+    """A message from a file.
 
     A message without a `role` is not shown; the messages after it are.
     """
@@ -63,13 +67,13 @@ class SourceNode:
     model: str = ""
     files: Sequence[SourceFile] = ()
     sender: Mapping[str, Any] | None = None
-    """This label is shown in place of a user. `apps.conversations.senders` describes it."""
+    """The label that is shown in place of a user; see `apps.conversations.senders`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceConversation:
-    """Represents a conversation as it is in a file. `leaf` is the last displayed message, or None
-    for the newest one.
+    """A conversation from a file. `leaf` is the last displayed message, or None for the newest
+    one.
     """
 
     source: Source
@@ -84,7 +88,7 @@ class SourceConversation:
 
 @dataclass(slots=True)
 class ImportedMessage:
-    """Represents a message to be stored.
+    """A message to be stored.
 
     `parent` is the index of the message before it, or None if the message begins the conversation.
     """
@@ -95,20 +99,18 @@ class ImportedMessage:
     at: datetime | None
     model: str = ""
     is_missing: bool = False
-    """True for an answer that is missing in the file."""
+    """True for an answer that is missing from the file."""
     files: Sequence[SourceFile] = ()
     sender: Mapping[str, Any] | None = None
     attachments: list[dict[str, str]] = field(default_factory=list)
-    """Contains the files that were found, in the format in which a message stores them."""
+    """The files that were found, in the format in which a message stores them."""
     left_out: list[str] = field(default_factory=list)
-    """Contains the kinds and names of items that were not imported. The message gets a notice about
-    them.
-    """
+    """The kinds and names of items that were not imported. The message gets a notice about them."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageTree:
-    """Contains messages as a tree in which each question has an answer. `leaf` is an index."""
+    """Messages as a tree in which each question has an answer. `leaf` is an index."""
 
     messages: Sequence[ImportedMessage]
     leaf: int | None
@@ -116,10 +118,10 @@ class MessageTree:
 
 @dataclass(slots=True)
 class Segment:
-    """Contains consecutive nodes of one speaker on a path. They become one message."""
+    """Consecutive nodes of one speaker on a path, which become one message."""
 
     before: "Segment | None" = None
-    """This segment continues the given one."""
+    """The segment that this one continues."""
     parent: int | None = None
     node: SourceNode | None = None
     place: int | None = None
@@ -144,7 +146,7 @@ class TreeBuilder:
     characters: int = 0
 
     def store(self, segment: Segment) -> int | None:
-        """Return the index of the segment's message, which is created on the first call."""
+        """Return the index of the segment's message, which the first call creates."""
         if segment.node is None or segment.place is not None:
             return segment.place
         nodes = segment.nodes()
@@ -161,7 +163,9 @@ class TreeBuilder:
         return segment.place
 
     def add(self, message: ImportedMessage) -> int:
-        """Append the message and return its index. Raises `UnreadableConversation` above the limit."""
+        """Append the message and return its index. Raises `UnreadableConversation` if the limit is
+        exceeded.
+        """
         self.characters += len(message.text)
         if self.characters > MOST_CHARACTERS:
             raise UnreadableConversation(
@@ -176,8 +180,8 @@ class TreeBuilder:
 def tree_of(conversation: SourceConversation) -> MessageTree:
     """Return the conversation as a tree of messages.
 
-    A message without a known parent begins the conversation. Messages that form a loop are skipped.
-    Raises `UnreadableConversation` if there is nothing to show or too much.
+    A message without a known parent begins the conversation. Messages that form a cycle are
+    skipped. Raises `UnreadableConversation` if there is nothing or too much to show.
     """
     if len(conversation.nodes) > MOST_NODES:
         raise UnreadableConversation(
@@ -237,7 +241,9 @@ def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
 
 
 def moment(written: Any) -> datetime | None:
-    """Read seconds or milliseconds since 1970, or ISO 8601. Return None for an implausible time."""
+    """Parse seconds or milliseconds since 1970, or ISO 8601. Return None for an implausible
+    time.
+    """
     found = None
     try:
         if isinstance(written, str):
@@ -272,7 +278,7 @@ def identifier(written: Any) -> str:
 
 
 def fenced(code: str, language: str = "") -> str:
-    """Return code as a Markdown block that no content can close early."""
+    """Return code as a Markdown block that its content cannot close early."""
     fence = "```"
     while fence in code:
         fence += "`"
@@ -290,7 +296,7 @@ def left_out(what: str, name: str = "") -> str:
 
 
 def take_left_out(text: str) -> tuple[str, list[str]]:
-    """Split a text into the written text and the items that lines of `left_out` name."""
+    """Split a text into the written text and the items in the lines from `left_out`."""
     prefix, suffix = left_out("\n").split("\n")
     kinds = tuple(map(str, LEFT_OUT_KINDS))
     written: list[str] = []

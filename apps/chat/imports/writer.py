@@ -1,7 +1,7 @@
 """Stores imported conversations: messages as a tree, with a run and a journal for each answer.
 
 The page displays runs from their journals. Imported conversations therefore look, branch, export
-and continue like all others. They count no usage.
+and continue like all others. They do not count as usage.
 """
 
 import hashlib
@@ -55,9 +55,9 @@ MOST_TOLD = 50
 
 @dataclass(slots=True)
 class ConversationImportReport:
-    """Reports the outcome of an import.
+    """The outcome of an import.
 
-    `skipped` has the title and the reason of up to `MOST_TOLD` conversations.
+    `skipped` has the title and the reason for up to `MOST_TOLD` conversations.
     """
 
     is_trial: bool = False
@@ -65,7 +65,7 @@ class ConversationImportReport:
     messages: int = 0
     files: int = 0
     known: int = 0
-    """Counts the conversations that had already been imported."""
+    """The number of conversations that had already been imported."""
     unreadable: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
 
@@ -156,7 +156,7 @@ def write(
     key: tuple[str, str],
     attached: ImportedFiles,
 ) -> bool:
-    """Store a conversation. Return False if a concurrent import has stored it first."""
+    """Store a conversation. Return False if a concurrent import stored it first."""
     now, conversation_id = timezone.now(), uuid4()
     times = list(times_of(tree.messages, conversation.created_at or now))
     source, identity = key
@@ -190,14 +190,14 @@ def write(
 
 
 def name_of(tree: MessageTree) -> str:
-    """Return the name of the first file, for a question that is empty or has only a file."""
+    """Return the name of the first file, for a question that has no text."""
     first = tree.messages[0]
     return next(iter((*(file["title"] for file in first.attachments), *first.left_out)), "")
 
 
 def times_of(messages: Sequence[ImportedMessage], first: datetime) -> Iterator[datetime]:
-    """Yield the time of each message. A message without a time gets the time of the message before
-    it.
+    """Yield the time of each message. A message without a time gets that of the previous
+    message.
     """
     known: list[datetime] = []
     for message in messages:

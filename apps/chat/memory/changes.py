@@ -1,4 +1,4 @@
-"""Changes by users to their memories. The module needs NumPy, so import it on use."""
+"""Users' changes to their memories. The module needs NumPy, so import it on use."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from apps.workspace.memories.port import MemoryItem
 async def update(
     caller: Caller, row: MemoryCollection, number: int, fields: Mapping[str, Any]
 ) -> MemoryItem:
-    """Change fields of a memory. All functions of this module raise `QuickAppError`."""
+    """Change fields of a memory. All functions in this module raise `QuickAppError`."""
     embedder = await embedder_of(caller, row.application)
     return await operations.update(memories_of(row), embedder, number, fields)
 
@@ -40,7 +40,7 @@ async def export(row: MemoryCollection) -> bytes:
 
 
 async def import_file(caller: Caller, application: str, content: bytes) -> int:
-    """Import memories; return the number of new ones."""
+    """Import memories. Return the number of new ones."""
     store = LocalMemories(caller.bucket, application)
     embedder = await embedder_of(caller, application)
     return await operations.import_(store, embedder, content)

@@ -53,7 +53,7 @@ class MemoryForm(forms.Form):
     def changes(self, memory: StoredMemory) -> dict[str, Any]:
         """Return the fields that differ from the stored memory."""
         given = dict(self.cleaned_data)
-        given["content"] = given["content"].replace("\r\n", "\n")  # browsers send \r\n
+        given["content"] = given["content"].replace("\r\n", "\n")  # Browsers send \r\n.
         given["topics"] = [one.strip() for one in given["topics"].split(",") if one.strip()]
         changed = {name: one for name, one in given.items() if one != getattr(memory, name)}
         return {name: tuple(one) if name == "topics" else one for name, one in changed.items()}

@@ -25,8 +25,8 @@ LISTED_MERGES = 50
 
 @dataclass(frozen=True, slots=True)
 class ListedMemory:
-    """Represents a memory on the page. `stored_at` is None if its number is no time; imported
-    numbers can be any.
+    """A memory on the page. `stored_at` is None if its number is not a time, because imported
+    memories can have any number.
     """
 
     row: StoredMemory
@@ -35,8 +35,8 @@ class ListedMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemorySection:
-    """Contains the memories of one application, or those that all applications share. `count`
-    includes other pages.
+    """The memories of one application, or those that all applications share. `count` includes other
+    pages.
     """
 
     collection: MemoryCollection
@@ -56,7 +56,7 @@ def memory_page(caller: Caller, query: str, number: str) -> Page[StoredMemory]:
     ordered = rows.select_related("collection").defer("vector")
     ordered = ordered.order_by("collection__application", "collection", "-number")
     wanted = query.casefold()
-    # Not done in the database, because SQLite ignores case in English letters only.
+    # Not done in the database, because SQLite ignores case only in English letters.
     found = [row for row in ordered if is_about(row, wanted)] if wanted else ordered
     return Paginator(found, ON_A_PAGE).get_page(number)
 
@@ -74,7 +74,7 @@ def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[MemorySectio
             collection,
             application_title(collection.application, names),
             counts.get(collection.pk, 0),
-            # The id of a memory is the second in which it was stored.
+            # The ID of a memory is the second in which it was stored.
             [ListedMemory(row, of_timestamp(row.number)) for row in rows],
             merges_of(collection),
         )

@@ -1,4 +1,4 @@
-"""The page "What is remembered about you", and the switch of one conversation."""
+"""The page "What is remembered about you", and the memory switch of one conversation."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec
@@ -78,7 +78,7 @@ def settings(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def edit(request: HttpRequest, collection: int, number: int) -> HttpResponse:
-    from apps.chat.memory import changes  # imported on first use, here and below
+    from apps.chat.memory import changes  # Imported on first use, here and below.
 
     caller = visitor(request)
     row = get_object_or_404(own_collections(caller), pk=collection)
@@ -99,7 +99,7 @@ def edit(request: HttpRequest, collection: int, number: int) -> HttpResponse:
 @login_required
 @require_POST
 def delete_memory(request: HttpRequest, collection: int) -> HttpResponse:
-    """Delete the memory whose number is the form field `memory`."""
+    """Delete the memory whose number is in the form field `memory`."""
     from apps.chat.memory import changes
 
     row = get_object_or_404(own_collections(visitor(request)), pk=collection)
@@ -110,7 +110,7 @@ def delete_memory(request: HttpRequest, collection: int) -> HttpResponse:
 @login_required
 @require_POST
 def undo(request: HttpRequest, collection: int) -> HttpResponse:
-    """Undo the merge whose number is the form field `merge`."""
+    """Undo the merge whose number is in the form field `merge`."""
     from apps.chat.memory import changes
 
     caller = visitor(request)
@@ -124,7 +124,9 @@ def undo(request: HttpRequest, collection: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
-    """Ask for confirmation; with POST, delete all memories of a collection, or of all collections."""
+    """Ask for confirmation. With POST, delete all memories of a collection, or of all
+    collections.
+    """
     from apps.chat.memory import changes
 
     caller = visitor(request)
@@ -155,8 +157,8 @@ def export(request: HttpRequest, collection: int) -> HttpResponse:
 @login_required
 @require_POST
 def import_file(request: HttpRequest) -> HttpResponse:
-    """Import the form field `file` into the memory of an `application`, a slug. "" is the shared
-    memory.
+    """Import the form field `file` into the memory of an `application` (a slug, or "" for the
+    shared memory).
     """
     from apps.chat.memory import changes
 
@@ -186,7 +188,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def switch(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Switch the memory of a conversation on or off by the form field `on`."""
+    """Turn the memory of a conversation on or off, depending on the form field `on`."""
     found = find_conversation(request, slug, conversation)
     is_on = request.POST.get("on") == "true"
     own_lasting(visitor(request)).filter(pk=found.pk).update(has_memory=is_on)
@@ -197,7 +199,7 @@ def apply_change(
     request: HttpRequest, done: str, change: Change[P], *of: P.args, **more: P.kwargs
 ) -> HttpResponse:
     refused = problem_of(change, *of, **more)
-    if isinstance(refused, MemoryMissing):  # in another tab, or by an answer
+    if isinstance(refused, MemoryMissing):  # In another tab, or by an answer.
         messages.success(request, gettext("This was already deleted."))
     elif refused is not None:
         return listing(request, str(refused), 409)
@@ -207,7 +209,7 @@ def apply_change(
 
 
 def problem_of(change: Change[P], *of: P.args, **more: P.kwargs) -> QuickAppError | None:
-    """Apply a change. Return the error if it is refused, or None."""
+    """Apply a change. Return the error if it is rejected, or None."""
     try:
         async_to_sync(change)(*of, **more)
     except QuickAppError as error:

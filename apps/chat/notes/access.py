@@ -20,7 +20,7 @@ def own_space(request: HttpRequest) -> NoteSpace:
 
 
 def own_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """Return a note, deleted or not. Raises Http404 if it belongs to others."""
+    """Return a note, deleted or not. Raises Http404 if it belongs to another user."""
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk)
 

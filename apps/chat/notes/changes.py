@@ -86,7 +86,7 @@ def change(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -
 
 
 def save_form(form: NoteForm, save: Callable[[], Note]) -> Note | None:
-    """Save the form with `save`. If it is refused, add the error to the form and return None."""
+    """Save the form with `save`. If it is rejected, add the error to the form and return None."""
     try:
         return save()
     except NoteChanged:
@@ -117,7 +117,7 @@ _no_marks = str.maketrans(dict.fromkeys("[]|\n\r", " "))
 
 
 def store_file(owner: str, sent: UploadedFile[Any]) -> str:
-    """Store an uploaded file and return its path. If its name is in use, choose another. Raises
+    """Store an uploaded file and return its path. If its name is taken, choose another. Raises
     `FileRefused`.
     """
     stem, dot, ending = (sent.name or "file").rpartition(".")
@@ -136,7 +136,7 @@ def store_file(owner: str, sent: UploadedFile[Any]) -> str:
 def conflict(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -> HttpResponse:
     """Show the concurrent change of another user.
 
-    If the user saves again, the other change is replaced and stays in the history.
+    If the user saves again, the other change is replaced and remains in the history.
     """
     theirs = newest_version(note)
     mine = form.cleaned_data["text"].replace("\r\n", "\n").split("\n")

@@ -23,9 +23,9 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class ShownVersion:
-    """Contains a version with its differences.
+    """A version with its differences.
 
-    `agent` is "" if a user wrote the version. `lines` are empty without differences.
+    `agent` is "" if a user wrote the version. `lines` is empty without differences.
     """
 
     row: NoteVersion

@@ -33,7 +33,7 @@ EXCERPT = 240
 """The list shows up to this many characters of a text."""
 MOST_TITLES = 200
 OFFERED = 12
-"""The page of a note offers up to this many applications for questions."""
+"""The page of a note offers up to this many applications that can be asked about it."""
 VIEWS = ("", "agents", "deleted")
 
 
@@ -76,7 +76,7 @@ def show_list(request: HttpRequest, problem: str = "", status: int = 200) -> Htt
 
 
 def rows_of(owner: str, query: str, view: str) -> QuerySet[Note]:
-    """Return the notes of the query and the view. Raises `NoteRefused`."""
+    """Return the notes for the query and the view. Raises `NoteRefused`."""
     if view == "deleted":
         rows = Note.objects.filter(owner=owner, deleted_at__isnull=False).order_by("-deleted_at")
         return rows.defer("text")
@@ -130,7 +130,7 @@ def agent_name(version: NoteVersion) -> str:
 
 
 def offered_applications(caller: Caller) -> list[Application]:
-    """Return the applications that can be asked about a note, first those with access to notes."""
+    """Return the applications that can be asked about a note, those with access to notes first."""
     first = list(writing(caller)[:OFFERED])
     others = usable(caller).only("slug", "title").exclude(pk__in=[one.pk for one in first])
     return [*first, *others[: OFFERED - len(first)]]
@@ -151,7 +151,7 @@ def open_title(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def links(request: HttpRequest) -> JsonResponse:
-    """Return the addresses of the notes whose titles are in the field `title`, by title."""
+    """Return the URLs of the notes whose titles are in the field `title`, by title."""
     titles = request.POST.getlist("title")[:MOST_TITLES]
     there = existing(own_space(request).owner, titles)
     known = {

@@ -1,4 +1,4 @@
-"""A note as the start of a question: the composer is filled with its link and its text."""
+"""A note as the start of a question: the composer contains its link and its text."""
 
 from django.utils.translation import gettext
 

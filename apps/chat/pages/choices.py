@@ -1,4 +1,4 @@
-"""Entries of the composer's menus and switches for one user and one application."""
+"""Entries in the composer's menus and switches for one user and one application."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -127,14 +127,14 @@ async def efforts_of(
         return ()
     try:
         info = await open_workspace(caller).facts(model or application.deployment_id)
-    except QuickAppError:  # the answer reports the problem of the deployment
+    except QuickAppError:  # The answer reports the problem of the deployment.
         return ()
     return possible_efforts(info)
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationChoices:
-    """Contains a user's choices for a conversation. "" means the default."""
+    """A user's choices for a conversation. "" means the default."""
 
     effort: str = ""
     deployment: str = ""
@@ -157,7 +157,9 @@ def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoic
 
 @require_POST
 def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Change the reasoning effort of a conversation: the form field `effort`, "" for the default."""
+    """Change the reasoning effort of a conversation to the form field `effort`. "" means the
+    default.
+    """
     found = find_conversation(request, slug, conversation)
     caller = visitor(request)
     effort = request.POST.get("effort", "")
@@ -170,8 +172,8 @@ def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpRe
 
 @require_POST
 def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Change the model of the conversation, from the next question on. The form field `deployment`
-    names it; "" is the default.
+    """Change the model of the conversation from the next question on. The form field `deployment`
+    names it; "" means the default.
     """
     found = find_conversation(request, slug, conversation)
     application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")

@@ -70,7 +70,7 @@ def conversation_data(
 
 
 def as_read(conversation: Conversation) -> Application:
-    """Return an application that the owner can no longer use, as the conversation still shows it."""
+    """Return a substitute for an application that the owner can no longer use, for display."""
     row = conversation.application
     return Application(
         slug=conversation.application_slug,
@@ -147,7 +147,7 @@ def keeps_notes(manifest: Manifest | None) -> bool:
 def memory_switch(
     caller: Caller, application: Application, conversation: UUID | None
 ) -> bool | None:
-    """Return whether the conversation uses the memory, or None if this cannot be switched."""
+    """Return True if the conversation uses the memory, or None if this cannot be changed."""
     if caller.user_id is None or not settings_of(caller.user_id).is_enabled:
         return None
     if not remembering(caller).filter(pk=application.pk).exists():

@@ -49,7 +49,9 @@ def uuid_of(text: str) -> UUID | None:
 
 @require_http_methods(["POST", "DELETE"])
 def rate(request: HttpRequest, message: UUID) -> HttpResponse:
-    """Store or delete the user's feedback on an answer. Raises Http404 for an answer of others."""
+    """Store or delete the user's feedback on an answer. Raises Http404 for another user's
+    answer.
+    """
     caller = visitor(request)
     if request.method == "DELETE":
         ratings.remove(caller.bucket, message)
@@ -70,8 +72,8 @@ def rate(request: HttpRequest, message: UUID) -> HttpResponse:
 
 
 def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
-    """Return the answer. Raises Http404, also if its application was deleted, because nobody would
-    read the feedback.
+    """Return the answer. Raises Http404 if it does not exist, or if its application was deleted,
+    because no operator would see the feedback.
     """
     rows = Message.objects.filter(
         uuid=message, role=Message.Role.ASSISTANT, conversation__in=own(caller)

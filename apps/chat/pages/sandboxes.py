@@ -29,7 +29,7 @@ def artifact(request: HttpRequest) -> HttpResponse:
 @require_safe
 @xframe_options_sameorigin
 def diagram(request: HttpRequest) -> HttpResponse:
-    """Return the document that draws diagrams. It measures them in place and sends them back as
+    """Return the document that draws diagrams. It measures them in place and returns them as
     SVG.
     """
     response = render(request, "chat/diagram_frame.html")

@@ -1,4 +1,4 @@
-"""Fetches turns of a conversation that an open page has not loaded yet."""
+"""Loads turns of a conversation that an open page has not loaded yet."""
 
 from typing import Any
 from uuid import UUID
@@ -24,10 +24,10 @@ HOW = gettext_lazy(
 @never_cache
 @gzip_page
 def turns(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Return turns before or after a run, turns around a message, or one whole turn, as the query
-    requests.
+    """Return turns before or after a run, turns around a message, or one whole turn, depending on
+    the query.
 
-    Raises Http404 for a conversation of another visitor and for turns that are not displayed.
+    Raises Http404 for another visitor's conversation, and for turns that are not displayed.
     """
     found = find_conversation(request, slug, conversation)
     asked = {name: str(value) for name, value in request.GET.items() if value}

@@ -41,11 +41,11 @@ LONGEST_TITLE = 200
 LONGEST_ADDRESSED = 8001
 """Up to this many characters of a question in a URL are read.
 
-This is one more than the page accepts, so that the page reports a longer question.
+This is one more than the page accepts, so that the page reports longer questions.
 """
 LOCKED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-"""This policy applies to icons: an SVG runs no scripts and loads nothing, even when it is opened by
-its URL.
+"""The policy for icons: an SVG runs no scripts and loads nothing, even when it is opened by its
+URL.
 """
 
 
@@ -53,9 +53,9 @@ its URL.
 @never_cache
 @ensure_csrf_cookie
 def index(request: HttpRequest) -> HttpResponse:
-    """Show a new conversation with the application that was used last, above all applications.
+    """Show a new conversation with the most recently used application, above all applications.
 
-    `q` fills in a question without sending it, on the page of `app` if it is given, else here.
+    `q` fills in a question without sending it, on the page of `app` if given, otherwise here.
     """
     caller = visitor(request)
     applications = usable(caller).only("slug", "title", "description", "icon")
@@ -97,7 +97,7 @@ def greeting(request: HttpRequest) -> str:
 
 
 def by_application(conversations: Iterable[Conversation]) -> list[list[Conversation]]:
-    """Group conversations by application and preserve their order."""
+    """Group conversations by application, preserving their order."""
     found: dict[int | None, list[Conversation]] = {}
     for conversation in conversations:
         application = conversation.application_id or conversation.former_application
@@ -149,7 +149,9 @@ def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 @require_POST
 def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Hide a conversation and stop an answer that is being written. It is erased later."""
+    """Hide a conversation, and stop an answer that is being written. The conversation is erased
+    later.
+    """
     found = find_conversation(request, slug, conversation)
     caller = visitor(request)
     arrangement.delete(HUB, caller, found, slug)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 NAME = "QuickApps"
 PAPER = "#faf9f6"
-"""The background has this colour while the page starts: `--paper` of the light theme."""
+"""The background colour while the page starts: `--paper` of the light theme."""
 ICON_SIZES = (192, 512)
 """Chromium requires icons of these sizes in pixels."""
 OFFLINE_FILES = (
@@ -29,7 +29,7 @@ OFFLINE_FILES = (
     "chat/scripts/site/offline.js",
     "chat/images/icon.svg",
 )
-"""The offline page needs all of these files."""
+"""The files that the offline page needs."""
 
 
 @require_safe
@@ -62,7 +62,7 @@ def web_manifest(request: HttpRequest) -> JsonResponse:
 @require_safe
 @cache_control(no_cache=True)
 def service_worker(request: HttpRequest) -> HttpResponse:
-    """Return the service worker. It must be at the root to serve all pages."""
+    """Return the service worker. It must be at the root to control all pages."""
     files = [static(name) for name in OFFLINE_FILES]
     installed = getattr(staticfiles_storage, "manifest_hash", "")
     # If the files change, the worker changes as well, and deletes the cache of the previous one.

@@ -14,7 +14,9 @@ from apps.chat.visitors import visitor
 
 
 def rail(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy context for templates: only those that show the sidebar query the database."""
+    """Return a lazy context for templates, so that only those that show the sidebar query the
+    database.
+    """
     if getattr(request, "user", None) is None:
         return {}
     return {
@@ -34,5 +36,5 @@ def applications(request: HttpRequest) -> list[Application]:
 
 
 def picture_of(user: int | None) -> Mapping[str, Any] | None:
-    """Return the time at which the picture changed last, or None without a picture."""
+    """Return the time of the last change to the picture, or None without a picture."""
     return Picture.objects.filter(user=user).values("changed_at").first() if user else None

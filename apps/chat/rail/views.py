@@ -1,4 +1,4 @@
-"""Requests of the sidebar: pages of the list, search, and the order and folders of conversations."""
+"""Sidebar requests: pages of the list, search, and the order and folders of conversations."""
 
 from uuid import UUID
 
@@ -58,8 +58,8 @@ def conversations(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def search(request: HttpRequest) -> HttpResponseBase:
-    """Return the conversations, including archived ones, with the words of `?q=` in their titles or
-    messages.
+    """Return the conversations, including archived ones, that contain the words of `?q=` in their
+    titles or messages.
     """
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
     hits = search_in(own_lasting(caller), query, MOST_HITS)
@@ -89,7 +89,9 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 @never_cache
 @with_json_errors
 def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Return the applications that can continue the conversation; a POST chooses the `application`."""
+    """Return the applications that can continue the conversation. A POST chooses the
+    `application`.
+    """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if request.method == "GET":
         return JsonResponse({"applications": handovers.successors(caller, found)})
@@ -140,14 +142,17 @@ def delete_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
-    """Return the folder's settings for its conversations; a POST changes its `instructions` first."""
+    """Return the folder's settings for its conversations. A POST changes its `instructions`
+    first.
+    """
     found = arrangement.find_folder(visitor(request), str(folder))
     if request.method == "POST":
         instruct(found, request.POST.get("instructions", ""))
     return JsonResponse(folder_document(found))
 
 
-# `take_file` checks the token: the check reads the whole form, so the length is checked first.
+# `take_file` checks the token, because the check reads the whole form, and the length must be
+# checked first.
 @csrf_exempt
 @with_json_errors
 @require_POST

@@ -27,7 +27,7 @@ TONES = {Run.Status.WAITING: "warning", Run.Status.FAILED: "warning", Run.Status
 
 @dataclass(frozen=True, slots=True)
 class ListedSchedule:
-    """Represents a schedule of the list.
+    """A schedule in the list.
 
     `result` is the result of the last run, or "" before the first. `tone` is the CSS class of its
     badge. `conversation` is that of the last run, or None if the user cannot open it. `differences`

@@ -1,4 +1,4 @@
-"""The addresses of the page "Scheduled"."""
+"""The URLs of the page "Scheduled"."""
 
 from django.urls import URLPattern, path
 

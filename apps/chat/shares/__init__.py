@@ -1,1 +1,1 @@
-"""Links with which others can read a conversation as it was when it was shared."""
+"""Links through which others can read a conversation as it was when it was shared."""

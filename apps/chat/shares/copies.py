@@ -60,14 +60,14 @@ class CopiedFiles:
         self.paths[address] = kept.path
 
     def rewrite(self, text: str) -> str:
-        """Replace addresses under the link with those of the copies."""
-        # The longest first, because one address may be the beginning of another.
+        """Replace URLs under the link with those of the copies."""
+        # The longest first, because one URL may be a prefix of another.
         for address in sorted(self.paths, key=len, reverse=True):
             text = text.replace(address, self.paths[address])
         return text
 
     def attached(self, written: Sequence[Mapping[str, Any]], prefix: str) -> list[dict[str, Any]]:
-        """Return the attachments with the addresses of the copies, without files that were not
+        """Return the attachments with the URLs of the copies, without files that were not
         copied.
         """
         kept = []
@@ -106,7 +106,7 @@ def begin_copy(caller: Caller, application: Application, share: Share) -> Conver
 
 
 def copy_files(share: Share, copied: CopiedFiles) -> None:
-    """Copy the files that are unchanged since they were shared."""
+    """Copy the files that have not changed since they were shared."""
     for number, shared in enumerate(share.files, 1):
         with suppress(FileMissing):
             if files.find_stored(share.owner, shared["path"]).etag == shared["etag"]:
@@ -115,7 +115,7 @@ def copy_files(share: Share, copied: CopiedFiles) -> None:
 
 
 def address_of(share: Share, number: int, found: FileContent) -> str:
-    """Return the address of a file in the snapshot. Its name is quoted in the same way as the path."""
+    """Return the URL of a file in the snapshot. Its name is quoted in the same way as the path."""
     return f"{prefix_of(share)}{number}/{found.info.path.rsplit('/', 1)[-1]}"
 
 

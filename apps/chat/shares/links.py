@@ -37,7 +37,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class ShareWishes:
-    """Contains an owner's choices for a link. `days` is None if it does not expire."""
+    """An owner's choices for a link. `days` is None if it does not expire."""
 
     with_steps: bool
     with_files: bool
@@ -120,7 +120,7 @@ def create(user: User, caller: Caller, conversation: Conversation, wishes: Share
 @transaction.atomic
 def store_link(row: Share) -> None:
     """Store a new link. Raises `Refused` if its owner has too many."""
-    # Lock the owner, so that concurrent requests count each other's links.
+    # Locks the owner, so that concurrent requests count each other's links.
     User.objects.select_for_update().get(pk=row.user_id)
     if Share.objects.live().filter(owner=row.owner).count() >= MOST_LINKS:
         raise Refused(
@@ -138,7 +138,7 @@ def revoke(caller: Caller, row: Share) -> None:
 
 
 def record(caller: Caller, row: Share, event: audit.Event) -> None:
-    """Record in the audit that a link was created, revoked or read."""
+    """Record in the audit log that a link was created, revoked or read."""
     slug = row.conversation.application_slug
     subject = f"link {row.pk} for {row.audience}"
     audit.record(
@@ -164,13 +164,15 @@ def find(token: str, reader: User | AnonymousUser) -> Share | None:
 
 
 def is_given(row: Share) -> bool:
-    """Return True if the owner could still share: their account is active and they are in the team."""
+    """Return True if the owner could still share: their account is active and they are in the
+    team.
+    """
     place = owner_ids(row.owner)
     return place is not None and may_work_in(row.user, place[1])
 
 
 def describe_link(row: Share, address: str) -> dict[str, Any]:
-    """Return a link for the page of its owner. `address` is the full address."""
+    """Return a link for its owner's page. `address` is the full URL."""
     return {
         "id": row.pk,
         "address": address,
@@ -184,7 +186,7 @@ def describe_link(row: Share, address: str) -> dict[str, Any]:
 
 
 def erase_expired() -> int:
-    """Delete expired links and return their number."""
+    """Delete expired links. Return their number."""
     late = Share.objects.filter(expires_at__lte=timezone.now())
     erased = 0
     while keys := list(late.values_list("pk", flat=True)[:AT_ONCE]):

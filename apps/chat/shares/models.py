@@ -23,7 +23,7 @@ class Shares(models.QuerySet["Share"]):
 
 
 class Share(models.Model):
-    """Stores a snapshot of a conversation with its link.
+    """A snapshot of a conversation with its link.
 
     `owner` is the bucket of `user`, who shared it; every query by a user is filtered by it. The
     page draws `turns`, which contain the URLs of files under this link. `files` are `{"path",

@@ -58,7 +58,7 @@ def unlisted_view(view: View) -> View:
 @require_http_methods(["GET", "POST"])
 @with_json_errors
 def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """List the links to a conversation; with POST, create one. Raises Http404 for a conversation of
+    """List the links to a conversation. With POST, create one. Raises Http404 for a conversation of
     another user.
     """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
@@ -135,7 +135,7 @@ def revoke(request: HttpRequest, share: int) -> HttpResponse:
     if row is None:
         raise Http404("This link does not exist.")
     links.revoke(caller, row)
-    if "back" not in request.POST:  # the dialog shows its own message
+    if "back" not in request.POST:  # The dialog shows its own message.
         return HttpResponse(status=204)
     messages.success(request, gettext("The link was revoked and no longer opens the conversation."))
     return redirect("/settings/#links")
@@ -178,7 +178,7 @@ def show_gone(request: HttpRequest) -> HttpResponse:
 
 
 def find_usable(request: HttpRequest, row: Share) -> Application | None:
-    """Return the application if the reader may use it, else None."""
+    """Return the application if the reader may use it, otherwise None."""
     if row.conversation.application_id is None:
         return None
     return usable(reader_of(request)).filter(pk=row.conversation.application_id).first()
@@ -204,7 +204,7 @@ def file(request: HttpRequest, token: str, number: int, name: str) -> HttpRespon
 @require_POST
 @with_json_errors
 def go_on(request: HttpRequest, token: str) -> HttpResponseBase:
-    """Copy the shared conversation for the reader, and return the address of the copy."""
+    """Copy the shared conversation for the reader. Return the URL of the copy."""
     row = links.find(token, request.user)
     if row is None:
         raise Missing("link_over", gettext("This link no longer works."))

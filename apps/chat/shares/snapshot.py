@@ -33,7 +33,7 @@ ANSWERS = frozenset(
 SENDER = ("kind", "title", "untrusted", "at")
 MOST_FILES = 200
 SOURCE = re.compile(r"\[\d{1,4}\] .*\S")
-"""Matches the title of an attachment that is a citation."""
+"""The title of an attachment that is a citation."""
 LONGEST_SOURCE = 600
 AFTER_ADDRESS = ".,;:!?`*_"
 """This punctuation follows a URL in a text and is not part of it."""
@@ -41,7 +41,7 @@ AFTER_ADDRESS = ".,;:!?`*_"
 
 @dataclass(slots=True)
 class SnapshotFiles:
-    """Collects the owner's files that a snapshot mentions, and their addresses for readers."""
+    """The owner's files that a snapshot mentions, and their URLs for readers."""
 
     owner: str
     token: str
@@ -55,8 +55,8 @@ class SnapshotFiles:
         self.pattern = re.compile(rf"{ROOT}/(?:{names})/[^\s\"'<>()\[\]\\#?]+")
 
     def address_of(self, path: str) -> str:
-        """Return the address under the link. For a file that may not be shown, return its name
-        alone, which links to nothing.
+        """Return the URL under the link. For a file that may not be shown, return only its name,
+        which links to nothing.
         """
         if path not in self.addresses:
             self.addresses[path] = self.add(path) or unquote(path.rsplit("/", 1)[-1])
@@ -79,7 +79,7 @@ class SnapshotFiles:
         return f"{address}files/{self.found.index(shared) + 1}/{quote(name, safe='')}"
 
     def rewrite(self, value: Any) -> Any:
-        """Replace the owner's addresses with readers' addresses in all texts of the value."""
+        """Replace the owner's URLs with readers' URLs in all texts of the value."""
         if isinstance(value, str):
             return self.pattern.sub(self.replace, value) if f"{ROOT}/" in value else value
         if isinstance(value, Mapping):
@@ -183,7 +183,7 @@ def as_text(frames: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def clean(frame: dict[str, Any], at: int, shared: SnapshotFiles) -> dict[str, Any] | None:
-    """Return the frame without private data, or None if nothing of it is shared."""
+    """Return the frame without private data, or None if no part of it is shared."""
     kind = frame["type"]
     if kind == "message.added":
         return {**frame, "message": clean_question(frame["message"], at, shared)}

@@ -63,19 +63,19 @@ from apps.workspace.local import read_only
 
 logger = logging.getLogger(__name__)
 
-MOVED = 4409  # sent after the frame `team.changed`
+MOVED = 4409  # Sent after the frame `team.changed`.
 LONGEST_INBOX = 8
 """Up to this many frames can wait. Further frames are rejected."""
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """Handles the connection of a browser tab.
+    """The connection of a browser tab.
 
     A task handles its frames in order, because Channels receives no frames while a handler runs.
     """
 
     # The channel layer sends nothing to tabs. Without a layer, tabs can connect while Redis is
-    # down; `apps.live.journal.notifications` listens for the hub of the process.
+    # down; `apps.live.journal.notifications` listens for the process's hub.
     channel_layer_alias = ""
 
     def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:
@@ -97,7 +97,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             nonlocal is_open
             if is_open:
                 is_open = message["type"] != "websocket.close"
-                with suppress(OSError):  # the tab is closed, and `disconnect` will follow
+                with suppress(OSError):  # The tab is closed, and `disconnect` will follow.
                     await send(message)
 
         await super().__call__(scope, receive, deliver)
@@ -182,7 +182,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.viewed.show(self.caller, slug, sent)
         self.slug = slug
         if sent.conversation is not None:
-            self.hub.streams.wake(self.person)  # the tab now shows another queue
+            self.hub.streams.wake(self.person)  # The tab now shows another queue.
 
     async def attend(self, sent: WatchFrame | Visibility) -> None:
         """Subscribe the tab to its list, or record whether it is visible."""
@@ -205,7 +205,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         try:
             application = await find_for(slug, self.caller, sent.conversation)
         except ApplicationNotFound:
-            if sent.conversation is not None:  # the application may be deleted or archived
+            if sent.conversation is not None:  # The application may be deleted or archived.
                 check = database_sync_to_async(check_continuable)
                 await check(self.caller, sent.conversation, slug)
             raise

@@ -17,10 +17,10 @@ Headers = list[tuple[bytes, bytes]]
 
 
 async def session_headers(scope: Mapping[str, Any]) -> Headers:
-    """Create a session if the browser has none, and return the headers that set its cookie.
+    """Create a session if the browser has none. Return the headers that set its cookie.
 
-    A browser whose session has expired gets none here, because its page shows data of the old
-    session.
+    A browser whose session has expired does not get one here, because its page shows data of the
+    old session.
     """
     if scope["user"].is_authenticated or scope["session"].session_key:
         return []

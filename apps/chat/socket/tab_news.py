@@ -16,14 +16,14 @@ from apps.doors.read_only_notice import read_only_notice
 
 @dataclass
 class TabNews:
-    """Remembers the last state that was sent, so that only changes are sent."""
+    """The last state that was sent, so that only changes are sent."""
 
     rail: RailNews = field(default_factory=RailNews)
     told: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Maps each type to its last frame."""
 
     def read(self, caller: Caller, conversation: UUID | None) -> list[dict[str, Any]]:
-        """Return the frames of the changes; `conversation` is the followed one."""
+        """Return the frames of the changes. `conversation` is the followed one."""
         news = self.rail.read(caller)
         frames = [] if news is None else [{"type": "list.changed", **news}]
         for frame in states(caller, conversation):

@@ -30,8 +30,8 @@ from apps.live.replay import follow_events
 logger = logging.getLogger(__name__)
 
 CUT_OFF, RESTARTING = 3011, 3012
-"""These codes replace 1011 and 1012, which Daphne refuses to send. The page reconnects after either
-of them.
+"""These codes replace 1011 and 1012, which Daphne cannot send. The page reconnects after either of
+them.
 """
 FRAME_SECONDS = 0.04
 """The server pauses for this many seconds after each batch of frames; events that arrive in the
@@ -58,7 +58,7 @@ class ViewedConversation:
         self.id: UUID | None = None
         self.slug = ""
         self.temporary: UUID | None = None
-        """The ID of the conversation is None unless it is temporary."""
+        """The ID of the conversation if it is temporary, otherwise None."""
         self.viewer: asyncio.Task[None] | None = None
         self.is_hidden = False
         """True if the tab is in the background, where the user sees nothing."""
@@ -80,7 +80,7 @@ class ViewedConversation:
         await self.send(to_json(opened.frame))
         self.id, self.slug = sent.conversation, slug
         self.temporary = sent.conversation if opened.is_temporary else None
-        # Start this before the steps below, for which a new answer need not wait.
+        # Started before the steps below, for which a new answer need not wait.
         self.viewer = asyncio.create_task(self.view(sent.conversation, opened.after, opened.shown))
         await self.mark_seen(sent.conversation)
         await self.tell_expired(sent.conversation)
@@ -100,7 +100,7 @@ class ViewedConversation:
             await database_sync_to_async(mark_read)(conversation)
 
     async def tell_expired(self, conversation: UUID) -> None:
-        """Report the tool results that the model no longer reads, if there are any."""
+        """Report tool results that the model no longer reads."""
         if (told := await results_expired(conversation, self.slug)) is not None:
             await self.send(to_json(told))
 
@@ -149,7 +149,9 @@ class ViewedConversation:
 
 
 class FrameWriter:
-    """Writes the frames of one socket, without values that are the same as in the previous frame."""
+    """Writes the frames of one socket, without values that are unchanged since the previous
+    frame.
+    """
 
     def __init__(self) -> None:
         self.run = ""
@@ -169,9 +171,9 @@ class FrameWriter:
 
 @dataclass(frozen=True, slots=True)
 class OpenedConversation:
-    """Contains the first frame of an opened conversation, and filters the events after it.
+    """The first frame of an opened conversation, and a filter for the events after it.
 
-    Of the events that exist already, only those on the displayed path are sent.
+    Of the existing events, only those on the displayed path are sent.
     """
 
     frame: dict[str, Any]
@@ -187,7 +189,7 @@ def open_conversation(
 
     In the frame, `last` is the number of the newest event and `run` is the active run.
     """
-    # Read this before the path: events up to this number that are not on the path are skipped.
+    # Read before the path: events up to this number that are not on the path are skipped.
     stored = journal.last_number(conversation)
     found = find_conversation(caller, conversation, application)
     is_temporary = found.temporary_until is not None

@@ -1,7 +1,7 @@
 """A team's conversations that other members may read, depending on the team's visibility when they
 began.
 
-Only the author can continue, rename or delete them. The audit records each read.
+Only the author can continue, rename or delete them. The audit log records each read.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ MEMBERS, ADMINISTRATORS = Team.Visibility.MEMBERS, Team.Visibility.ADMINISTRATOR
 
 
 def readable(caller: Caller) -> QuerySet[Conversation]:
-    """Return the conversations of others that a user may read in the current team."""
+    """Return other members' conversations that a user may read in the current team."""
     if caller.user_id is None or caller.team is None:
         return Conversation.objects.none()
     rows = Conversation.objects.lasting().filter(team=caller.team).exclude(owner=caller.bucket)
@@ -116,7 +116,7 @@ def record_reading(caller: Caller, found: Conversation, file: str = "") -> None:
 
 
 def shown_file(found: Conversation, attachment: Mapping[str, Any]) -> dict[str, str]:
-    """Return the title of an attachment and its address for the reader, "" if it is not a file of
+    """Return the title of an attachment and its URL for the reader, or "" if it is not a file of
     the conversation.
     """
     folder = f"files/{found.owner}/{folder_of(found.pk)}"

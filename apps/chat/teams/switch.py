@@ -1,4 +1,4 @@
-"""The switch of the workspace: a user works alone or in one of their teams."""
+"""The workspace switch: a user works alone or in one of their teams."""
 
 from functools import partial
 from typing import Any
@@ -19,8 +19,8 @@ from apps.live.journal.notifications import announce_growth
 @login_required
 @require_POST
 def switch(request: HttpRequest) -> HttpResponse:
-    """Switch to the `team` of the form, or to the user's own workspace for "". Raises Http404 for a
-    team of others.
+    """Switch to the `team` in the form, or to the user's own workspace for "". Raises Http404 for a
+    team that the user does not belong to.
     """
     before = visitor(request)
     written = request.POST.get("team", "")
@@ -29,13 +29,15 @@ def switch(request: HttpRequest) -> HttpResponse:
         request.session[TEAM] = team.pk
     else:
         request.session.pop(TEAM, None)
-    request.session.save()  # saved before the other tabs read it
+    request.session.save()  # Saved before the other tabs read it.
     async_to_sync(announce_growth)(person_stream(before.bucket))
     return redirect("index")
 
 
 def own_teams(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy context for templates: only those that show the teams query the database."""
+    """Return a lazy context for templates, so that only those that show the teams query the
+    database.
+    """
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return {}

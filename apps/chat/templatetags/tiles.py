@@ -10,7 +10,7 @@ register = template.Library()
 
 
 def tile_data(title: str, slug: str, icon: str) -> dict[str, str | int]:
-    """Return the data of a tile, which shows its `emoji` or `icon`, an address, if one is not ""."""
+    """Return the data of a tile, which shows its `emoji` or `icon` (a URL) if one is set."""
     made = tile_of(title, slug, icon)
     return {"letters": made.letters, "tile": made.colour, "emoji": made.emoji, "icon": made.url}
 

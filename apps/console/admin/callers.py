@@ -40,7 +40,7 @@ def caller_names(buckets: Iterable[str]) -> dict[str, str]:
 
 
 def person_name(user: User) -> str:
-    """Return the name of a user, or their e-mail address, or their username."""
+    """Return the name of a user, or their email address, or their username."""
     return user.get_full_name() or user.email or user.get_username()
 
 

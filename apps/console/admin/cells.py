@@ -13,13 +13,12 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 Unit = Literal["count", "share", "seconds"]
 Value = str | int | float | Mapping[str, Decimal] | datetime | None
-"""A cell contains one of these values. A mapping contains costs by currency."""
+"""The value of a cell. A mapping contains costs by currency."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Describes a column of a table. `order` is the sort key of its heading, or "" if it cannot be
-    sorted.
+    """A column of a table. `order` is the sort key of its heading, or "" if it cannot be sorted.
 
     A column with `is_extra` is only in the downloaded file.
     """
@@ -32,7 +31,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Represents a cell of a table. `hint` is its tooltip."""
+    """A cell of a table. `hint` is its tooltip."""
 
     value: Value
     unit: Unit = "count"
@@ -55,7 +54,7 @@ class Cell:
 
     @property
     def plain(self) -> object:
-        """Return the value for programs: a number, or costs with all decimal places."""
+        """Return the value for exports: a number, or costs with all decimal places."""
         match self.value:
             case str() as text:
                 return harmless(text)
@@ -69,8 +68,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Contains a table of the page and its download. The first cell of a row is its heading; `slug`
-    is the name in URLs.
+    """A table of the page and its download. The first cell of a row is its heading; `slug` is the
+    name in URLs.
     """
 
     slug: str

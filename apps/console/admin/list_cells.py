@@ -11,7 +11,7 @@ from apps.console.admin.cells import NOTHING
 
 
 class RowLink(NamedTuple):
-    """Represents a link of a row. `icon` is a name of the theme's icons, `name` the accessible
+    """A link of a row. `icon` is the name of one of the theme's icons, `name` the accessible
     name.
     """
 

@@ -1,4 +1,4 @@
-"""The look of the admin, and the base of our own pages in it. No other module imports the theme's
+"""The look of the admin, and the base of our own admin pages. No other module imports the theme's
 package.
 """
 
@@ -46,7 +46,7 @@ SearchedSelect = UnfoldAdminSelect2Widget
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
 SELECT = " ".join([*INPUT_CLASSES, "min-w-0"])
-"""Inputs for several values have this style. Names that are too long for a phone are cut."""
+"""The style of inputs for several values. Names that are too long for a phone are truncated."""
 
 
 class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme is not typed
@@ -59,7 +59,7 @@ class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
 
 
 class KnownRows(AutocompleteMixin):
-    """Fixes Django's widgets, which cannot show a rejected form with an impossible ID."""
+    """Fixes Django's widgets, which cannot show a rejected form with an invalid ID."""
 
     def optgroups(
         self, name: str, value: Sequence[str], attr: dict[str, Any] | None = None
@@ -92,7 +92,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # of querysets onl
 
 class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        """Raise IncorrectLookupParameters for invalid filters, also for a date outside the
+        """Raise IncorrectLookupParameters for invalid filters, including dates outside the
         database's range.
         """
         try:
@@ -109,7 +109,7 @@ class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
     first_page = ""
-    """The name of the page that adds a row is set only if it differs from the theme's."""
+    """The name of the page that adds a row, if it differs from the theme's."""
     choices: Mapping[str, Mapping[str, Sequence[str]]] = {}
     """Maps a field to its values, and each value to the fields that are shown for it: `{field:
     {value: fields}}`.
@@ -125,7 +125,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     }
 
     def url(self, page: str, *arguments: Any) -> str:
-        """Return the address of a page of these rows, such as "changelist"."""
+        """Return the URL of a page of these rows, such as "changelist"."""
         return reverse(f"admin:{self.url_name(page)}", args=arguments)
 
     def url_name(self, page: str) -> str:
@@ -155,8 +155,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Allow the deletion of dependent rows that only the site itself writes and that nobody may
-        delete alone.
+        """Allow deleting dependent rows that only the site writes and that users may not delete
+        directly.
         """
         to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
         registered = filter(self.admin_site.is_registered, apps.get_models())
@@ -171,7 +171,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return path(route, self.admin_site.admin_view(view), name=self.url_name(page))
 
     def viewer_path(self, route: str, view: Any, page: str) -> Any:
-        """Return a path whose view refuses staff who may not view these rows."""
+        """Return a path whose view denies access to staff who may not view these rows."""
 
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not self.has_view_permission(request):
@@ -194,7 +194,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
 
 
 class ReadOnlyAdmin(Admin[Row]):
-    """Shows rows that only the site itself writes."""
+    """Shows rows that only the site writes."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -37,7 +37,7 @@ GENERAL = {
 }
 """Maps the fields that the chat edits itself to their names in Core."""
 COMPUTED = frozenset({"invalid"})
-"""Core adds these fields to its responses. They are not sent back."""
+"""Fields that Core adds to its responses. They are not sent back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class CoreDocument:
 
     @property
     def manifest(self) -> Any:
-        """Core's manifest, or the smallest valid one for a new application."""
+        """Return Core's manifest, or the smallest valid one for a new application."""
         deployment = {"deployment_id": settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID}
         empty = {"orchestrator": {"deployment": deployment}, "contexts": [], "tool_sets": []}
         return self.read("application_properties") or empty
@@ -63,7 +63,9 @@ class CoreDocument:
         return self.fields.get(self.spelled(name))
 
     def spelled(self, name: str) -> str:
-        """Return the spelling of a key in this document: Core accepts `icon_url` and `iconUrl`."""
+        """Return the spelling of a key in this document, because Core accepts `icon_url` and
+        `iconUrl`.
+        """
         first, *rest = name.split("_")
         camel = first + "".join(part.title() for part in rest)
         return camel if camel in self.fields else name
@@ -75,7 +77,8 @@ class CoreManifestEditor(ManifestEditor):
 
 class CoreManifestField(ManifestField):
     def prepare_value(self, value: Any) -> str:
-        # Mask nothing: a mask that is sent back could not be distinguished from a text of Core's.
+        # Masks nothing, because a mask that is sent back would be indistinguishable from one of
+        # Core's texts.
         return json.dumps(value, indent=2, ensure_ascii=False)
 
 

@@ -16,8 +16,7 @@ CONFLICT = (
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Describes an edit. `text` is the manifest as typed, and `version` the version that the editor
-    loaded.
+    """An edit. `text` is the manifest as typed, and `version` the version that the editor loaded.
 
     `general` has the fields that DIAL's chat edits itself, such as `name`. Their types are not
     checked.
@@ -35,7 +34,7 @@ class EditSaved:
 
 
 class EditRefused(Exception):
-    """Raised if nothing was saved; the message contains the reason. `version` is the version that
+    """Raised if nothing was saved. The message contains the reason. `version` is the version that
     was saved in the meantime, or "".
     """
 

@@ -37,7 +37,8 @@ SIGNED_OUT = "You are signed out. Sign in in a new window, then save again."
 @require_http_methods(["GET", "HEAD", "POST"])
 def editor(request: HttpRequest) -> HttpResponse:
     response = save(request) if request.method == "POST" else show(request)
-    # The content security policy lists who may frame the page. If the list is empty, nobody may.
+    # The content security policy lists the origins that may frame the page. An empty list allows
+    # none.
     response.xframe_options_exempt = bool(settings.ALLOWED_FRAME_ANCESTORS)
     return response
 
@@ -98,7 +99,7 @@ def save_edit(request: HttpRequest) -> EditSaved:
 
 
 def application_id(request: HttpRequest) -> str:
-    """Return the ID in the address. Raises `EditRefused`."""
+    """Return the ID in the URL. Raises `EditRefused`."""
     if not may_change_local(request):
         raise EditRefused(NOT_ALLOWED)
     name = request.GET.get("id", "").strip()

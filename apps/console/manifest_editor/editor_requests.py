@@ -21,7 +21,7 @@ from apps.workspace.local.models import Secret
 def for_viewers(
     view: Callable[[HttpRequest], JsonResponse],
 ) -> Callable[[HttpRequest], JsonResponse]:
-    """Refuse users who may not view any application."""
+    """Deny access to users who may not view any application."""
 
     @wraps(view)
     def checked(request: HttpRequest) -> JsonResponse:

@@ -1,6 +1,6 @@
 """The schema of manifests, adapted for the form of the manifest editor.
 
-The server validates, so bounds, nulls and markers are removed: with them, the form would refuse
+The server validates, so bounds, nulls and markers are removed: with them, the form would reject
 values or guess. A union by `type` becomes a choice with a hidden `type`, and gets one more choice
 for types that the form does not know.
 """

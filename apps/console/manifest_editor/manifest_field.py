@@ -47,7 +47,7 @@ class ManifestEditor(forms.Textarea):
 
 
 class ManifestField(forms.JSONField):
-    """Accepts a manifest. `documents` have the credentials that the typed text masks."""
+    """Accepts a manifest. `documents` contain the credentials that the typed text masks."""
 
     widget = ManifestEditor
     documents: Sequence[Any] = ()

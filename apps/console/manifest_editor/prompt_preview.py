@@ -48,13 +48,13 @@ SAMPLE = "Hello"
 
 
 class Unpreviewable(Exception):
-    """Raised if a preview fails. The text gives the editor the reason."""
+    """Raised if a preview fails. The message explains the reason to the editor."""
 
 
 @require_POST
 def preview_request(request: HttpRequest) -> StreamingHttpResponse:
     """Stream the preview of the typed manifest. Raises PermissionDenied."""
-    # The same permission as to try a toolset, because servers are asked for their tools.
+    # The same permission as for trying a toolset, because servers are asked for their tools.
     if not may(request, CHANGE):
         raise PermissionDenied
     try:

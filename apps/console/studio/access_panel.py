@@ -1,6 +1,6 @@
 """The studio's panel of users who can use an application. Changes are saved immediately.
 
-None of its data is part of a draft or a version, so nothing here publishes anything.
+None of its data is part of a draft or a version, so nothing here is published.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ UNKNOWN_OWNER = (
 
 @for_editors
 def save_access(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save the given ones of `slug`, `is_enabled`, `audience`, `owner` and `takes_two`.
+    """Save any given ones of `slug`, `is_enabled`, `audience`, `owner` and `takes_two`.
 
     An `owner` of "" removes the owner. Raises `UnreadableDraft`.
     """
@@ -91,7 +91,7 @@ def granting_in(request: HttpRequest, row: Application, body: Mapping[str, Any])
 
 @for_editors
 def save_grant(request: HttpRequest, row: Application) -> JsonResponse:
-    """Give a `user` or `group` with this `name` a `role`, or remove the role with "". Raises
+    """Give a role to the `user` or `group` with this `name`, or remove it if `role` is "". Raises
     `UnreadableDraft`.
     """
     body = body_of(request)

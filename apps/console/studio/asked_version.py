@@ -15,12 +15,12 @@ from apps.console.studio.working_copy import DraftRefused, draft_sources, whole_
 from apps.errors import ApplicationBroken
 
 LIVE = "live"
-"""A request for the live version has this value of `which`. All other values mean the draft."""
+"""The value of `which` in a request for the live version. All other values mean the draft."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedVersion:
-    """Contains a manifest with plain credentials. `resolve` resolves it, or a part of it."""
+    """A manifest with plain credentials. `resolve` resolves it, or a part of it."""
 
     document: Any
     resolve: Callable[[Any], ResolvedApplication]

@@ -24,7 +24,7 @@ from apps.workspace.local.deployments.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Contains the draft of a new application that is not named yet."""
+    """The draft of a new application that has no name yet."""
 
     title: str = ""
     description: str = ""

@@ -53,10 +53,10 @@ PAGES = (
     "widget_preview",
 )
 LINKS = {"export": "Export", "history": "History of changes", "files": "Attached files"}
-"""The studio links to these admin pages about an application."""
+"""The admin pages about an application that the studio links to."""
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 REPLAY = "replay"
-"""This query parameter of the studio names a run of the application to replay."""
+"""The query parameter of the studio that names a run of the application to replay."""
 
 
 def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> dict[str, Any]:
@@ -210,8 +210,7 @@ def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any]]:
-    """Return the turns of the run that the address names, ending with the question, or [] without a
-    run.
+    """Return the turns of the run in the URL, ending with the question, or [] without a run.
 
     The reading is recorded. Raises PermissionDenied and Http404.
     """

@@ -121,7 +121,7 @@ class RegisteredServerForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def register(request: HttpRequest) -> HttpResponse:
-    """Show the form; a POST registers the server. Raises PermissionDenied."""
+    """Show the form. A POST registers the server. Raises PermissionDenied."""
     if not request.user.has_perm(ADD):
         raise PermissionDenied
     form = RegisteredServerForm(request.POST or None)

@@ -38,9 +38,7 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class ToolsetCard:
-    """Represents a card. `tools` are the tools that the manifest names, or None for all tools of a
-    server.
-    """
+    """A card. `tools` are the tools that the manifest names, or None for all tools of a server."""
 
     name: str
     kind: str
@@ -105,7 +103,7 @@ def card_of(
 
 
 def about_of(written: Mapping[str, Any]) -> str:
-    """Return where the tools come from, if the kind alone does not show it."""
+    """Return the source of the tools, if the kind alone does not show it."""
     if isinstance(written.get("tools"), list):
         base_url = written.get("base_url")
         return host_and_port(base_url) if isinstance(base_url, str) else ""

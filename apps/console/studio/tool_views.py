@@ -27,7 +27,7 @@ View = Callable[[HttpRequest, Application], HttpResponse]
 
 
 def with_sources(view: View) -> Any:
-    """Limit a view to editors. If a source yields no tools, the response has the reason."""
+    """Restrict a view to editors. If a source yields no tools, the response contains the reason."""
 
     @for_editors
     @wraps(view)

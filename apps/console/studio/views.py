@@ -164,7 +164,7 @@ def publish_draft(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def request_publication(request: HttpRequest, row: Application) -> JsonResponse:
-    """Request another user to publish the stored draft."""
+    """Request that another user publish the stored draft."""
     body, user = body_of(request), cast(Any, request.user)
     try:
         request_publishing.execute(
@@ -205,7 +205,7 @@ def overtaken(error: DraftOvertaken) -> JsonResponse:
 
 
 def refusal_response(row: Application, error: ValidationError, otherwise: str) -> JsonResponse:
-    """Return the problems of the note or of the draft that belong to no field."""
+    """Return the problems of the note, or of the draft, that belong to no field."""
     problems = findings_of(shown_definition(draft_of(row)), problems_in_error(error))
     about_note = [one.message for one in problems if one.path == "(note)"]
     findings = [] if about_note else [asdict(one) for one in problems]
@@ -214,7 +214,7 @@ def refusal_response(row: Application, error: ValidationError, otherwise: str) -
 
 
 def stored_response(request: HttpRequest, row: Application, said: str, **more: Any) -> JsonResponse:
-    row = application_seen(request, row.pk)  # the old object remembers its draft
+    row = application_seen(request, row.pk)  # The old object remembers its draft.
     return JsonResponse({**stored_data(request, row), "message": said, **more})
 
 

@@ -1,5 +1,5 @@
-"""The draft of an application in the studio: reads it, merges it with the edits of others, saves
-and publishes it.
+"""The draft of an application in the studio: reads it, merges it with other users' edits, saves and
+publishes it.
 
 No other module of the studio stores drafts.
 """
@@ -42,7 +42,7 @@ class DraftRefused(Exception):
 
 
 class DraftClashing(Exception):
-    """Raised if another user has changed the same places. `clashes` have both values as texts."""
+    """Raised if another user has changed the same places. `clashes` have both values as text."""
 
     def __init__(self, overtaken: str, clashes: list[dict[str, str]]) -> None:
         super().__init__(f"{overtaken} You changed the same fields. Choose one value for each.")
@@ -56,8 +56,8 @@ def draft_sources(row: Application) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class SavedDraft:
-    """Contains the result of a save. `said` is a sentence about it. `refused` are fields that kept
-    their stored values; `findings` contain the reasons.
+    """The result of a save. `said` is a sentence about it. `refused` are fields that kept their
+    stored values; `findings` contain the reasons.
     """
 
     said: str
@@ -73,9 +73,9 @@ def save_working_copy(
     choices: Mapping[str, str],
     user: Any,
 ) -> SavedDraft:
-    """Store the typed draft, merged with what others saved since `base`.
+    """Store the typed draft, merged with other users' saves since `base`.
 
-    A field with an impossible value keeps its stored value, and all others are saved. Raises
+    A field with an invalid value keeps its stored value, and all others are saved. Raises
     `DraftRefused` and `DraftClashing`.
     """
     said = overtaken_by = ""

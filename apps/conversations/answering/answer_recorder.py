@@ -1,4 +1,4 @@
-"""Records the events of an answer for its viewers and for the stored answer."""
+"""Records the events of an answer for its viewers and in the stored answer."""
 
 from dataclasses import dataclass
 
@@ -18,14 +18,14 @@ class AnswerRecorder:
     transcript: Transcript
 
     def count(self, report: ModelCallReport) -> None:
-        """Emit the updated cost of the answer after a model call. The journal passes it on to other
+        """Emit the updated cost of the answer after a model call. The journal relays it to other
         processes.
         """
         self.emit(CallCounted(with_call(self.transcript.figures, report)))
 
     def emit(self, event: StreamEvent) -> None:
         if self.record.log.is_over:
-            return  # the run did not stop in time, and its ending is already stored
+            return  # The run did not stop in time, and its ending is already stored.
         if isinstance(event, StageClosed):
             event = self.transcript.as_told(event)
         self.transcript.take(event)

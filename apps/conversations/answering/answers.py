@@ -1,4 +1,6 @@
-"""Answers: a run writes an answer whether or not anyone is viewing it, and stores it at its end."""
+"""Answers: each run writes its answer whether or not a user is viewing it, and stores it at the
+end.
+"""
 
 import asyncio
 import logging
@@ -57,7 +59,7 @@ logger = logging.getLogger(__name__)
 OpenWorkspace = Callable[[Caller], Workspace]
 
 LATER = frozenset({"run_going", "too_many_runs", "not_queued"})
-"""After one of these refusals, a queued message is sent later or by another process."""
+"""After one of these errors, a queued message is sent later or by another process."""
 
 
 async def ask(
@@ -130,7 +132,7 @@ async def ask_or_queue(
     if rates and not await database_sync_to_async(queue.was_taken)(caller, sent.id):
         await admit_request(rates)
     conversation = sent.conversation
-    # A question on another branch refers to the currently shown path, so it cannot wait for more
+    # A question on another branch refers to the path that is shown now, so it cannot wait for more
     # answers.
     if sent.while_running == "refuse" or conversation is None or sent.is_branching:
         return await ask(hub, caller, application, open_workspace, sent)
@@ -151,10 +153,11 @@ async def ask_or_queue(
 
 async def ask_next(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:
     """Send the next queued message of a conversation, unless an answer is being written."""
-    # If this process cannot, another one does, or the sweeper after the read-only mode.
+    # If this process cannot send it, another one does, or the sweeper does after the read-only mode
+    # ends.
     if not hub.is_closing and not await read_only.is_on_async():
-        # Once the question is stored, its answer starts even if the cause of this call has
-        # disconnected.
+        # Once the question is stored, its answer starts even if the client that triggered this call
+        # disconnects.
         await asyncio.shield(hub.hold(ask_due(hub, open_workspace, conversation)))
 
 
@@ -177,14 +180,14 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
 
 
 async def ask_all_due(open_workspace: OpenWorkspace, hub: Hub) -> None:
-    """Send the due messages whose process has died."""
+    """Send due messages whose process has died."""
     for conversation in await database_sync_to_async(queue.due_conversations)():
         await ask_next(hub, open_workspace, conversation)
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierOutput:
-    """Contains the texts, tool calls and questions of a run before another process took it over."""
+    """The texts, tool calls and questions of a run before another process took it over."""
 
     transcript: Transcript = field(default_factory=Transcript)
     steps: Sequence[Step] = ()
@@ -207,9 +210,9 @@ def start(
 
 
 class RunningAnswer:
-    """Represents an answer that is written by a task of this process, even without viewers.
+    """An answer that a task of this process writes, even without viewers.
 
-    Afterwards, the next queued message is sent.
+    Afterwards, the task sends the next queued message.
     """
 
     def __init__(
@@ -255,7 +258,7 @@ class RunningAnswer:
         self.emit = unattended.emitting(self.emit)
 
     def start(self) -> None:
-        # Texts for models are English, whatever the language of the user's pages.
+        # Texts for models are in English, whatever the language of the user's pages.
         with (
             translation.override(settings.LANGUAGE_CODE),
             request_ids.use_request_id(self.begun.run.request_id),
@@ -271,7 +274,7 @@ class RunningAnswer:
         """Write the answer and return its finish reason."""
         with translation.override(
             accepted_language(self.caller.client.locale)
-        ):  # the events that are emitted here
+        ):  # These are the events emitted here.
             chosen = await answering(self.application, self.begun.model, self.workspace, self.emit)
         asked = (chosen, self.request, self.workspace, self.caller)
         try:
@@ -286,13 +289,13 @@ class RunningAnswer:
         return conclude(self.begun.run, self.transcript, self.progress, outcome)
 
     async def follow_up(self, stored: asyncio.Task[None]) -> None:
-        """Do the work that follows the answer, once it is stored."""
+        """Run the follow-up work of the answer after it is stored."""
         await asyncio.wait([stored])
         row = self.begun.run
         if self.is_over:
             event = event_of("message.received", self.begun, self.caller)
             self.hub.summaries.keep_audit(event)
-        is_ours = self.begun.request is None  # no summary replaces the messages that a client sends
+        is_ours = self.begun.request is None  # No summary replaces messages that a client sends.
         if self.transcript.finish_reason and is_ours and not self.hub.is_closing:
             await summarise_ahead(row, self.progress)
         await ask_following(self.hub, self.open_workspace, row.stream)

@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TakenOverRun:
-    """Contains a run that was taken over, and the state from which it resumes."""
+    """A run that was taken over, and the state from which it resumes."""
 
     begun: StartedAnswer
     application: ResolvedApplication
@@ -57,7 +57,7 @@ def sweeper(hub: Hub, workspaces: OpenWorkspace = open_workspace) -> Sweeper:
 
 
 async def go_on(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
-    """Resume a run that this process now holds. If that fails, end it as failed."""
+    """Resume a run that this process now holds, or end it as failed."""
     with request_ids.use_request_id(run.request_id):
         await resume(workspaces, hub, run)
 
@@ -102,7 +102,7 @@ def take_up(run: Run) -> TakenOverRun:
     question = Message.objects.get(run=run, role=Message.Role.USER)
     messages = path(conversation, question.pk)
     slug = (question.place or {}).get("slug", "")
-    place = application.predefined.places.get(slug)  # the place may have been removed
+    place = application.predefined.places.get(slug)  # The place may have been removed.
     begun = StartedAnswer(
         conversation,
         run,
@@ -128,7 +128,7 @@ def kept_application(run: Run, conversation: Conversation, caller: Caller) -> Re
     row = usable(caller).filter(conversations=conversation).first()
     if row is None:
         raise ApplicationNotFound(run.application)
-    PRICES.refresh()  # this process may not have answered a question yet
+    PRICES.refresh()  # This process may not have answered a question yet.
     if run.manifest is not None:
         row.manifest = run.manifest.document
     return prepare_version(row, run.application_number or row.live_number)

@@ -1,4 +1,4 @@
-"""Inputs of an answer's run: its meter, its request, and the search of earlier messages."""
+"""Inputs of an answer's run: its meter, its request, and the search for earlier messages."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -61,16 +61,16 @@ def desk_of(
 ) -> UserSchedules | None:
     """Return the schedules that the model may set.
 
-    Return None without an account to run them, and for a key that another user created.
+    Return None if there is no account to run them, or if another user created the API key.
     """
     if caller.person is None or caller.kind not in ("user", "key"):
         return None
     if begun.conversation.temporary_until is not None:
-        return None  # a temporary conversation is erased before the schedule is due
+        return None  # A temporary conversation is erased before the schedule is due.
     kept = caller.at(surface="")
     owner = Owner(caller.bucket, caller.person, caller.team, reference_of(kept))
     row = begun.conversation
-    # The live version replaces a version that was withdrawn.
+    # The live version replaces a withdrawn one.
     version = application.number if row.pinned_version == application.number else None
     return UserSchedules(owner, application.id, row.pk, caller.client.timezone, version)
 
@@ -78,7 +78,9 @@ def desk_of(
 def earlier_conversations(
     caller: Caller, application: ResolvedApplication, current: UUID
 ) -> SearchConversations | None:
-    """Return a search without the `current` conversation, or None for a caller without an account."""
+    """Return a search of conversations other than `current`, or None for a caller without an
+    account.
+    """
     if caller.kind != "user":
         return None
     find: SearchConversations = database_sync_to_async(

@@ -1,4 +1,4 @@
-"""The title of a new conversation, written by a model alongside the first answer."""
+"""The title of a new conversation, which a model writes alongside the first answer."""
 
 import asyncio
 import logging
@@ -43,7 +43,7 @@ READ_CHARACTERS = 2_000
 """Up to this many characters of the question are read. Its beginning shows the subject."""
 MOST_WORDS = 12
 """A title can have up to this many words. A model that writes more has answered the question
-instead of naming the conversation.
+instead.
 """
 WRITTEN_CHARACTERS = 8_000
 """The response can have up to this many characters, including its reasoning."""
@@ -57,8 +57,8 @@ FULL_STOPS = ".。"
 
 @dataclass(frozen=True, slots=True)
 class TitleTask:
-    """Describes a title to be written. `shown` is the preliminary title, which remains if no better
-    one is found.
+    """A title to be written. `shown` is the preliminary title, which remains if the model writes
+    none.
 
     `is_own` is True if the answering deployment also writes the title.
     """
@@ -70,9 +70,7 @@ class TitleTask:
 
 
 def task_of(begun: StartedAnswer, application: ResolvedApplication) -> TitleTask | None:
-    """Return the task, or None if no model writes a title, because of a setting or because the
-    conversation already has one.
-    """
+    """Return the task, or None if a setting disables titles or the conversation already has one."""
     if begun.run.door != PAGE or len(begun.messages) != 1:
         return None
     [question] = begun.messages
@@ -118,7 +116,7 @@ def begin_title(
     caller: Caller,
     meter: RunMeter,
 ) -> None:
-    """Write the title in a task of its own, and notify the user's pages."""
+    """Write the title in a separate task, and notify the user's pages."""
     task = task_of(begun, application)
     if task is None:
         return
@@ -138,14 +136,14 @@ def begin_title(
 async def ask_for_title(
     task: TitleTask, workspace: Workspace, meter: RunMeter
 ) -> tuple[str, tuple[ModelUsage, ...]]:
-    """Return the title and its cost. The title is "" if the model writes none. Never raises,
-    because a missing title is not an error.
+    """Return the title and its cost, or "" if the model writes no title. Never raises, because a
+    missing title is not an error.
     """
     try:
         async with asyncio.timeout(TITLE_SECONDS):
             info = await workspace.facts(task.deployment_id)
             if info.is_application and task.is_own:
-                return "", ()  # an application might do more than write a title
+                return "", ()  # An application might do more than write a title.
             model = await workspace.model(task.deployment_id)
             request = ModelRequest(
                 [

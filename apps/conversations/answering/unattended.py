@@ -1,4 +1,4 @@
-"""Limits of runs without a user: their own budget, and other times to answer questions."""
+"""Limits for runs without a user: their own budget, and different times to answer questions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,13 +17,13 @@ from apps.conversations.outcome.transcript import Transcript
 from apps.errors import BudgetSpent
 
 LIMITED: frozenset[InteractionKind] = frozenset({"approval", "question", "sign_in"})
-"""These questions have a default time to answer that assumes that a user is present."""
+"""The default time to answer these questions assumes that a user is present."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unattended:
-    """Contains the options of a run that no user started. `seconds` is the time to answer a
-    question, or None for no limit.
+    """The options of a run that no user started. `seconds` is the time to answer a question, or
+    None for no limit.
     """
 
     seconds: float | None = None
@@ -33,7 +33,7 @@ class Unattended:
 
     @classmethod
     def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
-        """Parse `Run.unattended`. Return None for the run of a user's question."""
+        """Parse `Run.unattended`. Return None for a run that a user started."""
         if kept is None:
             return None
         budget = kept.get("budget") or {}
@@ -50,7 +50,7 @@ class Unattended:
         return replace(asked, seconds=self.seconds) if asked.kind in LIMITED else asked
 
     def emitting(self, emit: Emit) -> Emit:
-        """Return an `emit` that reports the changed time to pages as well."""
+        """Return an `emit` that also reports the changed time to pages."""
 
         def emit_patiently(event: Event) -> None:
             if isinstance(event, InteractionRequested):
@@ -63,14 +63,14 @@ class Unattended:
 
 
 class Spending:
-    """Tracks the spending of one run against its own budget, including spending in other processes."""
+    """The spending of one run against its own budget, including spending in other processes."""
 
     def __init__(
         self, limits: Unattended, transcript: Transcript, usage: Iterable[ModelUsage] = ()
     ) -> None:
         self.limits = limits
         self.transcript = transcript
-        """Contains the costs of the calls that the journal stores."""
+        """Contains the costs of the calls that are stored in the journal."""
         self.tokens = tokens_of(usage)
 
     def check(self) -> None:
@@ -104,7 +104,7 @@ def tokens_of(usage: Iterable[ModelUsage]) -> int:
 
 
 class CappedMeter(msgspec.Struct):
-    """Stops model calls when the run's own budget is used up."""
+    """A meter that stops model calls when the run's own budget is used up."""
 
     meter: Meter
     spending: Spending

@@ -10,7 +10,7 @@ from apps.conversations.asking.questions import StartedAnswer
 def question_events(
     begun: StartedAnswer, caller: Caller, *, is_first: bool = False
 ) -> Iterator[AuditEvent]:
-    """Yield the events of an accepted question. A repeated request has none."""
+    """Yield the audit events of an accepted question. A repeated request has none."""
     if not begun.is_new:
         return
     if is_first:

@@ -1,4 +1,4 @@
-"""The user's choice of a model for a conversation, or for one more answer to a question."""
+"""The user's choice of a model for a conversation, or for another answer to a question."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ NOTICE = "other-model"
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """Describes the chosen model. `deployment_id` answers; "" is the application's own model.
+    """The chosen model. `deployment_id` answers; "" is the application's own model.
 
     `withdrawn` is an earlier choice that is no longer offered, or "".
     """
@@ -104,21 +104,21 @@ def notice_of(gone: str, application: ResolvedApplication) -> str:
 async def titled_models(
     application: ResolvedApplication | None, workspace: Workspace
 ) -> Sequence[dict[str, str]]:
-    """Return the models that users can choose by `id` and `title`, the application's own first; []
-    without a choice.
+    """Return the models that users can choose, by `id` and `title`, the application's own first, or
+    [] without a choice.
     """
     found = []
     for one in () if application is None else offered_models(application):
         try:
             info = await workspace.facts(one)
-        except QuickAppError:  # it was withdrawn, or its service is unavailable
+        except QuickAppError:  # It was withdrawn, or its service is unavailable.
             continue
         found.append({"id": one, "title": info.display_name or one})
     return found if len(found) > 1 else []
 
 
 def offered_models(application: ResolvedApplication) -> tuple[str, ...]:
-    """Return the IDs of the deployments that users can choose, the application's own first; ()
+    """Return the IDs of the deployments that users can choose, the application's own first, or ()
     without a choice.
     """
     own, others = application.deployment_id, application.manifest.orchestrator.choices

@@ -1,4 +1,4 @@
-"""Questions of clients that send their own conversation, such as those of the Responses API.
+"""Questions from clients that send their own conversation, such as those of the Responses API.
 
 The stored messages are those that the page shows. The run reads the client's request instead.
 """
@@ -41,12 +41,12 @@ from apps.live.models import Run
 from apps.runs.requests import RunRequest
 
 UNTITLED = "Request"
-"""A conversation whose first question has no text gets this title."""
+"""The title of a conversation whose first question has no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientQuestion:
-    """Represents a client's question.
+    """A client's question.
 
     The page shows `text` and `attachments` of the request. `after` is the run of the answer that
     the question follows. `begin` is the ID of a new conversation.

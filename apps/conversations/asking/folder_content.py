@@ -1,4 +1,4 @@
-"""Instructions and files of a folder, which are added to the questions in its conversations."""
+"""Instructions and files of a folder, which are added to questions in its conversations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ MOST_FILES = 50
 
 @dataclass(frozen=True, slots=True)
 class FolderContent:
-    """Contains the content of a folder. `instructions` are "" if there are none."""
+    """The content of a folder. `instructions` is "" if there are none."""
 
     instructions: str = ""
     attachments: tuple[Attachment, ...] = ()
@@ -47,8 +47,8 @@ NOTHING = FolderContent()
 
 
 def content_for(conversation: Conversation, types: Sequence[str] = ()) -> FolderContent:
-    """Return the current content of the conversation's folder. `types` limits the types of files;
-    () allows any.
+    """Return the current content of the conversation's folder. `types` limits the file types; ()
+    allows any.
     """
     mine = Folder.objects.filter(owner=conversation.owner)
     folder = mine.filter(pk=conversation.folder_id).first() if conversation.folder_id else None
@@ -78,13 +78,13 @@ def prefix_of(folder: Folder) -> str:
 
 
 def folder_document(folder: Folder) -> dict[str, Any]:
-    """Return the content as the page shows it."""
+    """Return the content in the format of the page."""
     found = [describe_file(stored_info(one)) for one in rows_of(folder)]
     return {"folder": folder.pk, "instructions": folder.instructions or "", "files": found}
 
 
 def instruct(folder: Folder, written: str) -> None:
-    """Change the instructions. Raises `Refused` for a text that is too long."""
+    """Change the instructions. Raises `Refused` if the text is too long."""
     text = str(storable_value(written)).replace("\r\n", "\n").strip()
     if len(text) > LONGEST_INSTRUCTIONS:
         raise Refused(

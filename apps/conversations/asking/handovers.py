@@ -26,7 +26,7 @@ LONGEST_DETAIL = 200
 
 
 def successors(caller: Caller, conversation: Conversation) -> list[dict[str, str]]:
-    """Return the applications with which the conversation can continue."""
+    """Return the applications that can continue the conversation."""
     rows = usable(caller).exclude(pk=conversation.application_id or 0)
     return [
         {"slug": row.slug, "title": row.title, "detail": row.description[:LONGEST_DETAIL]}
@@ -35,8 +35,8 @@ def successors(caller: Caller, conversation: Conversation) -> list[dict[str, str
 
 
 def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
-    """Continue a conversation with another application. Raises `Refused`, also while an answer is
-    being written.
+    """Continue a conversation with another application. Raises `Refused`, including while an answer
+    is being written.
     """
     application = usable(caller).filter(slug=slug).first()
     if application is None:
@@ -71,7 +71,7 @@ def of_application(
 ) -> Sequence[Message]:
     """Return the messages as the application may read them.
 
-    Data of another application's tools is omitted. Untrusted content stays marked as such.
+    Data of other applications' tools is omitted. Untrusted content stays marked as such.
     """
     if conversation.handed_over_at is None:
         return messages
@@ -93,7 +93,9 @@ def runs_of_others(messages: Iterable[Message], application: ResolvedApplication
 def begins_with(
     conversation: Conversation, stands: AskedPlace, application: ResolvedApplication
 ) -> dict[str, str] | None:
-    """Return the application for display at the question if another one answered before, else None."""
+    """Return the application to show at the question if a different one answered before, otherwise
+    None.
+    """
     if conversation.handed_over_at is None:
         return None
     before = stands.again.pk if stands.again is not None else stands.parent

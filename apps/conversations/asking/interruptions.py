@@ -1,4 +1,4 @@
-"""Stops an answer before its end, in whichever process it is being written."""
+"""Stops an answer in any process before it ends."""
 
 from uuid import UUID
 
@@ -18,7 +18,7 @@ async def stop(hub: Hub, conversation: UUID) -> bool:
 
 
 async def interrupt(hub: Hub, conversation: UUID) -> bool:
-    """Stop the answer in whichever process it is being written. Return False if there is none."""
+    """Stop the answer, in whichever process is writing it. Return False if there is none."""
     supervisor = hub.supervisors.get(conversation)
     if supervisor is not None:
         supervisor.stop()
@@ -34,7 +34,7 @@ def stop_elsewhere(conversation: UUID) -> bool:
 
 
 async def stop_subagent(hub: Hub, conversation: UUID, key: str) -> bool:
-    """Stop one sub-agent in whichever process it is running. Return False if it does not exist."""
+    """Stop one sub-agent, in whichever process is running it. Return False if it does not exist."""
     supervisor = hub.supervisors.get(conversation)
     is_here = supervisor is not None and supervisor.stop_subagent(key)
     # The row is for another process, which polls once a second or resumes the run.

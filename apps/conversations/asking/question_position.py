@@ -1,4 +1,4 @@
-"""Determines the position of a new question in the conversation's tree."""
+"""Finds the position of a new question in the conversation's tree."""
 
 from dataclasses import dataclass
 
@@ -21,10 +21,10 @@ from apps.errors import Refused
 
 @dataclass(frozen=True, slots=True)
 class AskedPlace:
-    """Describes the position of a question. `parent` is the message before it, or None.
+    """The position of a question. `parent` is the message before it, or None.
 
     `again` is an existing question to be answered again. `is_root` is True if it is an alternative
-    to the first question. `is_branch` is True if it hides the currently shown branch.
+    to the first question. `is_branch` is True if it hides the branch that is shown now.
     """
 
     parent: int | None = None
@@ -58,7 +58,9 @@ def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
 
 
 def branching(conversation: Conversation) -> Tree[OutlineRow]:
-    """Return the tree, and store its parents before another branch is created."""
+    """Return the tree. Store the parents of its messages first, because another branch will be
+    created.
+    """
     found = outline(conversation)
     write_parents(found)
     return found

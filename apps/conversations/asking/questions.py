@@ -57,11 +57,10 @@ CONTINUE = "Your answer was cut off. Continue exactly where it stopped: repeat n
 
 @dataclass(frozen=True, slots=True)
 class StartedAnswer:
-    """Represents an answer that this process is to write. Without a log, it was started or queued
-    earlier.
+    """An answer that this process will write. Without a log, it was started or queued earlier.
 
-    `is_new` is True if the question was stored by this call. `place` is the user's place. `model`
-    is the user's choice; for a resumed run, the manifest has it. `folder` is the content of the
+    `is_new` is True if this call stored the question. `place` is the user's place. `model` is the
+    user's choice; for a resumed run, the manifest has it. `folder` is the content of the
     conversation's folder. `request` is set for a client that sends its own conversation.
     """
 
@@ -79,7 +78,7 @@ class StartedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NewQuestion:
-    """Represents a question to store.
+    """A question to store.
 
     `text` is the parsed text. `holder` is the process that answers, or "" for any. `sender` is set
     if no user asked. `door` is the door through which the question arrived.
@@ -119,7 +118,7 @@ def begin_answer(
         before = find_begun(caller, application.slug, ask.id)
         if before is None:
             if error.code == NOT_FOUND and ask.conversation is not None:
-                # The audit entry of `find_conversation` was rolled back with the transaction.
+                # The audit event from `find_conversation` was rolled back with the transaction.
                 record_denial(caller, ask.conversation, application.slug)
             raise
         return before
@@ -144,7 +143,7 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
     caller, application, ask = question.caller, question.application, question.ask
     check_start(caller, question.door, application.slug, ask.timezone)
     place = application.place(ask.place)
-    PRICES.refresh()  # here, before the database is written to
+    PRICES.refresh()  # Called here, before the transaction writes.
     types = application.manifest.input_attachment_types
     attachments = attach_files(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
@@ -201,7 +200,7 @@ def read_question(ask: Ask) -> str:
 
 def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: str) -> Conversation:
     begin = ask.begin
-    # A duplicated tab sends the same id, which then belongs to the first tab.
+    # A duplicated tab sends the same ID, which belongs to the first tab.
     is_free = begin is not None and not Conversation.objects.filter(pk=begin).exists()
     chosen = begin if is_free and begin is not None else uuid4()
     return own(caller).create(
@@ -219,7 +218,7 @@ def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: st
 
 
 def keep_manifest(application: ResolvedApplication) -> KeptManifest:
-    """Store the manifest of the application and return its row, in the transaction of its run."""
+    """Store the application's manifest and return its row, in the transaction of its run."""
     kept = KeptManifest(digest=application.digest, text=json.dumps(application.document))
     if not KeptManifest.hold(kept.pk):
         KeptManifest.objects.bulk_create([kept], ignore_conflicts=True)
@@ -227,7 +226,7 @@ def keep_manifest(application: ResolvedApplication) -> KeptManifest:
 
 
 def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | None:
-    """Return the user's location as it is stored and shown, or None."""
+    """Return the user's location in the stored format, which the page shows, or None."""
     said = str(storable_value(narrative)).strip()
     if place is None and not said:
         return None
@@ -283,7 +282,7 @@ def shown_sender(sender: Sender | None) -> dict[str, Any] | None:
 
 
 def question_added(question: Message, application: dict[str, str] | None = None) -> QuestionAdded:
-    """Return the event for a new question. `application` is set if another application answered
+    """Return the event for a new question. `application` is set if a different application answered
     before.
     """
     return QuestionAdded(

@@ -1,5 +1,5 @@
 """Queued messages, which wait until the answers before them are complete. Each conversation has a
-queue.
+separate queue.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ AT_ONCE = 50
 
 
 def was_taken(caller: Caller, request: UUID) -> bool:
-    """Return True if the same message was sent before, and is answered or queued."""
+    """Return True if the same message was sent before and is answered or queued."""
     is_asked = Run.objects.filter(bucket=caller.bucket, request=request).exists()
     return is_asked or mine(caller).filter(request=request).exists()
 
@@ -54,7 +54,7 @@ def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> Qu
         raise Missing("conversation_not_found", gettext("This conversation does not exist."))
     if ask.deployment:
         check_question(ask)
-    # Outside of the transaction, because a refusal would roll back the audit entry.
+    # Outside the transaction, because an error would roll back the audit event.
     found = find_open(caller, ask.conversation, slug)
     return add_to(found, caller, ask, text, sender)
 
@@ -64,7 +64,7 @@ def add_to(
     found: Conversation, caller: Caller, ask: Ask, text: str, sender: Sender | None = None
 ) -> QueuedMessage:
     """Add a message to the queue of this conversation. Raises `Refused`."""
-    # Locked, so that messages from several tabs are counted one after the other.
+    # Locked, so that messages from several tabs are counted sequentially.
     waiting = Conversation.objects.select_for_update().get(pk=found.pk).queued
     known = waiting.filter(request=ask.id).select_related("conversation").first()
     if known is not None:
@@ -94,7 +94,7 @@ def add_to(
 
 
 def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUID:
-    """Change the text or the pause if it is not None, and return the conversation. Raises
+    """Change the text and the hold, unless they are None. Return the conversation. Raises
     `Refused`.
     """
     row = find(caller, pk)
@@ -131,13 +131,13 @@ def put_first(caller: Caller, pk: UUID) -> UUID:
 
 
 def hold(conversation: UUID) -> None:
-    """Pause the queue until the user continues it."""
+    """Pause the queue until the user resumes it."""
     QueuedMessage.objects.filter(conversation=conversation).update(is_held=True)
 
 
 @transaction.atomic
 def hold_refused(row: QueuedMessage, problem: str) -> None:
-    """Pause the queue, because its next message was refused."""
+    """Pause the queue because its next message was rejected."""
     hold(row.conversation_id)
     QueuedMessage.objects.filter(pk=row.pk).update(problem=problem)
 
@@ -156,14 +156,14 @@ def due_messages() -> QuerySet[QueuedMessage]:
 
 
 def due_conversations() -> list[UUID]:
-    """Return conversations whose next queued message can be asked now."""
+    """Return conversations whose next queued message can be sent now."""
     ids = due_messages().order_by("conversation").values_list("conversation", flat=True)
     return list(ids.distinct()[:AT_ONCE])
 
 
 def caller_of(row: QueuedMessage) -> Caller:
-    """Return the caller of a queued message. Raises `Refused` for a closed account or an invalid
-    key.
+    """Return the caller of a queued message. Raises `Refused` if the account is closed or the key
+    is invalid.
     """
     conversation = row.conversation
     return caller_of_run(Run(stream=conversation.pk, bucket=conversation.owner, caller=row.caller))
@@ -171,7 +171,7 @@ def caller_of(row: QueuedMessage) -> Caller:
 
 @transaction.atomic
 def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: str) -> StartedAnswer:
-    """Turn a queued message, as it is now, into a question. Raises `Refused`."""
+    """Convert a queued message, in its current form, into a question. Raises `Refused`."""
     row = QueuedMessage.objects.select_for_update().filter(pk=pk, is_held=False).first()
     if row is None:
         raise not_queued()
@@ -194,7 +194,7 @@ def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: st
 
 
 def list_queue(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
-    """Return the queue of a conversation for the page."""
+    """Return a conversation's queue for the page."""
     return [
         {
             "id": str(row.pk),

@@ -30,8 +30,8 @@ from apps.live.models import JournalEntry, Run
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """Represents a message to be sent. Without a conversation, or with a deleted one, it starts a
-    new one.
+    """A message to be sent. Without a conversation, or if it was deleted, the message starts a new
+    one.
 
     `source` is the calling code's name for its sender. `pinned_version` is the version with which
     its conversation continues.
@@ -52,8 +52,8 @@ class Wake:
 
 @dataclass(frozen=True, slots=True)
 class QueuedWake:
-    """Contains the result for one message: it became the question of a run, or it waits in its
-    conversation's queue.
+    """The result for one message, which became a run's question or waits in its conversation's
+    queue.
 
     `problem` is the reason why it was not sent.
     """
@@ -68,7 +68,7 @@ FULL = gettext_noop("Too many messages are already waiting in its conversation."
 
 
 def ask_all(wakes: Sequence[Wake]) -> list[QueuedWake]:
-    """Store the questions in the current transaction. The answers are queued for any process."""
+    """Store the questions in the current transaction. Their answers are queued for any process."""
     if not wakes:
         return []
     places = conversations_of(wakes)
@@ -94,7 +94,7 @@ def ask_all(wakes: Sequence[Wake]) -> list[QueuedWake]:
 
 
 def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
-    """Return the conversation of each run; missing ones are created."""
+    """Return the conversation of each run. Create missing ones."""
     wanted = [wake.conversation for wake in wakes if wake.conversation is not None]
     rows = Conversation.objects.kept().filter(pk__in=wanted)
     known = {(row.pk, row.owner, row.application_id) for row in rows}
@@ -121,7 +121,7 @@ def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
                 pinned_version=wake.pinned_version,
             )
         )
-    # Several runs of a schedule may start the same one concurrently.
+    # Several runs of a schedule may start the same conversation concurrently.
     Conversation.objects.bulk_create({row.pk: row for row in new}.values())
     return found
 
@@ -194,12 +194,12 @@ def store_questions(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> None:
 
 
 def queue_all(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
-    """Append the messages to their queues, up to the limit, and return their runs."""
+    """Append the messages to their queues, up to the limit. Return their runs."""
     by_place: dict[UUID, list[Wake]] = defaultdict(list)
     for wake in wakes:
         by_place[places[wake.run]].append(wake)
     queued: set[UUID] = set()
-    # Few, because only conversations with an active run are here.
+    # There are few, because only conversations with an active run are here.
     for pk, waiting in by_place.items():
         rows = QueuedMessage.objects.filter(conversation=pk)
         room, last = MOST - rows.count(), rows.last()

@@ -1,5 +1,5 @@
-"""Detects the content type of an uploaded file by its bytes, and by its name if the bytes do not
-suffice.
+"""Detects the content type of an uploaded file from its bytes, or from its name if the bytes are
+not conclusive.
 """
 
 import codecs
@@ -16,10 +16,10 @@ from apps.errors import Refused
 UNKNOWN = "application/octet-stream"
 PLAIN = "text/plain"
 HEAD_BYTES = 8192
-"""Signatures are searched in this many first bytes."""
+"""Signatures are searched in the first bytes of a file, up to this many."""
 
 CONTAINERS = frozenset({"application/zip"})
-"""Many file types use these container formats. Only the name distinguishes them."""
+"""Many file types use these container formats. Only their names distinguish them."""
 WRITTEN = frozenset(
     {
         "application/javascript",
@@ -83,7 +83,7 @@ def detect_content_type(name: str, content: File[Any]) -> str:
 
 
 def type_of_name(name: str) -> str:
-    """Return the type by the file extension, or "" if it is unknown."""
+    """Return the type for the file extension, or "" if it is unknown."""
     ending = f".{name.rsplit('.', 1)[-1].lower()}" if "." in name else ""
     return NAMED.get(ending) or _types.guess_type(f"x{ending}", strict=False)[0] or ""
 
@@ -109,7 +109,9 @@ def is_zipped(content_type: str) -> bool:
 
 
 def is_text(content: File[Any]) -> bool:
-    """Return True if the content is only text: any bytes without controls, or UTF-16 with a mark."""
+    """Return True if the content is only text: bytes without control characters, or UTF-16 with a
+    byte order mark.
+    """
     content.seek(0)
     mark = content.read(2)
     if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):

@@ -24,16 +24,14 @@ ROOT = "conversations"
 MOST_FILES = 200
 """The folder of one conversation can contain up to this many files."""
 ATTEMPTS = 5
-"""Up to this many attempts are made to find a free name while other uploads use names in the same
-folder.
+"""While other uploads use names in the same folder, a free name is searched up to this many
+times.
 """
 NEW = files.Condition(is_new=True)
 
 _own_address = re.compile(r"files/[^/]+/.+")
 LONGEST_NAME = 120
-"""A name can have up to this many characters, so that a name with its folder does not exceed the
-limit for paths.
-"""
+"""A name can have up to this many characters, so that its path does not exceed the limit."""
 LONGEST_NAME_BYTES = 240
 
 _unsafe = re.compile(r'[\\/:*?"<>|#%]+')
@@ -75,12 +73,12 @@ def store_file(
         try:
             return files.take(caller.bucket, folder + free, content, content_type, NEW)
         except FileChanged:
-            known.append(free)  # another upload took the name in the meantime
+            known.append(free)  # Another upload took the name in the meantime.
     raise Conflict("busy", gettext("Too many files with this name were sent at once. Try again."))
 
 
 def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None) -> None:
-    """Raise `Refused` for a type that this installation or the application does not accept."""
+    """Raise `Refused` if the installation or the application does not accept the type."""
     wanted = settings.CHAT_UPLOAD_TYPES if wanted is None else wanted
     if not wanted or any(matches_type(content_type, pattern) for pattern in wanted):
         return
@@ -93,7 +91,7 @@ def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None
 
 
 def matches_type(content_type: str, pattern: str) -> bool:
-    """Return True if a type matches a pattern such as `image/*`."""
+    """Return True if the type matches a pattern such as `image/*`."""
     if pattern in ("*", "*/*"):
         return True
     if pattern.endswith("/*"):
@@ -110,8 +108,8 @@ def names_in(bucket: str, conversation: UUID) -> list[str]:
 def attach_files(
     caller: Caller, paths: Iterable[str], types: Sequence[str] = ()
 ) -> list[dict[str, str]]:
-    """Return files of the caller as attachments of a question. `types` limits their types; ()
-    allows any.
+    """Return the caller's files as attachments of a question. `types` limits their types; () allows
+    any.
 
     Raises `Refused`.
     """
@@ -142,7 +140,7 @@ def list_files(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
         try:
             info = files.info(caller.bucket, path)
         except FileRefused:
-            continue  # deleted, or never owned by the caller
+            continue  # It was deleted, or the caller never owned it.
         found.append({**describe_file(info), "uploaded": info.path in uploaded})
     return sorted(found, key=lambda file: (file["updated_at"], file["name"]), reverse=True)
 
@@ -196,7 +194,7 @@ def is_uuid(text: str) -> bool:
 
 
 def safe_name(written: str) -> str:
-    """Return the file name as one path segment that every file system accepts."""
+    """Return the file name as one path segment that is valid in every file system."""
     text = unicodedata.normalize("NFC", written.replace("\\", "/").rsplit("/", 1)[-1])
     kept = "".join(c for c in text if unicodedata.category(c)[0] != "C" or c == "\u200d")
     name = " ".join(_unsafe.sub("_", kept).split()).strip(". ") or "file"
@@ -213,7 +211,7 @@ def too_long(name: str) -> bool:
 
 
 def free_file_name(name: str, taken: Iterable[str]) -> str:
-    """Return the name, or with a number if it is in use, such as "report (2).pdf" for "report.pdf"."""
+    """Return the name, with a number if it is in use: "report.pdf" becomes "report (2).pdf"."""
     known = {other.casefold() for other in taken}
     if name.casefold() not in known:
         return name

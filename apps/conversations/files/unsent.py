@@ -1,4 +1,4 @@
-"""Deletes files that were uploaded for a question that was never sent."""
+"""Deletes files that were uploaded for questions that were never sent."""
 
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
@@ -13,13 +13,13 @@ from apps.workspace.local.files import files
 from apps.workspace.local.models import StoredFile
 
 HOURS = 24
-"""Files wait for their question for this many hours after the last upload."""
+"""Files are retained for their question for this many hours after the last upload."""
 AT_ONCE = 500
-"""One query reads up to this many rows, because databases limit the number of values in one."""
+"""One query reads up to this many rows, because databases limit the number of values per query."""
 
 
 def delete(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:
-    """Delete the old unsent files of these owners (None: of all), except those of the conversation
+    """Delete old unsent files of these owners (None: of all), except those of the conversation
     `but`.
 
     Return the number of conversations whose files were deleted.
@@ -51,7 +51,7 @@ def without_conversation(waiting: Collection[tuple[str, UUID]]) -> Iterator[tupl
 
 
 def is_in_use(bucket: str, conversation: UUID, since: datetime) -> bool:
-    """Return True if a file of the same question was uploaded recently."""
+    """Return True if a file for the same question was uploaded recently."""
     prefix = folder_of(conversation)
     return StoredFile.objects.filter(
         bucket=bucket, name__startswith=prefix, updated_at__gte=since

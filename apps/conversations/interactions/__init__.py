@@ -1,1 +1,1 @@
-"""Answers of users to a run that waits for them."""
+"""Users' answers to the questions of waiting runs."""

@@ -24,7 +24,7 @@ from apps.live.models import LONGEST_KEY, LONGEST_REASON
 
 LONGEST_ERROR = 2_000
 LARGEST_RESULT = 200_000
-"""A page's answer can have up to this many characters of JSON."""
+"""The result of a page's tool can have up to this many characters of JSON."""
 LONGEST_LABEL = 1_000
 MOST_CHOICES = 100
 LARGEST_ARGUMENTS = 200_000
@@ -36,8 +36,8 @@ class GivenAnswer(BaseModel):
 
 
 class ApprovalGiven(GivenAnswer):
-    """An approval. `arguments` are the user's changes. `always` is the scope in which the user is
-    not asked again.
+    """An approval. `arguments` contains the user's changes. `always` is the scope in which the user
+    is not asked again.
     """
 
     outcome: Literal["approved", "denied"]
@@ -48,13 +48,13 @@ class ApprovalGiven(GivenAnswer):
     @field_validator("arguments")
     @classmethod
     def storable_arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
-        # Infinity and NaN, which JSON does not have, raise a ValueError.
+        # Infinity and NaN, which are not valid JSON, raise a ValueError.
         if len(json.dumps(arguments, allow_nan=False)) > LARGEST_ARGUMENTS:
             raise ValueError(f"at most {LARGEST_ARGUMENTS:,} characters")
         return arguments
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Raise `Refused` for an answer that the card does not offer."""
+        """Raise `Refused` if the card does not offer the answer."""
         if unknown := sorted(self.arguments.keys() - asked.get("editable", {}).keys()):
             raise misfit(gettext("“{unknown}” can’t be changed.").format(unknown=unknown[0][:100]))
         if self.always is not None and self.always not in asked.get("always", ()):
@@ -73,7 +73,7 @@ class QuestionGiven(GivenAnswer):
     text: str = ""
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Raise `Refused` for an answer that the card does not offer."""
+        """Raise `Refused` if the card does not offer the answer."""
         if problem := question_problem(asked, self.model_dump()):
             raise misfit(problem)
 
@@ -88,7 +88,7 @@ class ClientToolGiven(GivenAnswer):
     @field_validator("result")
     @classmethod
     def storable_result(cls, result: Any) -> Any:
-        # Infinity and NaN, which JSON does not have, raise a ValueError.
+        # Infinity and NaN, which are not valid JSON, raise a ValueError.
         if len(json.dumps(result, allow_nan=False)) > LARGEST_RESULT:
             raise ValueError(f"at most {LARGEST_RESULT:,} characters")
         return result
@@ -98,9 +98,7 @@ class ClientToolGiven(GivenAnswer):
 
 
 class ElicitationGiven(GivenAnswer):
-    """An answer to an MCP server. `content` has the fields of its form, and is empty for an
-    address.
-    """
+    """An answer to an MCP server. `content` has the fields of its form, and is empty for a URL."""
 
     outcome: Literal["accepted", "declined", "cancelled"]
     content: dict[str, StrictBool | StrictInt | StrictFloat | StrictStr | list[StrictStr]] = Field(
@@ -108,7 +106,7 @@ class ElicitationGiven(GivenAnswer):
     )
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Raise `Refused` for an answer that the card does not offer."""
+        """Raise `Refused` if the card does not offer the answer."""
         if self.outcome != "accepted":
             if self.content:
                 raise misfit(gettext("A declined answer can’t have content."))
@@ -117,7 +115,9 @@ class ElicitationGiven(GivenAnswer):
 
 
 class SignInGiven(GivenAnswer):
-    """An answer without content. The return from the sign-in service is the proof, not the page."""
+    """An answer without content. The redirect from the sign-in service is the proof, not the
+    page.
+    """
 
     outcome: Literal["skipped"]
 

@@ -36,7 +36,7 @@ def find_asking(caller: Caller, application: str | None, sent: AnswerFrame) -> R
     run = find_run(caller, application, sent.run)
     rows = Interaction.objects.filter(run=run, key=kept_key(sent.key), kind=sent.kind)
     asked = rows.values_list("asked", flat=True).first()
-    if asked is not None:  # otherwise the answer is refused when it is stored
+    if asked is not None:  # Otherwise, storing the answer raises the error.
         if isinstance(sent, ClientToolFrame):
             check_permission(caller, asked)
         sent.answer.check(asked)

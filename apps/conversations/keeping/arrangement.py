@@ -1,6 +1,4 @@
-"""Pins, archives, moves and deletes conversations, which can be restored for a while, and manages
-folders.
-"""
+"""Pins, archives, moves, deletes and restores conversations, and manages folders."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -33,7 +31,7 @@ AT_ONCE = 100
 
 
 def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]) -> None:
-    """Pin, archive or move a conversation as the given fields request. Raises `Refused`."""
+    """Pin, archive or move a conversation, depending on the given fields. Raises `Refused`."""
     now, changes = timezone.now(), dict[str, Any]()
     for name, column in (("pinned", "pinned_at"), ("archived", "archived_at")):
         if name in given:
@@ -54,8 +52,8 @@ def change(conversation: Conversation, **columns: Any) -> None:
 
 
 def rename_if(conversation: Conversation, known: str, title: str) -> bool:
-    """Rename a conversation if its title is still `known`. Return False if another change was
-    faster.
+    """Rename a conversation if its title is still `known`. Return False if another process changed
+    it first.
     """
     rows = Conversation.objects.kept().filter(pk=conversation.pk, title=known)
     if not rows.update(title=title, arranged_at=timezone.now()):
@@ -65,7 +63,9 @@ def rename_if(conversation: Conversation, known: str, title: str) -> bool:
 
 
 def delete(hub: Hub, caller: Caller, conversation: Conversation, slug: str) -> None:
-    """Hide a conversation and stop an answer that is being written in it. It is erased later."""
+    """Hide a conversation, and stop an answer that is being written in it. The conversation is
+    erased later.
+    """
     change(conversation, deleted_at=timezone.now())
     hide_folder(conversation.owner, conversation.pk, is_hidden=True)
     async_to_sync(interruptions.stop)(hub, conversation.pk)
@@ -92,17 +92,17 @@ def keep(conversation: Conversation) -> None:
 
 
 def erase_temporary() -> int:
-    """Delete expired temporary conversations and return their number."""
+    """Delete expired temporary conversations. Return their number."""
     return erase(Conversation.objects.filter(temporary_until__lt=timezone.now()))
 
 
 def erase_deleted() -> int:
-    """Delete conversations that were not restored in time, and return their number."""
+    """Delete conversations that were not restored in time. Return their number."""
     return erase(Conversation.objects.filter(deleted_at__lt=timezone.now() - UNDO))
 
 
 def erase(due: QuerySet[Conversation]) -> int:
-    """Delete due conversations with all their data, and return their number.
+    """Delete due conversations with all their data. Return their number.
 
     Conversations under a legal hold are hidden instead, until the hold is lifted.
     """
@@ -164,8 +164,8 @@ def read_name(written: str) -> str:
 
 @transaction.atomic
 def change_folder(caller: Caller, folder: Folder, given: Mapping[str, str]) -> None:
-    """Rename, collapse or move a folder. `before` is the folder that follows it after the move, or
-    "" for the end.
+    """Rename, collapse or move a folder. `before` is the folder that will follow it, or "" for the
+    end.
 
     Raises `Refused`.
     """

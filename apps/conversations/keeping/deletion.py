@@ -73,8 +73,8 @@ def reconnect(
     sender: type[Application], instance: Application, created: bool, using: str, **kwargs: Any
 ) -> None:
     """Reconnect a restored application with its conversations and memories."""
-    # Only a restored row is new with an old key. Another application of the same name has another
-    # key.
+    # Only a restored row is new and has an old key. Another application with the same name has a
+    # different key.
     if created:
         Conversation.objects.using(using).filter(former_application=instance.pk).update(
             application=instance.pk, former_application=None, former_slug="", former_title=""

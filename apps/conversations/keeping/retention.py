@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 def erase_untouched() -> int:
-    """Delete the conversations whose retention period is over, and return their number."""
+    """Delete conversations whose retention period is over. Return their number."""
     return sum(map(erase, due()))
 
 
@@ -54,9 +54,7 @@ def retentions() -> Iterator[tuple[int, Retention]]:
 
 
 def inactive_conversations(days: int) -> QuerySet[Conversation]:
-    """Return conversations that were inactive for this number of days and have no answer in
-    progress.
-    """
+    """Return conversations that were inactive for this many days and have no answer in progress."""
     limit = timezone.now() - timedelta(days=days)
     rows = Conversation.objects.filter(updated_at__lt=limit)
     rows = rows.filter(Q(arranged_at=None) | Q(arranged_at__lt=limit))

@@ -1,4 +1,4 @@
-"""Search in a user's conversations."""
+"""Searches a user's conversations."""
 
 import re
 from collections import Counter, defaultdict
@@ -19,9 +19,9 @@ from apps.live.events import storable_value
 
 MOST_WORDS = 10
 LONGEST_WORD = 60
-"""A word is cut at this many characters. PostgreSQL rejects words of more than 2 KB."""
+"""Words are truncated to this many characters. PostgreSQL rejects words of more than 2 KB."""
 MOST_MESSAGES = 20_000
-"""Up to this many of a user's messages are read per word, newest first."""
+"""At most this many of a user's messages are read per word, newest first."""
 MOST_FOUND = 10_000
 """A word that occurs in more messages of the installation than this counts as frequent.
 
@@ -40,7 +40,7 @@ match.
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """Represents a found conversation, with an excerpt around the first match.
+    """A conversation that matches, with an excerpt around the first match.
 
     `turn` is the ID under which the page shows the message, or "" if only the title matches.
     """
@@ -50,7 +50,7 @@ class SearchHit:
     updated_at: datetime
     excerpt: str
     message: str = ""
-    """The ID of the best message is "" if only the title matches."""
+    """The ID of the best message, or "" if only the title matches."""
 
 
 def search_in(mine: QuerySet[Conversation], query: str, most: int) -> list[SearchHit]:
@@ -85,12 +85,12 @@ def words_of(query: str) -> list[str]:
 
 @dataclass(slots=True)
 class Match:
-    """Collects the matches of a query in the title and the messages of a conversation."""
+    """The matches of a query in the title and the messages of a conversation."""
 
     score: int = 0
-    """Adds up the lengths of the matched words, each counted once."""
+    """The total length of the matched words, each counted once."""
     messages: Counter[int] = field(default_factory=Counter)
-    """Contains the same total per message."""
+    """The same total per message."""
 
     @property
     def best_message(self) -> int | None:
@@ -99,8 +99,8 @@ class Match:
 
 
 def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, Match]:
-    """Return the conversations with any of the words. Each word takes at most two queries of
-    messages and one of titles.
+    """Return the conversations that contain any of the words. Each word takes at most two queries
+    of messages and one of titles.
     """
     found: defaultdict[UUID, Match] = defaultdict(Match)
     for word in words:
@@ -114,7 +114,7 @@ def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, M
 
 
 def messages_of(mine: QuerySet[Conversation], word: str) -> list[tuple[UUID, int]]:
-    """Return the newest messages with the word, as pairs of conversation and key."""
+    """Return the newest messages that contain the word, as pairs of conversation and key."""
     if not is_indexed(word):
         found, among = Q(text__icontains=word), newest_of(mine)
     elif count_messages_with(word, MOST_FOUND + 1) > MOST_FOUND:
@@ -158,14 +158,14 @@ def lined_up(text: str) -> str:
 
 
 def end_of(text: str, most: int) -> str:
-    """Return up to `most` characters of the end, without a partial word."""
+    """Return up to `most` characters from the end, without a partial word."""
     part = text[-most:]
     _, blank, whole = part.partition(" ")
     return whole if blank and whole and text[-most - 1] != " " else part.lstrip()
 
 
 def begin_of(text: str, most: int) -> str:
-    """Return up to `most` characters of the beginning, without a partial word."""
+    """Return up to `most` characters from the beginning, without a partial word."""
     part = text[:most]
     whole, blank, _ = part.rpartition(" ")
     return whole if blank and whole and text[most] != " " else part.rstrip()

@@ -19,9 +19,11 @@ from apps.runs.history import expand
 WARNING = 0.8
 DANGER = 0.95
 RECENT = 20
-"""This many newest messages are read to find a stored use. If none has it, all are read."""
+"""At most this many of the newest messages are read to find a stored value. If none has it, all are
+read.
+"""
 CONTEXT = "context"
-"""The usage of an answer stores the context use under this key."""
+"""The context use is stored under this key of an answer's usage."""
 
 
 def context_to_dict(progress: Progress) -> dict[str, Any]:
@@ -43,7 +45,7 @@ def update_context(run: Run, progress: Progress) -> None:
 
 
 def newest_context(messages: Sequence[Message]) -> dict[str, Any]:
-    """Return the use stored with the newest answer that has it, or {}."""
+    """Return the context use stored with the newest answer that has it, or {}."""
     known = (message.usage.get(CONTEXT) for message in reversed(messages))
     return next(filter(None, known), {})
 
@@ -53,8 +55,8 @@ def newest_correction(messages: Sequence[Message]) -> float:
 
 
 def context_usage(conversation: Conversation) -> dict[str, Any]:
-    """Return the tokens by purpose, their total and limit, the newest summary, and the sum of all
-    answers.
+    """Return the tokens by purpose, their total and limit, the newest summary, and the total usage
+    of all answers.
     """
     shown = shown_path(conversation)
     said = conversation.messages.filter(pk__in=[row.pk for row in shown[-RECENT:]])
@@ -81,8 +83,8 @@ def context_usage(conversation: Conversation) -> dict[str, Any]:
 
 
 def estimate_use(conversation: Conversation, shown: Sequence[OutlineRow]) -> dict[str, int]:
-    """Estimate the use for a conversation without stored values. The prompt and the tools are not
-    included.
+    """Estimate the context use of a conversation without stored values, excluding the prompt and
+    the tools.
     """
     rows = only(shown, conversation.messages.said(), *SpokenRow._fields)
     said = expand(spoken_text(SpokenRow(*row)) for row in rows)
@@ -94,8 +96,8 @@ def only(
 ) -> Iterator[Sequence[Any]]:
     """Yield the fields of the shown messages."""
     wanted = {row.pk for row in shown}
-    # Databases are faster at returning all rows than at filtering by thousands of keys, which some
-    # do not support.
+    # Databases return all rows faster than they filter by thousands of keys, which some do not
+    # support.
     for key, *found in messages.values_list("pk", *fields):
         if key in wanted:
             yield found
@@ -111,7 +113,7 @@ def state_of(ratio: float | None) -> str:
 
 def summary_to_dict(summary: Message) -> dict[str, Any]:
     """Return the summary for the page. `after` is the run of the message that it follows, because
-    the page knows answers by their runs.
+    the page identifies answers by their runs.
     """
     last = summary.parent
     run = None if last is None or last.run_id is None else str(last.run_id)

@@ -67,7 +67,8 @@ def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunO
 def end_lost(run: Run) -> bool:
     """End a run that no process resumes, and store its answer from the journal.
 
-    It fails, or is stopped if that was requested. Return False if another process was faster.
+    Its status becomes failed, or stopped if a stop was requested. Return False if another process
+    ended it first.
     """
     outcome = RunOutcome(Run.Status.FAILED, RunAbandoned())
     if run.is_stop_requested:
@@ -108,7 +109,7 @@ def store(answer: Message, figures: RunFigures) -> None:
     """Save an answer and the summary of its run, in the transaction that ends the run."""
     run_rows.write([figures])
     subagents.end_all(figures.id, figures.status)
-    answer.pk = None  # a repeated transaction inserts it again
+    answer.pk = None  # A repeated transaction inserts it again.
     answer.parent = Message.objects.filter(run=figures.id, role=Message.Role.USER).first()
     answer.save(force_insert=True)
     row = Conversation.objects.filter(pk=answer.conversation_id)

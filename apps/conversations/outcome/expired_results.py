@@ -1,4 +1,4 @@
-"""Finds tool results that the next model request will no longer contain. The page shows them faded."""
+"""Finds tool results that the next model request will omit. The page fades them."""
 
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ async def results_expired(conversation: UUID, application: str) -> dict[str, Any
     """Return a frame for a page that shows the conversation, or None if no result has expired."""
     try:
         manifest = (await resolve_application(application)).manifest
-    except QuickAppError:  # no more questions are sent to this application
+    except QuickAppError:  # No more questions are sent to this application.
         return None
     durations = Durations(manifest.orchestrator.context.durations)
     if durations == FOR_EVER:

@@ -1,4 +1,4 @@
-"""The metrics of an answer: the stored ones, and those that users can see."""
+"""The metrics of an answer, both stored and visible to users."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -23,16 +23,14 @@ KEYS = {
     "first_text_seconds": "first_text",
     "seconds": "seconds",
 }
-"""Maps the fields of a stored answer with metrics to their names in `ANSWER_FIGURES`."""
+"""Maps the stored names of an answer's metrics to their names in `ANSWER_FIGURES`."""
 TOLD = "told"
-"""The usage of an answer stores the names of visible metrics under this key, if not all are
-visible.
-"""
+"""An answer's usage lists its visible metrics under this key, unless all are visible."""
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
 
 
 def answer_usage(run: Run, transcript: Transcript, ended_at: datetime) -> dict[str, Any]:
-    """Return all known metrics of an answer, as they are stored with it."""
+    """Return all known metrics of an answer in the stored format."""
     usage, first_at = transcript.usage, transcript.first_text_at
     seconds = {
         "seconds": ended_at.timestamp(),
@@ -67,7 +65,7 @@ def usage_to_dict(usage: Usage) -> dict[str, Any]:
 
 def figures_to_dict(figures: AnswerFigures) -> dict[str, Any]:
     """Return the metrics. If the cost of a call is unknown, omit all costs, because their sum would
-    be too small.
+    be too low.
     """
     found: dict[str, Any] = {}
     if figures.version:

@@ -1,7 +1,7 @@
 """The line under an answer about the memories that it read and wrote.
 
-It is derived from the tool calls in the state of the answer, so it does not depend on the stages
-that an application shows.
+It is derived from the tool calls in the answer's state, so it does not depend on the stages that an
+application shows.
 """
 
 import json
@@ -25,21 +25,19 @@ ACTIONS = {
 """Maps the name of each memory tool to its action."""
 MOST = 50
 CHARACTERS = 300
-"""One memory is cut at this many characters. The page of memories shows the whole text."""
+"""A memory is truncated to this many characters. The memory page shows the whole text."""
 
 _memory = re.compile(
     r"^(?:\d+\.|Stored:|Changed:|Forgotten:) "
     r'("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*") \(id \d+',
     re.MULTILINE,
 )
-"""Matches a line of a result, with the content of a memory as JSON."""
+"""This pattern matches a line of a result that contains a memory as JSON."""
 _all_deleted = re.compile(r"^All memories .* deleted\.")
 
 
 def memory_notes(state: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return an `action` of `ACTIONS` and a `text` for each distinct memory, in the order of the
-    calls.
-    """
+    """Return an `action` of `ACTIONS` and a `text` for each distinct memory, in call order."""
     found = dict.fromkeys(read_notes(state))
     return [{"action": action, "text": text} for action, text in islice(found, MOST)]
 

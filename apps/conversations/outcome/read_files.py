@@ -1,6 +1,6 @@
 """The files that an answer has read with tools, for its details.
 
-They are derived from the tool calls in the state of the answer, like `memory_notes`.
+They are derived from the tool calls in the answer's state, like `memory_notes`.
 """
 
 import json
@@ -24,16 +24,16 @@ FILES_OF = {
     USUAL.answer: (FILE_URL, FILE_URLS),
     SOURCE.answer: (FILE_URLS,),
 }
-"""Maps the name of each tool to the arguments that name files."""
+"""Maps the name of each tool to its arguments that contain file names."""
 FAILED = ("Error", "> ##### Error")
 """Results of failed calls begin with one of these texts."""
 MOST = 50
 CHARACTERS = 200
-"""One name is cut at this many characters."""
+"""A name is truncated to this many characters."""
 
 
 def files_read(state: Mapping[str, Any]) -> list[str]:
-    """Return the distinct names in the order of the calls."""
+    """Return the distinct names in call order."""
     return list(islice(dict.fromkeys(names_in(state)), MOST))
 
 
@@ -49,7 +49,7 @@ def names_in(state: Mapping[str, Any]) -> Iterator[str]:
 
 
 def addresses(arguments: str, names: tuple[str, ...]) -> Iterator[str]:
-    """Yield addresses of files. Folders end with a slash."""
+    """Yield the URLs of files. Folders end with a slash."""
     try:
         found = json.loads(arguments)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The summaries of a conversation: additional rows that leave its messages unchanged."""
+"""A conversation's summaries, which are additional rows and leave its messages unchanged."""
 
 import asyncio
 import logging
@@ -19,8 +19,8 @@ from apps.errors import BudgetSpent
 logger = logging.getLogger(__name__)
 
 _being_written: dict[UUID, tuple[object, asyncio.Event]] = {}
-"""Maps the conversations whose next summary this process is writing to the writing task and an
-event that is set at its end.
+"""Maps conversations whose next summary this process is writing to the writing task and an event
+that is set at its end.
 """
 
 
@@ -28,8 +28,8 @@ event that is set at its end.
 class ConversationSummaries:
     conversation: UUID
     messages: Sequence[Message]
-    """Contains the path up to the question. A summary applies to a path that contains the last
-    message it replaces.
+    """The path up to the question. A summary applies to a path that contains the last message it
+    replaces.
     """
 
     async def find(self) -> ConversationSummary | None:
@@ -47,10 +47,10 @@ class ConversationSummaries:
 
 
 def newest_summary(conversation: UUID, messages: Iterable[MessageRow]) -> Message | None:
-    """Return the summary that replaces most of a path."""
+    """Return the summary that replaces the most messages of a path."""
     keys = {row.pk for row in messages}
     rows = Message.objects.filter(conversation=conversation, role=Message.Role.SUMMARY)
-    # A conversation has few summaries, and its path may have thousands of messages.
+    # A conversation has few summaries, but its path may have thousands of messages.
     found = rows.select_related("parent").order_by("-parent")
     return next((row for row in found if row.parent_id in keys), None)
 
@@ -88,7 +88,7 @@ def questions_of(messages: Sequence[Message]) -> list[Message]:
 async def write_ahead(conversation: UUID, progress: Progress) -> bool:
     """Write the summary after an answer, so that the next question need not wait for it.
 
-    Return False if none is needed.
+    Return False if no summary is needed.
     """
     if progress.fitter is None:
         return False

@@ -26,7 +26,7 @@ from apps.manifest.features.features import Figure
 
 @dataclass(slots=True)
 class Transcript:
-    """Collects the content of an answer. It outlives its run, so that a stopped answer retains its
+    """The content of an answer. It outlives its run, so that a stopped answer retains its
     content.
     """
 
@@ -39,11 +39,11 @@ class Transcript:
     usage: Usage = field(default_factory=Usage)
     figures: AnswerFigures = field(default_factory=AnswerFigures)
     first_text_at: float | None = None
-    """The first token arrived at this time, in seconds since 1970. It is 0 if another process
-    started the run and the time is unknown.
+    """The time of the first token, in seconds since 1970. It is 0 if another process started the
+    run and the time is unknown.
     """
     status: str = ""
-    """Contains the last reported status of the run."""
+    """The last reported status of the run."""
     has_begun: bool = False
 
     def take(self, event: StreamEvent) -> None:  # noqa: C901 - one case for each event
@@ -77,10 +77,10 @@ class Transcript:
                 self.status = status
                 self.has_begun |= status == "running"
             case _:
-                pass  # shown, but not stored
+                pass  # Shown, but not stored.
 
     def note_application(self, version: int, told: tuple[Figure, ...] | None) -> None:
-        """Record the application's version and its visible metrics. A resumed run keeps the
+        """Record the application's version and its visible metrics. A resumed run retains the
         original values.
         """
         if not self.figures.version:
@@ -96,7 +96,7 @@ class Transcript:
         return written
 
     def close_stages(self) -> list[StageClosed]:
-        """Return events that close all open stages as failed."""
+        """Close all open stages as failed. Return their events."""
         now = time.monotonic()
         return [
             self.as_told(StageClosed(stage, now - opened, failed=True))

@@ -26,15 +26,15 @@ from apps.insights.budgets.sentences import format_amount, percent, sentence, sp
 from apps.insights.meter import RunMeter
 
 ALMOST = 99
-"""The meter of a budget shows a usage above this percentage as spent."""
+"""The budget meter shows a usage above this percentage as used up."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetStatus:
-    """A window of a holder that is open, or would be opened by the next call. Amounts are in
-    smallest parts of the unit.
+    """A holder's window that is open, or that the next call would open. Amounts are in the unit's
+    smallest parts.
 
-    `reserved` excludes the reservations of calls whose process has ended.
+    `reserved` excludes reservations of calls whose process has ended.
     """
 
     rule: Rule
@@ -58,7 +58,9 @@ class BudgetStatus:
 
     @property
     def soft_percent(self) -> int:
-        """Return the percentage above which the meter warns: the soft limit, at most `ALMOST`."""
+        """Return the percentage above which the meter warns: the soft limit, but at most
+        `ALMOST`.
+        """
         soft = self.rule.soft
         return ALMOST if soft is None else min(percent(soft, self.limit), ALMOST)
 
@@ -81,7 +83,7 @@ def open_windows(
 ) -> dict[int, list[BudgetStatus]]:
     """Return the current windows by budget, the most used first.
 
-    `holders` contains the names of the wanted holders; None: all.
+    `holders` contains the names of the wanted holders, or None for all.
     """
     by_id = {rule.id: rule for rule in rules}
     held = Sum("reservations__amount", filter=Q(reservations__expires_at__gt=now))
@@ -99,9 +101,9 @@ def open_windows(
 
 
 def standings_of(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
-    """Return the usage by budget id, the most used first. A budget of one subject has one entry.
+    """Return the usage by budget ID, the most used first. A budget of one subject has one entry.
 
-    A budget of runs has no entry, because each run has the whole budget for itself.
+    A per-run budget has no entry, because it applies to each run separately.
     """
     now = timezone.now()
     rules = [Rule.of(budget) for budget in budgets]
@@ -132,7 +134,7 @@ def check_start(caller: Caller, door: str, application: str, time_zone: str) -> 
 def standings_for(
     rules: BudgetRules, holders: Iterable[Holder], now: datetime
 ) -> list[BudgetStatus]:
-    """Return the status of all budgets in which a call of these holders counts."""
+    """Return the status of all budgets that a call of these holders counts towards."""
     claims = rules.claims(holders)
     if not claims:
         return []

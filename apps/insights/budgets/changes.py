@@ -1,4 +1,4 @@
-"""Changes of budgets by this process, which apply at once."""
+"""Changes to budgets by this process, which apply immediately."""
 
 from itertools import count
 

@@ -26,10 +26,10 @@ from apps.workspace.versions import Versioned
 LONGEST_HOLDER = 255
 LONGEST_NOTE = 500
 PARTS = {"tokens": 1, "money": 10**9}
-"""One unit consists of this many smallest parts."""
+"""The number of smallest parts in one unit."""
 MOST = {"tokens": Decimal(10**12), "money": Decimal(10**9)}
-"""A limit can have at most this amount. A thousand times as much still fits into a column of
-smallest parts.
+"""The largest amount of a limit. A thousand times as much still fits into a column of smallest
+parts.
 """
 AMOUNT: dict[str, Any] = {
     "max_digits": 19,
@@ -53,7 +53,7 @@ def of_parts(parts: int, unit: str) -> Decimal:
 
 
 def amount_problem(amount: Decimal, unit: str) -> str:
-    """Return why an amount is not valid for the unit; "" if it is."""
+    """Return the reason why an amount is invalid for the unit, or "" if it is valid."""
     if amount > MOST.get(unit, amount):
         return f"The limit is {MOST[unit]:,}."
     if unit == "tokens" and amount != amount.to_integral_value():
@@ -169,8 +169,8 @@ class Budget(Versioned):
 
     @property
     def subject(self) -> str:
-        """Return the user's or team's name, the key's prefix or the application's slug; "" if the
-        budget applies to each one.
+        """Return the user's or team's name, the key's prefix or the application's slug, or "" if
+        the budget applies to each one.
         """
         if self.user is not None:
             return str(self.user.get_username())
@@ -317,5 +317,5 @@ BUDGET_KIND = RowKind(
         *("subject_kind", "user_id", "team_id", "key_id", "application_id"),
         *("unit", "currency", "amount", "soft_amount", "window", "time_zone"),
     ),
-    restorable=False,  # The spent amounts of a deleted budget are deleted with it.
+    restorable=False,  # A deleted budget's spent amounts are deleted with it.
 )

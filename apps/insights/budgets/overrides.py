@@ -1,4 +1,4 @@
-"""Lets an operator raise the amount of one window, with a stored reason."""
+"""Raises the amount of one window for an operator, with a stored reason."""
 
 from decimal import Decimal
 
@@ -34,7 +34,7 @@ def last_override(budget: Budget) -> BudgetOverride | None:
 
 
 def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
-    """Return why a window cannot be raised by an amount; "" if it can."""
+    """Return the reason why a window cannot be raised by an amount, or "" if it can."""
     unit = standing.rule.unit
     if amount <= 0:
         return gettext("Enter an amount above 0.")
@@ -49,9 +49,9 @@ def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
 
 @transaction.atomic
 def raise_window(standing: BudgetStatus, amount: Decimal, note: str, by: str, seen: int) -> None:
-    """Raise the current window of a holder.
+    """Raise a holder's current window.
 
-    `seen` is the id of the budget's last override that the operator has seen, 0 for none. Raises
+    `seen` is the ID of the budget's last override that the operator has seen, or 0 for none. Raises
     `RaisedMeanwhile` if another operator has raised it since.
     """
     # Locked, so that the second of two concurrent operators gets a conflict.

@@ -1,5 +1,5 @@
-"""Applies budgets in one process: reads them, reserves amounts before calls, and settles after
-them.
+"""Applies budgets in one process: reads them, reserves amounts before calls, and settles
+afterwards.
 """
 
 import asyncio
@@ -37,18 +37,16 @@ from apps.insights.meter import CallEntry, RunMeter
 logger = logging.getLogger(__name__)
 
 RULES_SECONDS = 1.0
-"""A process applies the changes of other processes after this many seconds. It applies its own at
-once.
-"""
+"""A process applies other processes' changes after this many seconds, and its own immediately."""
 RENEWALS_IN_LEASE = 3
 PAUSE_SECONDS = 5.0
-"""While the database is down, a process waits this many seconds before it tries again to settle
+"""While the database is down, a process waits this many seconds before it retries to settle
 usage.
 """
 CLOSING_SECONDS = 1.0
 
 Execute = Callable[[Callable[[], Any]], Awaitable[Any]]
-"""This function calls another function on a thread with a database connection."""
+"""Calls a function on a thread with a database connection."""
 
 
 class FinishedCall(NamedTuple):
@@ -61,7 +59,7 @@ class FinishedCall(NamedTuple):
 
 
 class ProcessBudgets:
-    """The budgets of this process. `held` contains the reservation of each running call, by its id."""
+    """The budgets of this process. `held` maps each running call's ID to its reservation."""
 
     def __init__(self, execute: Execute) -> None:
         self.execute = execute
@@ -76,11 +74,11 @@ class ProcessBudgets:
         self.renewing: asyncio.Task[None] | None = None
 
     def forget(self) -> None:
-        """Drop all cached data, so that they are read from the database again."""
+        """Drop all cached data, so that it is read from the database again."""
         self.rules = None
 
     async def current_rules(self) -> BudgetRules:
-        """Return the budgets. They are at most `RULES_SECONDS` old while the database responds."""
+        """Return the budgets, which are at most `RULES_SECONDS` old while the database responds."""
         now, change = time.monotonic(), newest_change()
         is_recent = self.change == change and now - self.asked_at < RULES_SECONDS
         if self.rules is not None and is_recent:
@@ -149,7 +147,7 @@ class ProcessBudgets:
         )
 
     def give_up(self, call: UUID, reserving: asyncio.Future[Any]) -> None:
-        """Release the reservation of a call that is not made."""
+        """Release the reservation of a call that was not made."""
         if not reserving.cancelled() and reserving.exception() is None:
             self.take(FinishedCall(call, reserving.result()[0]))
 
@@ -191,7 +189,7 @@ class ProcessBudgets:
 
     async def flush(self) -> None:
         """Settle ended calls. Raises `OperationalError` or `InterfaceError` if the database is
-        down; then the calls are still waiting.
+        down; the calls then remain queued.
         """
         if not self.unsettled:
             # Another flush settles them. The next reservation waits for it on the same thread.
@@ -221,7 +219,7 @@ def settle(calls: Sequence[FinishedCall]) -> None:
 
 
 def count_call(hold: BudgetHold, call: FinishedCall) -> int | None:
-    """Return the usage in smallest parts; None if a price is missing."""
+    """Return the usage in smallest parts, or None if a price is missing."""
     report = call.report
     if report is None or report.is_paid_by_person:
         return 0

@@ -1,8 +1,8 @@
-"""Reservations of budgets for calls: made before a call, settled after it, and released if the
-process ends.
+"""Budget reservations for calls, which are made before a call, settled after it, and released if
+the process ends.
 
-These functions are synchronous; they run on a database thread. Each transaction locks windows in
-the order of `BudgetClaim.place`.
+These functions are synchronous and run on a database thread. Each transaction locks windows in the
+order of `BudgetClaim.place`.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ COUNT = (
     f"UPDATE {WINDOWS} SET spent = spent + %s, unpriced = unpriced + %s, "  # noqa: S608 - no values
     "reserved = reserved - {} WHERE id = %s"
 )
-# PostgreSQL does both steps in one statement. Each round trip costs a process a fifth of a
+# PostgreSQL does both steps in one statement, because each round trip costs a process a fifth of a
 # millisecond.
 TAKE_AND_HOLD = f"WITH taken AS ({TAKE}), held AS ({HOLD} id FROM taken) SELECT * FROM taken"  # noqa: S608 - no values
 GONE = "COALESCE((SELECT amount FROM gone), 0)"
@@ -73,7 +73,7 @@ class BudgetHold:
 
 @dataclass(frozen=True, slots=True)
 class ReservationRequest:
-    """A call that is about to be made. `amounts` are by the ids of the rules.
+    """A call that is about to be made. `amounts` maps the IDs of rules to amounts.
 
     `time_zone` is the user's, for the notices.
     """
@@ -88,7 +88,7 @@ class ReservationRequest:
 
 def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHold]]:
     """Reserve the amounts in all windows or in none. Return the reservations, and those whose soft
-    limit is to be reported.
+    limit must be reported.
 
     Raises `BudgetSpent`, and `IntegrityError` for a budget that was deleted in the meantime.
     """
@@ -144,7 +144,7 @@ def try_to_take(
 
 
 def window_of(claim: BudgetClaim, now: datetime) -> int:
-    """Return the id of the window's row, which the first call in it creates."""
+    """Return the ID of the window's row, which its first call creates."""
     start, end = claim.rule.window_at(now)
     place = {"budget_id": claim.rule.id, "holder": claim.holder, "starts_at": start}
     row, _ = BudgetWindow.objects.get_or_create(**place, defaults={"ends_at": end})
@@ -153,7 +153,7 @@ def window_of(claim: BudgetClaim, now: datetime) -> int:
 
 @transaction.atomic
 def release_lapsed(window: int, now: datetime) -> None:
-    """Release the expired reservations in a window, of calls whose process has ended."""
+    """Release expired reservations in a window, whose processes have ended."""
     BudgetWindow.objects.select_for_update().get(pk=window)
     lapsed = BudgetReservation.objects.filter(window=window, expires_at__lte=now)
     # A settlement locks its reservation and waits for the window. Waiting for the reservation here
@@ -174,8 +174,8 @@ def release_all_lapsed() -> None:
 
 
 def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
-    """Return True if the conversation has not been notified yet. Requests without a conversation
-    are notified each time.
+    """Return True if the conversation was not notified yet. Requests without a conversation are
+    notified each time.
     """
     if wanted.conversation is None:
         return True
@@ -196,7 +196,7 @@ class Settlement(NamedTuple):
 
 
 def settle(settlements: Iterable[Settlement]) -> None:
-    """Count the calls, and release their reservations if they have not expired."""
+    """Count the calls, and release their reservations unless they have expired."""
     ordered = sorted(settlements, key=lambda one: one.hold.claim.place)
     with all_or_none(len(ordered)), connection.cursor() as cursor:
         for one in ordered:

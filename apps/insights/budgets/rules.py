@@ -1,4 +1,4 @@
-"""The budgets in the form in which they are applied: read together, and indexed by their subject."""
+"""Budgets in the form in which they are applied: read together, and indexed by subject."""
 
 import logging
 from collections import defaultdict, deque
@@ -27,24 +27,23 @@ logger = logging.getLogger(__name__)
 LARGEST = 10**15
 """One call counts at most this many smallest parts, because services may report any number."""
 BILLED = frozenset({"", CANCELLED, "stream"})
-"""The service has answered calls with these errors, and may bill them without reporting the usage.
-"""
+"""The service answered calls with these errors, and may bill them without reporting their usage."""
 
 _told = AgedCache[tuple[str, str], bool]()
-"""This remembers deployments whose missing price in a currency was already logged."""
+"""Deployments whose missing price in a currency was already logged."""
 CHARACTERS_PER_TOKEN = 4
-"""A token is estimated to have this many characters, the vendors' rule of thumb for English. The
-real usage is counted after the call.
+"""The estimated number of characters per token, the vendors' rule of thumb for English. The actual
+usage is counted after the call.
 """
 FIRST_OUTPUT = 256
-"""A deployment that has not answered yet is estimated to write this many output tokens."""
+"""The estimated output tokens of a deployment that has not answered yet."""
 LAST_CALLS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A budget. `subject` is the name that `Holder` uses, "" for each one. `limit` and `soft` are
-    in smallest parts of the unit, as in `Budget`.
+    """A budget. `subject` is the name that `Holder` uses, or "" for each one. `limit` and `soft`
+    are in smallest parts of the unit, as in `Budget`.
     """
 
     id: int
@@ -78,7 +77,7 @@ class Rule:
 
     def holder_name(self, holder: "Holder") -> str:
         """Return the holder's name in windows. A budget for one holder needs none, so that it
-        continues if its subject is renamed.
+        remains valid if its subject is renamed.
         """
         is_alone = self.subject and self.subject_kind != Budget.SubjectKind.RUN
         return "" if is_alone else holder.name[:LONGEST_HOLDER]
@@ -89,7 +88,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A spender: `user-7`, `team-3`, `key-ab12cd34`, a slug, or the id of a run.
+    """A spender: `user-7`, `team-3`, `key-ab12cd34`, a slug, or a run's ID.
 
     `subject` is the name with which a budget refers to this holder alone.
     """
@@ -108,12 +107,16 @@ class BudgetClaim:
 
     @property
     def place(self) -> tuple[int, str]:
-        """Return the sort key for locking windows, so that no two transactions wait for each other."""
+        """Return the sort key for locking windows, which prevents deadlocks between
+        transactions.
+        """
         return self.rule.id, self.holder
 
 
 class BudgetRules:
-    """All budgets, by kind and name of their subject. The name is "" for budgets of each one."""
+    """All budgets, by kind and name of their subject. The name is "" for budgets that apply to each
+    one.
+    """
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         found: dict[tuple[str, str], list[Rule]] = defaultdict(list)
@@ -122,7 +125,7 @@ class BudgetRules:
         self.by_subject = dict(found)
 
     def claims(self, holders: Iterable[Holder]) -> list[BudgetClaim]:
-        """Return the budgets of all the holders, in the order of their places."""
+        """Return the budgets of all holders, in locking order."""
         found = {
             BudgetClaim(rule, rule.holder_name(holder))
             for holder in holders
@@ -138,14 +141,14 @@ class BudgetRules:
 
 
 def read_rules() -> BudgetRules:
-    if not Budget.objects.exists():  # Queried every second. Django takes long to build this join.
+    if not Budget.objects.exists():  # Queried every second. Django builds this join slowly.
         return BudgetRules()
     rows = Budget.objects.select_related("key", "application")
     return BudgetRules(map(Rule.of, rows))
 
 
 def subject_of(budget: Budget) -> str:
-    """Return the name by which holders know the subject, "" for each one."""
+    """Return the name by which holders refer to the subject, or "" for each one."""
     if budget.user_id is not None:
         return bucket_of(budget.user_id)
     if budget.team_id is not None:
@@ -188,7 +191,9 @@ on_reset(_told.clear)
 def usage_amount(
     rule: Rule, deployment: str, usages: Iterable[ModelUsage], ended_at: float, *, error: str = ""
 ) -> int | None:
-    """Return the usage in smallest parts; None if a price in the budget's currency is missing."""
+    """Return the usage in smallest parts, or None if a price in the budget's currency is
+    missing.
+    """
     entries = tuple(usages)
     if rule.unit == "tokens":
         return limit_parts(sum(max(one.input, 0) + max(one.output, 0) for one in entries))
@@ -210,7 +215,7 @@ def limit_parts(parts: int) -> int:
 
 
 def tell_of_missing_price(deployment: str, currency: str) -> None:
-    """Log a missing price once per process; the admin shows the number of calls."""
+    """Log a missing price once per process. The admin shows the number of calls."""
     if _told.get((deployment, currency)) is None:
         _told.put((deployment, currency), True)
         logger.warning(
@@ -227,7 +232,7 @@ def is_billed(report: ModelCallReport) -> bool:
 
 def input_tokens(request: ModelRequest) -> int:
     """Return the estimated number of tokens in the conversation's texts and the tools. Images are
-    not estimated.
+    not included.
     """
     characters = 0
     for message in request.messages:

@@ -35,9 +35,9 @@ budget may have ended.
 
 
 def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = "") -> str:
-    """Return how much of a budget is used, what is left, and when it renews.
+    """Return how much of a budget is used, how much is left, and when it resets.
 
-    `used` and `limit` are in smallest units; `time_zone` is the user's, "" for the budget's.
+    `used` and `limit` are in smallest parts; `time_zone` is the user's, or "" for the budget's.
     """
     owner = str(OWNERS[rule.subject_kind]).format(term=TERMS[rule.window])
     left = amount_text(max(0, limit - used), limit, rule)
@@ -64,7 +64,7 @@ def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
 
 
 def person_zone(name: str) -> ZoneInfo | None:
-    """Return the time zone; None for an invalid name, because browsers may send any text."""
+    """Return the time zone, or None for an invalid name, because browsers may send any text."""
     try:
         return zone_of(name) if name else None
     except (ValueError, OSError, LookupError):
@@ -85,7 +85,9 @@ def amount_text(parts: int, limit: int, rule: Rule) -> str:
 
 
 def format_amount(amount: Decimal, unit: str) -> str:
-    """Return the amount. Small sums of money have more places, so that they are not shown as zero."""
+    """Return the amount. Small sums of money have more decimal places, so that they are not shown
+    as zero.
+    """
     places = 0 if unit == "tokens" else 4 if 0 < amount < 1 else 2
     return number_format(amount, places, force_grouping=True)
 

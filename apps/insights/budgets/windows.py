@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from django.db import models
 
 ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
-"""A window without an end, which is that of a run, begins at this moment."""
+"""The beginning of a window without an end, such as that of a run."""
 
 
 class WindowKind(models.TextChoices):
@@ -24,7 +24,9 @@ class WindowSpan(NamedTuple):
 
 
 def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
-    """Return the window of that kind that contains a moment; "" is a window without an end."""
+    """Return the window of that kind that contains a moment. The kind "" is a window without an
+    end.
+    """
     if not kind:
         return WindowSpan(ALWAYS, None)
     local = now.astimezone(zone)

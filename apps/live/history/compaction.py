@@ -1,4 +1,4 @@
-"""Compacts runs that ended long ago. They are still shown as before.
+"""Compacts runs that ended long ago, without changing how they are shown.
 
 The events of a run are joined into few rows, its steps and model requests are compressed, and its
 manifest is deleted, because only an open run needs it.
@@ -21,7 +21,7 @@ from apps.old_rows import AT_ONCE
 
 COMPACTED_AFTER = timedelta(days=30)
 LARGEST_SPAN = 100_000
-"""One row joins events with at most this many event numbers, which is about the number of
+"""One row joins events with at most this many event numbers, which is roughly the number of
 characters.
 """
 
@@ -29,7 +29,7 @@ characters.
 def compact_old() -> int:
     """Compact the runs that ended before `COMPACTED_AFTER`; return their number."""
     before = timezone.now() - COMPACTED_AFTER
-    # A compacted run has no manifest any more.
+    # Compacted runs have no manifest.
     old = Run.objects.filter(manifest__isnull=False, finished_at__lt=before)
     old = old.exclude(status__in=Run.OPEN)
     compacted = 0
@@ -44,7 +44,7 @@ def compact_old() -> int:
 @transaction.atomic
 def compact(old: QuerySet[Run], key: UUID) -> None:
     run = old.select_for_update(of=("self",)).filter(pk=key).first()
-    if run is None:  # Another process was faster.
+    if run is None:  # Another process compacted it first.
         return
     for entries in neighbours(run):
         join(entries)

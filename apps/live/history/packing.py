@@ -1,4 +1,4 @@
-"""Compresses texts that are rarely read, within their own column."""
+"""Compresses texts that are rarely read, in place."""
 
 import zlib
 from base64 import b64decode, b64encode
@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 MARK = "zlib:"
-"""A compressed text begins with this prefix. JSON never does."""
+"""Compressed texts begin with this prefix, which is not valid JSON."""
 PACKED = "packed"
 
 

@@ -1,4 +1,4 @@
-"""Shows a model request to operators by its layers and messages.
+"""Shows a model request to operators, divided into layers and messages.
 
 The view is built from a request's bytes, for any supported API.
 """
@@ -15,13 +15,13 @@ from apps.live.history.sent_requests import KeptPart
 from apps.live.sent_request_rows import SentRequestRow
 
 SEPARATOR = "\n\n"
-"""This separates two layers of the system prompt."""
+"""This string separates two layers of the system prompt."""
 CALLS = ("arguments", "input")
-"""The APIs use these keys for the arguments of a call."""
+"""APIs store the arguments of a call under these keys."""
 RESULTS = ("content", "output")
-"""The APIs use these keys for the result of a call."""
+"""APIs store the result of a call under these keys."""
 IDS = ("tool_call_id", "tool_use_id", "call_id")
-"""A result refers to its call with one of these keys."""
+"""A result refers to its call under one of these keys."""
 
 Span = tuple[str, str, int]
 """A span consists of a layer, a source and a length in characters, as in `PromptSpan`."""
@@ -29,7 +29,7 @@ Span = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a request. `tokens` is an estimate for the whole text; `is_cut`: only the beginning
+    """A part of a request. `tokens` is an estimate for the whole text. `is_cut`: only the beginning
     is stored.
     """
 
@@ -59,7 +59,7 @@ class RequestView:
 
 @dataclass(frozen=True, slots=True)
 class WrittenMessage:
-    """A message or a tool as it was sent: its JSON (None if it is cut), and its text."""
+    """A message or a tool as it was sent: its JSON, or None if it was truncated, and its text."""
 
     value: Any
     text: str
@@ -117,7 +117,9 @@ def is_system(value: Any) -> bool:
 def prompt_pieces(
     first: Iterable[WrittenMessage], spans: Iterable[Sequence[Any]]
 ) -> Iterator[Piece]:
-    """Yield the layers of the system prompt; one piece if it was changed after it was composed."""
+    """Yield the layers of the system prompt, or one piece if the prompt was changed after it was
+    composed.
+    """
     text = SEPARATOR.join(message_text(one) for one in first)
     layers: list[Span] = [(layer, source, length) for layer, source, length in spans]
     whole = sum(length for *_, length in layers) + len(SEPARATOR) * (len(layers) - 1)
@@ -136,7 +138,7 @@ def prompt_pieces(
 
 
 def message_text(one: WrittenMessage) -> str:
-    """Return the text of a message that contains nothing else, otherwise its JSON."""
+    """Return the text of a message, or its JSON if it contains anything else."""
     value = one.value
     if value is None:
         return one.text
@@ -173,7 +175,7 @@ def tool_piece(one: WrittenMessage) -> Piece:
 def piece_of(layer: str, source: str, one: WrittenMessage) -> Piece:
     text = message_text(one)
     is_cut = one.value is None and one.size > 0
-    # The part that was cut counts too.
+    # The truncated part counts too.
     tokens = one.size // CHARACTERS_PER_TOKEN if is_cut else text_tokens(text)
     return Piece(layer, source, text, tokens, is_cut)
 
@@ -184,7 +186,7 @@ def piece_of(layer: str, source: str, one: WrittenMessage) -> Piece:
 def without_private(
     messages: Sequence[WrittenMessage], names: frozenset[str]
 ) -> Sequence[WrittenMessage]:
-    """Return the messages with only the sizes of these tools' calls and results."""
+    """Return the messages with only the sizes of calls to these tools and of their results."""
     if not names:
         return messages
     ids = {found for one in messages for found in private_ids(one.value, names)}

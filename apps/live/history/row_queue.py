@@ -1,4 +1,4 @@
-"""A queue of rows that wait for the database, so that appending a row does not wait."""
+"""A queue of rows to be written to the database, so that callers do not wait for it."""
 
 import logging
 from collections import Counter
@@ -16,10 +16,10 @@ Row = TypeVar("Row")
 
 
 class RowWriter(Generic[Row]):
-    """Writes rows together. If the database rejects one of them, they are written one by one.
+    """Writes rows in batches. If the database rejects a batch, its rows are written individually.
 
     `store` stores rows on a database thread, all or none of them. `refused` counts the rejected
-    rows by the kind of error; the first of each kind is logged.
+    rows by error type; the first of each type is logged.
     """
 
     def __init__(self, name: str, store: Callable[[Sequence[Row]], object]) -> None:
@@ -28,10 +28,10 @@ class RowWriter(Generic[Row]):
         self.refused: Counter[str] = Counter()
 
     async def write(self, rows: Sequence[Row], execute: Execute) -> AsyncIterator[int]:
-        """Write the rows in order, and yield after each step how many are done.
+        """Write the rows in order, and yield the number of rows written so far after each step.
 
-        Raises `OperationalError` or `InterfaceError` if the database is down; then the other rows
-        are not written yet.
+        Raises `OperationalError` or `InterfaceError` if the database is down. The remaining rows
+        are then not written.
         """
         try:
             await execute(partial(self.store, rows))
@@ -52,7 +52,7 @@ class RowWriter(Generic[Row]):
         count = self.refused[kind]
         if count == 1:
             logger.error("A row of %s was rejected and is lost", self.name, exc_info=error)
-        elif count & (count - 1) == 0:  # Log each time the number has doubled.
+        elif count & (count - 1) == 0:  # Log each time the number doubles.
             logger.error("%d rows of %s were rejected and are lost: %s", count, self.name, kind)
 
 
@@ -80,7 +80,7 @@ class RowQueue(Generic[Row]):
         self.dropped = 0
 
     def add(self, row: Row) -> bool:
-        """Append a row; return False if it is dropped."""
+        """Append a row. Return False if the queue is full."""
         size = self.size_of(row)
         if len(self.rows) >= self.most or self.bytes + size > self.most_bytes > 0:
             self.dropped += 1
@@ -91,7 +91,7 @@ class RowQueue(Generic[Row]):
 
     async def flush(self, execute: Execute) -> None:
         """Write the rows. Raises `OperationalError` or `InterfaceError` if the database is down;
-        then the rows stay in the queue.
+        the rows then stay in the queue.
         """
         while some := self.rows[: self.at_once]:
             async for done in self.writer.write(some, execute):

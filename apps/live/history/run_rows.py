@@ -36,8 +36,8 @@ from apps.live.step_ledger import read_steps
 from apps.old_rows import delete_older
 
 SILENT_SECONDS = 300.0
-"""A process that has not reported its runs for this many seconds has ended. Processes report them
-every minute.
+"""A process that has not sent a heartbeat for this many seconds is considered dead. Processes send
+one every minute.
 """
 MOST = models.BigIntegerField.MAX_BIGINT
 CHANGED = (
@@ -55,9 +55,9 @@ COLUMNS = ("id", "door", "application", "bucket", "request_id", "started_at", *C
 
 @dataclass(slots=True)
 class RunFigures:
-    """The values of a `RunSummary`. Creating an instance of the model takes ten times as long.
+    """The values of a `RunSummary`. Creating a model instance takes ten times as long.
 
-    `is_stored`: a row exists, which at least records that the run has begun.
+    `is_stored`: the row exists, and records at least that the run began.
     """
 
     door: str
@@ -108,7 +108,7 @@ def write(rows: Sequence[RunFigures]) -> None:
 
 
 def values_of(row: RunFigures, now: datetime) -> tuple[Any, ...]:
-    """Return the values of `COLUMNS`. Names that do not fit are cut."""
+    """Return the values of `COLUMNS`. Names that are too long are truncated."""
     adapted, end = connection.ops.adapt_datetimefield_value, row.ended_at
     seconds = None if end is None else max((end - row.started_at).total_seconds(), 0.0)
     return (
@@ -130,7 +130,7 @@ def values_of(row: RunFigures, now: datetime) -> tuple[Any, ...]:
 
 
 def within_limits(count: int) -> int:
-    """Return a count that fits the database. Services may report any number."""
+    """Clamp a count to the database's range. Services may report any number."""
     return min(max(count, 0), MOST)
 
 
@@ -149,7 +149,7 @@ def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -
 
 
 def recorded_progress(run: Run) -> Progress:
-    """Return the counts of a run from its recorded steps, if no process works on the run."""
+    """Return the counts of a run from its recorded steps, for a run without a process."""
     return progress_of_steps(read_steps(run))
 
 
@@ -162,7 +162,7 @@ def progress_of_steps(steps: Iterable[Step]) -> Progress:
     for step in steps:
         if (
             step.status == "done" and "/" not in step.key
-        ):  # The result of a step includes those inside it.
+        ):  # The result of a step includes its nested steps.
             with suppress(msgspec.ValidationError):  # Code of another version may have written it.
                 add_step(progress, step)
     return progress
@@ -189,14 +189,16 @@ def stop(stream: UUID) -> None:
 
 
 def end_abandoned() -> int:
-    """Mark the runs whose process ended as failed; return their number."""
+    """Mark runs whose process has ended as failed. Return their number."""
     before = timezone.now() - timedelta(seconds=SILENT_SECONDS)
     running = RunSummary.objects.filter(status=RunSummary.Status.RUNNING)
     return running.filter(seen_at__lt=before).update(status=RunSummary.Status.FAILED)
 
 
 def delete_old() -> int:
-    """Delete the rows that are older than `RUN_ROWS_DAYS`, except held ones; return their number."""
+    """Delete rows that are older than `RUN_ROWS_DAYS`, except those under a legal hold. Return
+    their number.
+    """
     in_held = Run.objects.filter(holds(conversation="stream"), pk=OuterRef("pk"))
     held = holds("bucket") | Q(Exists(in_held))
     return delete_older(RunSummary, "started_at", settings.RUN_ROWS_DAYS, but=held)
@@ -214,5 +216,5 @@ def count_runs(since: datetime, until: datetime) -> Iterator[RunCount]:
 
 
 def sum_up_usage() -> int:
-    """Sum up all periods of usage that have ended; return how many were summed up."""
+    """Sum up the usage of all periods that have ended. Return the number of periods."""
     return rollups.sum_up_all(count_runs)

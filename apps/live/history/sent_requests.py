@@ -1,4 +1,4 @@
-"""Splits requests to models into parts, stores them, and puts them together again.
+"""Splits model requests into parts, stores them, and reassembles them.
 
 These functions are synchronous. They run on a database thread and do not delay the answer.
 """
@@ -41,21 +41,20 @@ class KeptPart(msgspec.Struct, frozen=True, gc=False):
 
 
 Parts = dict[tuple[UUID, str], KeptPart]
-"""This maps streams and digests to parts."""
+"""Maps streams and digests to parts."""
 COLUMNS = ("id", "stream", "run", "at", "application", "model", "members", "prompt", "private")
 PART_COLUMNS = ("stream", "digest", "text", "size")
 IF_NEW = "ON CONFLICT DO NOTHING"
 LARGEST_PART = 256 * 1024
-"""A message or tool is cut to this many bytes before it is stored; images are larger."""
+"""A message or tool is truncated to this many bytes before it is stored. Images are larger."""
 LISTS = frozenset({"messages", "input", "system", "tools"})
-"""The items in these members of a body are parts, in chat completions, the Responses API and
-Anthropic's API.
+"""The items of these body members are parts, in chat completions, the Responses API and Anthropic's
+API.
 """
 INSTRUCTIONS = frozenset({"instructions", "system"})
 """These members contain the system prompt as text."""
 KNOWN_SECONDS = 3600.0
-"""A process remembers for this many seconds that a part is stored. Every row is stored for longer.
-"""
+"""A process caches for this many seconds that a part is stored. Rows are stored for longer."""
 MOST_KNOWN = 20_000
 
 _decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -64,7 +63,7 @@ _known: AgedCache[tuple[UUID, str], bool] = AgedCache(MOST_KNOWN)
 
 
 def write(requests: Sequence[KeptRequest]) -> None:
-    """Store requests, except those of conversations that were deleted in the meantime."""
+    """Store requests, except those in conversations that were deleted in the meantime."""
     rows: list[Values] = []
     parts: Parts = {}
     for kept in still_there(requests):
@@ -151,7 +150,7 @@ def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
 
 
 def requests_of(run: UUID) -> list[tuple[SentRequestRow, Mapping[str, KeptPart]]]:
-    """Return the requests of a run in their order, each with its parts by digest, with two queries."""
+    """Return the requests of a run in order, each with its parts by digest. Runs two queries."""
     rows = list(SentRequestRow.objects.filter(run=run).order_by("at", "pk"))
     digests = {digest for row in rows for digest in digests_in(row.members)}
     stored = SentPart.objects.filter(stream__in={row.stream for row in rows}, digest__in=digests)
@@ -168,8 +167,8 @@ def digests_in(members: Iterable[Sequence[Any]]) -> Iterator[str]:
 
 
 def delete_old() -> int:
-    """Delete the requests of runs that are older than `RUN_ROWS_DAYS`, except held ones; return
-    their number.
+    """Delete the requests of runs that are older than `RUN_ROWS_DAYS`, except those under a legal
+    hold. Return their number.
     """
     if not settings.RUN_ROWS_DAYS:
         return 0
@@ -185,13 +184,13 @@ def delete_old() -> int:
 
 
 def delete_unused(streams: Collection[UUID]) -> None:
-    """Delete the parts of streams that have no request left."""
+    """Delete the parts in these streams that no request uses."""
     used = SentRequestRow.objects.filter(stream__in=streams).values_list("stream", flat=True)
     SentPart.objects.filter(stream__in=set(streams) - set(used)).delete()
 
 
 def masked_tool(raw: bytes) -> bytes:
-    """Return an encoded tool with its credentials masked. The schema of our own functions contains
+    """Return an encoded tool with its credentials masked. The schemas of built-in functions contain
     none.
     """
     tool = msgspec.json.decode(raw)

@@ -1,7 +1,7 @@
 """Writes the rows of unstored runs and of all calls, once a second for the whole process.
 
-A run only appends to a list. Nothing waits for the database, and a rejected row does not fail a
-run.
+A run only appends to a list. It does not wait for the database, and a rejected row does not fail
+the run.
 """
 
 import asyncio
@@ -35,17 +35,17 @@ logger = logging.getLogger(__name__)
 TICK_SECONDS = 1.0
 BEAT_SECONDS = 60.0
 PAUSE_SECONDS = 5.0
-"""While the database is down, the writer waits this many seconds before the next attempt."""
+"""While the database is down, the writer retries at intervals of this many seconds."""
 MOST_WAITING = 10_000
-"""At most this many rows wait to be written: of ended runs, and of calls, some 10 MB each. Further
-rows are dropped.
+"""At most this many rows of ended runs, and as many of calls, wait to be written, about 10 MB each.
+Further rows are dropped.
 """
 AT_ONCE = 500
 """One statement writes at most this many rows, so that other writers do not wait for long."""
 REQUESTS_AT_ONCE = 50
-"""One transaction writes at most this many requests, because each request has many parts."""
+"""One transaction writes at most this many requests, because each has many parts."""
 MOST_REQUEST_BYTES = 64 * 1024 * 1024
-"""Waiting model requests can have at most this many bytes together. Further ones are dropped."""
+"""Waiting model requests can have up to this many bytes in total. Further ones are dropped."""
 
 Status = RunSummary.Status
 
@@ -53,8 +53,8 @@ Status = RunSummary.Status
 class RunSummaryWriter:
     """Writes rows in a task that lives as long as there are runs.
 
-    A run that is still active at the next tick is written as begun, so that it is marked as failed
-    if its process dies. Most runs have ended by then, and are written once.
+    A run that is still active at the next tick is stored as running, so that it is marked as failed
+    if its process dies. Most runs have ended by then and are written once.
     """
 
     def __init__(self, execute: Execute, budgets: Budgets = UNLIMITED) -> None:
@@ -156,8 +156,8 @@ class RunSummaryWriter:
             await asyncio.sleep(TICK_SECONDS)
             self.flushing = asyncio.create_task(self.flush())
             try:
-                # If it were cancelled here, it would not know what is written, and would write rows
-                # of calls twice.
+                # A cancelled flush would not know which rows are written, and would write rows of
+                # calls twice.
                 await asyncio.shield(self.flushing)
             except (OperationalError, InterfaceError) as error:
                 logger.warning("Rows of runs cannot be written; trying again: %s", error)
@@ -184,7 +184,7 @@ class RunSummaryWriter:
 
     async def flush(self) -> None:
         """Write the rows of the runs that have ended or begun. Raises `OperationalError` or
-        `InterfaceError` if the database is down; then the rows are still waiting.
+        `InterfaceError` if the database is down; the rows then stay in the queue.
         """
         self.log_dropped()
         for queue in self.queues:
@@ -211,7 +211,7 @@ class RunSummaryWriter:
                 row.is_stored = True
 
     async def beat(self) -> None:
-        """Report that the process and its runs are alive."""
+        """Send a heartbeat for the process and its runs."""
         self.beat_at = time.monotonic()
         for some in in_portions(list(self.going)):
             rows = RunSummary.objects.filter(pk__in=some, status=Status.RUNNING)
@@ -224,8 +224,8 @@ def in_portions(items: list[Any]) -> Iterator[list[Any]]:
 
 
 def audit_events_of(entry: CallEntry) -> Iterator[AuditEvent]:
-    """Yield the audit event of a tool call in a conversation. Calls of programs are in the rows of
-    tool calls.
+    """Yield the audit event of a tool call in a conversation. Calls by API clients are recorded in
+    the rows of tool calls.
     """
     of, report = entry.of, entry.report
     if of.conversation is not None and isinstance(report, ToolCallReport):

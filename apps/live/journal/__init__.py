@@ -1,1 +1,1 @@
-"""The journal of runs: commits in batches, followed by notifications."""
+"""The journal of runs, which is committed in batches, followed by notifications."""

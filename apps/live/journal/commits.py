@@ -1,6 +1,6 @@
-"""Writes what all runs of a process have to store in one transaction.
+"""Writes the pending data of all runs in a process in one transaction.
 
-Each write is fenced: it has an effect only while this process holds the run.
+Each write is fenced: it takes effect only while this process holds the run.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,9 +34,9 @@ class Ending:
 
 @dataclass(slots=True)
 class Portion:
-    """The part of one run that a transaction writes. It does not change until it is written.
+    """The part of a run that one transaction writes. It does not change until it is written.
 
-    `is_repeated`: an earlier attempt may have written it, because its response was lost.
+    `is_repeated`: an earlier attempt whose response was lost may have written it.
     """
 
     run: UUID
@@ -50,16 +50,16 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class RunSignals:
-    """The runs that this process no longer holds, and the runs that a user wants to stop."""
+    """The runs that this process no longer holds, and the runs to stop at a user's request."""
 
     lost: frozenset[UUID] = frozenset()
     stopped: frozenset[UUID] = field(default=frozenset())
     subagents: Mapping[UUID, Collection[str]] = field(default_factory=dict)
-    """This maps runs to the keys of the sub-agents that a user wants to stop."""
+    """Maps runs to the keys of the sub-agents that a user wants to stop."""
 
 
 def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> RunSignals:
-    """Read the signals for the runs. `helped` are the runs that have sub-agents."""
+    """Read the signals for the runs. `helped` contains the runs that have sub-agents."""
     held = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
     wishes = dict(held.values_list("pk", "is_stop_requested"))
     return RunSignals(
@@ -71,10 +71,10 @@ def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> 
 
 @transaction.atomic
 def write(holder: str, portions: Sequence[Portion]) -> frozenset[UUID]:
-    """Write the portions of runs that this process holds; return the runs that it does not hold."""
+    """Write the portions of runs that this process holds. Return the runs that it does not hold."""
     runs = [portion.run for portion in portions]
     rows = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
-    # Locked, so that no other process takes a run over between this check and the end of the
+    # Locked, so that no other process takes over a run between this check and the end of the
     # transaction.
     held = set(rows.select_for_update().order_by("pk").values_list("pk", flat=True))
     ours = [portion for portion in portions if portion.run in held]

@@ -1,7 +1,7 @@
 """Writes the output and the steps of all runs in a process, one transaction at a time.
 
-A retry neither loses nor duplicates data: a portion is taken once, and written again until it
-succeeds. While the database is down, the logs grow.
+A retry neither loses nor duplicates data: a portion is taken once, and rewritten until it succeeds.
+While the database is down, the logs grow.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
 LOOK_SECONDS = 1.0
-"""A process checks every this many seconds whether a user wants to stop a run."""
+"""A process checks for requests to stop a run at intervals of this many seconds."""
 ANNOUNCE_SECONDS = 1.0
-"""The committer waits at most this many seconds for an announcement. Other processes find
-unannounced events in the journal.
+"""The committer waits up to this many seconds for an announcement. Other processes find unannounced
+events in the journal.
 """
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
@@ -73,7 +73,7 @@ class Committer:
             self.is_working = False
 
     async def wait(self) -> None:
-        """Return at the next tick, or sooner if a caller waits, but only once per tick."""
+        """Return at the next tick, or earlier if a caller is waiting, but at most once per tick."""
         with suppress(TimeoutError):
             async with asyncio.timeout(TICK_SECONDS):
                 await self.urgent.wait()

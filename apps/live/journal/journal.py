@@ -1,7 +1,7 @@
 """The journal: the events of runs, numbered within their stream.
 
 These functions are synchronous and short. They run on a database thread, and no transaction stays
-open during the call of a model or a tool.
+open during a model or tool call.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,9 @@ from apps.live.events import NumberedEvent, StreamEvent
 from apps.live.models import JournalEntry, Run, SentPart, SentRequestRow
 
 READ_ENTRIES = 50
-"""One query reads this many entries. This limits the memory for a viewer that lags far behind."""
+"""One query reads at most this many entries. This limits the memory used for a viewer that lags far
+behind.
+"""
 GAP = 1_000_000
 """After a process has died, this many numbers are skipped, because its viewers may have seen events
 that were not stored.
@@ -30,7 +32,7 @@ def last_number(stream: UUID) -> int:
 
 
 def read(stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return the oldest events after `after`, in order; not necessarily all of them."""
+    """Return the oldest events after `after`, in order. The result may be incomplete."""
     entries = JournalEntry.objects.filter(stream=stream, last__gt=after).order_by("last")
     return [said for entry in entries[:READ_ENTRIES] for said in following(entry, after)]
 
@@ -51,7 +53,7 @@ def read_entry(entry: JournalEntry) -> Iterator[StreamEvent]:
 
 
 def read_run(run: UUID, until: int | None = None) -> list[StreamEvent]:
-    """Return the events of a run, up to the number `until` if it is given."""
+    """Return the events of a run, up to number `until` if it is given."""
     # Do not filter by the stream: SQLite would search all entries of the stream for the run.
     entries = JournalEntry.objects.filter(run=run).order_by("first")
     if until is not None:
@@ -60,13 +62,13 @@ def read_run(run: UUID, until: int | None = None) -> list[StreamEvent]:
 
 
 def first_number(run: UUID) -> int | None:
-    """Return the number of its first event; None if nothing of it is stored."""
+    """Return the number of the run's first event, or None if no event is stored."""
     entries = JournalEntry.objects.filter(run=run).order_by("first")
     return entries.values_list("first", flat=True).first()
 
 
 def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -> JournalEntry:
-    """Return a row with these events, the first of which has the number `first`."""
+    """Return a row with these events. The first one has the number `first`."""
     numbered: list[NumberedEvent] = []
     number = first - 1
     for event in said:
@@ -77,7 +79,7 @@ def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -
 
 
 def add(stream: UUID, run: UUID, said: Sequence[StreamEvent], *, gap: int = 0) -> int:
-    """Write events after the last one of the stream. Return the number before the first of them."""
+    """Append events to the stream. Return the number before the first of them."""
     before = last_number(stream) + gap
     entry_of(stream, run, before + 1, said).save(force_insert=True)
     return before
@@ -96,7 +98,7 @@ def delete_run(stream: UUID, run: UUID) -> None:
 
 
 def delete(stream: UUID) -> None:
-    """Delete a stream. A process that still works in it loses the lease and stops."""
+    """Delete a stream. A process that still works on it loses the lease and stops."""
     JournalEntry.objects.filter(stream=stream).delete()
     Run.objects.filter(stream=stream).delete()
     forget_stream(stream)

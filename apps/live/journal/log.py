@@ -7,7 +7,7 @@ from uuid import UUID
 from apps.live.events import NumberedEvent, StreamEvent, after, length
 
 KEPT_EVENTS = 2_000
-"""This many written events stay in memory for viewers that lag slightly behind."""
+"""Up to this many written events stay in memory for viewers that lag slightly behind."""
 
 
 class RunLog:
@@ -25,7 +25,7 @@ class RunLog:
         self.first = first
         self.events: list[StreamEvent] = []
         self.numbers: list[int] = []
-        """This contains the last sequence number of each event."""
+        """The last sequence number of each event."""
         self.is_over = False
         self.kept = KEPT_EVENTS
         self.wake: Callable[[], None] = lambda: None

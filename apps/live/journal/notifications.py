@@ -1,7 +1,7 @@
 """Messages between processes: text that is not in the journal yet, and notifications that the
-journal grew.
+journal has grown.
 
-The channel layer may lose a message, so viewers also read the journal at intervals.
+The channel layer may lose a message, so viewers also poll the journal.
 """
 
 import asyncio
@@ -24,16 +24,16 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS = 5.0
 ANNOUNCE_SECONDS = 1.0
 WAITING = "waiting-runs"
-"""Processes that resume runs of other processes belong to this group of the channel layer."""
+"""Processes that resume other processes' runs join this group of the channel layer."""
 EVERYBODY = UUID("0d1c2f0e-64f5-4c0e-8f5c-4d5a0c1f7e55")
 """Announcements to all callers use this stream."""
 
 Hear = Callable[[Mapping[str, Any]], object]
-"""This function receives the messages of a group, and {} if an earlier message was lost."""
+"""Receives the messages of a group, and {} if an earlier message was lost."""
 
 
 def group(stream: UUID) -> str:
-    """Return the channel layer's group of the stream's viewers."""
+    """Return the channel layer group of the stream's viewers."""
     return f"stream-{stream}"
 
 
@@ -56,8 +56,8 @@ async def announce_events(log: RunLog) -> None:
 
 
 async def wake_viewers(streams: LiveStreams, stream: UUID) -> None:
-    """Notify the viewers of a stream, at once in this process and in other processes, that its
-    journal grew.
+    """Notify the viewers of a stream that its journal has grown: immediately in this process, then
+    in other processes.
     """
     streams.wake(stream)
     await announce_growth(stream)
@@ -82,9 +82,7 @@ def take(streams: LiveStreams, stream: UUID, told: Mapping[str, Any]) -> None:
 
 
 def asked_group(run: UUID) -> str:
-    """Return the channel layer's group of the process whose run waits for an answer while it is
-    running.
-    """
+    """Return the channel layer group of the process whose running run waits for an answer."""
     return f"asked-{run}"
 
 
@@ -101,7 +99,7 @@ async def hearing_of_answers(run: UUID) -> AsyncIterator[asyncio.Event]:
 
 
 async def announce_waiting() -> None:
-    """Notify all processes that a run waits for a process."""
+    """Notify all processes that a run is waiting for a process."""
     await tell(WAITING, "run.waits")
 
 
@@ -111,7 +109,7 @@ def hearing_of_waiting(awaited: asyncio.Event) -> AbstractAsyncContextManager[No
 
 
 async def tell(name: str, news: str) -> None:
-    """Send a message to a group of the channel layer. Log a failure."""
+    """Send a message to a channel layer group. Log a failure."""
     try:
         async with asyncio.timeout(ANNOUNCE_SECONDS):
             await layer().group_send(name, {"type": news})
@@ -127,7 +125,7 @@ async def hearing(name: str, hear: Hear) -> AsyncIterator[None]:
         yield
     finally:
         listener.cancel()
-        # A channel layer that no longer responds must not block a reader that leaves.
+        # A channel layer that no longer responds must not block a reader that disconnects.
         _, stuck = await asyncio.wait([listener], timeout=ANNOUNCE_SECONDS)
         if stuck:
             logger.warning("The channel layer does not unsubscribe from %s", name)

@@ -21,11 +21,11 @@ from apps.live.subagents import SubagentEvent
 TEXT_SECONDS = 1.2
 """The text of a run is written every this many seconds, unless other data are written earlier."""
 BEATS_IN_LEASE = 3
-"""A silent run renews its lease this many times per lease. Writes renew the lease as well."""
+"""An idle run renews its lease this many times per lease. Writes renew the lease as well."""
 
 
 class RunRecord:
-    """The output of a run. `stop` is called when another process requested that the run stops.
+    """The output of a run. `stop` is called when another process requests that the run stop.
 
     `failure` is `LeaseLost` or `NotStored` if no more can be written.
     """
@@ -40,11 +40,11 @@ class RunRecord:
         self.steps: dict[str, Step] = {}
         self.waiting: list[asyncio.Future[None]] = []
         self.served: list[asyncio.Future[None]] = []
-        """These futures wait for the portion that is being written."""
+        """The futures that wait for the portion that is being written."""
         self.has_news = False
         self.has_subagents = False
         self.stop_subagent: Callable[[str], object] = lambda key: None
-        """This is called with the key of a sub-agent that a user asked to stop."""
+        """Called with the key of a sub-agent that a user asked to stop."""
         self.text_since: float | None = None
         self.beat_at = time.monotonic()
 
@@ -54,7 +54,7 @@ class RunRecord:
 
     def say(self, event: StreamEvent) -> None:
         if self.ending is not None or not is_kept(event):
-            return  # Work that did not stop in time may still send events; the ending follows.
+            return  # Work that did not stop in time may still send events. The ending follows.
         self.log.append(event)
         if not isinstance(event, TEXTS):
             self.has_news = True
@@ -66,7 +66,7 @@ class RunRecord:
 
     async def flush(self) -> None:
         """Return when everything so far is stored. Raises `LeaseLost` if another process has taken
-        the run over, and `NotStored` if it cannot be stored.
+        over the run, and `NotStored` if it cannot be stored.
         """
         if self.is_over:
             self.failure.result()
@@ -78,9 +78,9 @@ class RunRecord:
 
     async def end(self, ending: Ending) -> None:
         """Write the rest and the ending, then show the ending. Raises `LeaseLost` if another
-        process has taken the run over, and `NotStored` if it cannot be stored.
+        process has taken over the run, and `NotStored` if it cannot be stored.
         """
-        # In this order, because a viewer that reads the end may ask again at once.
+        # In this order, because a viewer that sees the end may send another question at once.
         self.ending = ending
         await self.flush()
 
@@ -97,7 +97,9 @@ class RunRecord:
         return now - self.beat_at > settings.RUN_LEASE_SECONDS / beats
 
     def take(self, now: float) -> Portion:
-        """Return the portion to write: everything so far, or what could not be written before."""
+        """Return the portion to write: everything so far, or the portion whose last write
+        failed.
+        """
         if self.portion is not None:
             self.portion.is_repeated = True
             return self.portion
@@ -139,7 +141,7 @@ class RunRecord:
         if self.is_over:
             return
         self.failure.set_exception(error)
-        self.failure.exception()  # This marks the exception as retrieved; a waiter still gets it.
+        self.failure.exception()  # This marks the exception as retrieved. Waiters still receive it.
         for served in (*self.served, *self.waiting):
             if not served.done():
                 served.set_exception(error)

@@ -1,7 +1,7 @@
 """Limits the concurrent stored runs of all processes, with a fair queue.
 
-A run counts towards the limit of its user, its key, or the address of a visitor. Users take turns:
-each further run of a user with open runs is queued as if it had been asked an hour later. A run
+A run counts towards the limit of its user or key, or of the visitor's address. Users take turns:
+each further run of a user with open runs is queued as if it had been requested an hour later. A run
 that waits for a user does not count.
 """
 
@@ -33,12 +33,12 @@ MOST_READ = 1_000
 COUNTED = Coalesce(NullIf("counted_as", Value("")), "bucket")
 """This is `Run.counted` as a database expression."""
 LOCK = 0x71756575
-"""PostgreSQL's lock for admitting runs has this number."""
+"""The ID of PostgreSQL's advisory lock for admitting runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveRunCounts:
-    """The numbers of active runs, by the name that they count for, and by application."""
+    """The numbers of active runs, by the name that they count towards, and by application."""
 
     callers: Counter[str]
     applications: Counter[str]
@@ -51,12 +51,12 @@ class ActiveRunCounts:
 
 
 def most_of(counted: str) -> int:
-    """Return the limit of a program's key, or of a user."""
+    """Return the limit of an API key or of a user."""
     return int(settings.RUNS_PER_KEY if counted.startswith("key-") else settings.RUNS_PER_PERSON)
 
 
 def next_up(line: Iterable[Run], going: ActiveRunCounts, room: int) -> list[Run]:
-    """Return the queued runs that start now, given the free slots in `room`."""
+    """Return the queued runs that start now, given `room` free slots."""
     going = ActiveRunCounts(Counter(going.callers), Counter(going.applications))
     chosen: list[Run] = []
     for run in line:
@@ -77,16 +77,16 @@ def startable(room: int) -> list[Run]:
 
 @transaction.atomic
 def claim(holder: str, room: int) -> list[Run]:
-    """Take the queued runs whose turn it is."""
+    """Take the queued runs whose turn has come."""
     lock()
     return [run for run in startable(room) if leases.take_over(run, holder)]
 
 
 def admit(run: Run, holder: str) -> None:
-    """Give a new run to the holder if it is its turn, otherwise queue it. Without a holder, always
-    queue it.
+    """Give a new run to the holder if its turn has come, otherwise queue it. Without a holder,
+    always queue it.
 
-    Call it in the transaction that saves the run. Raises `Refused` if too many runs of the caller
+    Call it in the transaction that saves the run. Raises `Refused` if too many of the caller's runs
     are queued.
     """
     lock()
@@ -112,7 +112,7 @@ def admit(run: Run, holder: str) -> None:
 
 
 def last_turns(names: Iterable[str]) -> dict[str, datetime]:
-    """Return the turn of the last active or queued run of each user who has one."""
+    """Return the turn of each user's last active or queued run."""
     rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED).order_by()
     mine = rows.filter(caller_name__in=names)
     return dict(mine.values_list("caller_name").annotate(Max("turn_at")))

@@ -21,14 +21,14 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "quickapps-rates"
 AWAY_SECONDS = 5.0
-"""If Redis did not respond, it is not called for this many seconds. In that time, each process
-counts for itself.
+"""After Redis fails to respond, it is not called for this many seconds. In that time, each process
+counts separately.
 """
 T = TypeVar("T")
 
 
 class RateCounts:
-    """The counts of this event loop: those in Redis, or its own while Redis is down."""
+    """The counts of this event loop, in Redis, or in the process while Redis is down."""
 
     def __init__(self) -> None:
         self.own: Storage = MemoryStorage()
@@ -37,7 +37,7 @@ class RateCounts:
         self.tasks: set[asyncio.Task[None]] = set()
 
     async def admit(self, rates: Sequence[Rate]) -> Sequence[RemainingRate]:
-        """Count a request. Raises `RateLimitReached`; then nothing is counted."""
+        """Count a request. Raises `RateLimitReached` without counting the request."""
         rests = await asyncio.gather(*map(self.rest, rates))
         for rest in rests:
             if not rest.left:
@@ -45,8 +45,7 @@ class RateCounts:
         counted = []
         for rest in rests:
             if rest.rate.kind == "requests" and not await self.add(rest.rate, 1):
-                # Another request was faster. This request may have counted for a rate before this
-                # one.
+                # Another request came first. This request may have counted towards an earlier rate.
                 raise RemainingRate(rest.rate, 0, max(1.0, rest.seconds)).refusal()
             taken = 1 if rest.rate.kind == "requests" else 0
             counted.append(RemainingRate(rest.rate, rest.left - taken, rest.seconds))
@@ -57,7 +56,7 @@ class RateCounts:
         return RemainingRate(rate, left, max(0.0, reset - time.time()))
 
     async def add(self, rate: Rate, count: int) -> bool:
-        """Count, and return True if there was room; otherwise count nothing."""
+        """Count, and return True if the limit allows it; otherwise count nothing."""
         return await self.ask(partial(hit, rate, count))
 
     def spend_later(self, rates: Sequence[Rate], tokens: int) -> None:
@@ -68,7 +67,7 @@ class RateCounts:
     async def spend(self, rates: Sequence[Rate], tokens: int) -> None:
         for rate in rates:
             if not await self.add(rate, min(tokens, rate.most)):
-                # The answer took more than was left, and the library counts all or nothing.
+                # The answer used more than was left, and the library counts all or nothing.
                 await self.add(rate, (await self.rest(rate)).left)
 
     async def ask(self, question: Callable[[Storage], Awaitable[T]]) -> T:
@@ -90,8 +89,8 @@ class RateCounts:
 
 
 class SharedStorage(RedisStorage):
-    """The library's commands, sent with our client. The keys of a limit are in one slot of a Redis
-    cluster.
+    """Sends the library's commands with our client. The keys of a limit are in the same slot of a
+    Redis cluster.
     """
 
     def __init__(self) -> None:
@@ -103,7 +102,7 @@ class SharedStorage(RedisStorage):
 
 
 async def window_of(rate: Rate, storage: Storage) -> tuple[float, int]:
-    """Return when more becomes available, in seconds since 1970, and how much is left now."""
+    """Return when the window resets, in seconds since 1970, and how much is left now."""
     stats = await SlidingWindowCounterRateLimiter(storage).get_window_stats(*item_of(rate))
     return stats.reset_time, stats.remaining
 

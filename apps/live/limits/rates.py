@@ -1,8 +1,8 @@
-"""Rate limits for requests and tokens per minute: of one caller, and of an application for all its
-callers.
+"""Rate limits for requests and tokens per minute, of each caller, and of each application for all
+its callers.
 
-With Redis, the counts cover all processes; otherwise each process counts alone. The minute is a
-sliding window. A request counts before it is answered, its tokens after that, so one more answer
+With Redis, the counts cover all processes; otherwise each process counts separately. The minute is
+a sliding window. A request counts before it is answered, its tokens afterwards, so one more answer
 may begin while any tokens are left.
 """
 
@@ -43,7 +43,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class RemainingRate:
-    """The rest of a rate limit, and the seconds until more is available."""
+    """The remaining quota of a rate limit, and the seconds until it resets."""
 
     rate: Rate
     left: int
@@ -60,7 +60,7 @@ class RemainingRate:
 
 
 def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Rate]:
-    """Return the configured rate limits; none for clients without a key, which cannot be
+    """Return the configured rate limits. Clients without a key have none, because they cannot be
     distinguished. `application` is None for requests without one.
     """
     found = []
@@ -88,17 +88,17 @@ def counted_names(caller: Caller) -> list[str]:
 
 
 def counted_name(caller: Caller) -> str:
-    """Return the name under which requests and runs are counted: one for a user in all teams, and
-    one for all visitors of an address.
+    """Return the name under which requests and runs are counted: the same for a user in all teams,
+    and the same for all visitors from an address.
     """
     if caller.kind == "visitor" and caller.client.address:
-        # A browser that drops its cookies is a different visitor with each request.
+        # A browser that discards its cookies is a different visitor with each request.
         return f"address-{network_of(caller.client.address)}"
     return personal(caller.bucket)
 
 
 def most_of(caller: Caller, kind: Kind) -> int:
-    """Return the caller's limit; 0 for no limit."""
+    """Return the caller's limit, or 0 for no limit."""
     limits = caller.limits
     own = limits.requests_per_minute if kind == "requests" else limits.tokens_per_minute
     if own is not None:
@@ -112,7 +112,7 @@ RATES_OF_PEOPLE = {"requests": "PERSON_REQUESTS_PER_MINUTE", "tokens": "PERSON_T
 
 
 def most_of_application(application: ResolvedApplication, kind: Kind) -> int:
-    """Return the application's limit; 0 for no limit."""
+    """Return the application's limit, or 0 for no limit."""
     features = application.manifest.features
     own = features.rate_limits if features is not None else None
     if kind == "requests":
@@ -123,9 +123,7 @@ def most_of_application(application: ResolvedApplication, kind: Kind) -> int:
 
 
 async def admit_request(rates: Sequence[Rate]) -> Sequence[RemainingRate]:
-    """Count a request, and return the rest of each rate. Raises `RateLimitReached` if a limit is
-    reached.
-    """
+    """Count a request, and return the remaining quota of each rate. Raises `RateLimitReached`."""
     return await rate_counts().admit(rates) if rates else ()
 
 

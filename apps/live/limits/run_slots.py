@@ -16,14 +16,14 @@ OF_CALLER = gettext_noop("Too many of your requests are in progress.")
 NOTHING = nullcontext()
 UNCOUNTED = 64
 """A process uses up to the limit divided by this number without asking Redis, so that a low load
-causes no calls to Redis.
+causes no Redis calls.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Up to `most` concurrent runs over all processes under a name. `refusal` is the message for a
-    further run.
+    """Allows up to `most` concurrent runs across all processes under a name. `refusal` is the error
+    message for a further run.
     """
 
     name: str
@@ -34,8 +34,8 @@ class Limit:
 class RunSlots:
     """The slots of this process, counted in memory.
 
-    `kept` counts the runs that the process continues by itself; other runs end when their client
-    leaves.
+    `kept` counts the runs that the process continues without a client; other runs end when their
+    client disconnects.
     """
 
     def __init__(self, kept: Sized) -> None:
@@ -51,7 +51,9 @@ class RunSlots:
 
     @contextmanager
     def reserved(self, wanted: int) -> Iterator[int]:
-        """Hold slots for up to `wanted` runs that are about to be stored; yield how many."""
+        """Hold slots for up to `wanted` runs that are about to be stored. Yield the number of
+        slots.
+        """
         count = min(wanted, self.free)
         self.others += count
         try:
@@ -103,7 +105,7 @@ class RunSlots:
         if not limits:
             return NOTHING
         from apps.live.limits.shared_slots import (
-            hold_slot,  # Importing Redis's client takes half a second.
+            hold_slot,  # Importing the Redis client takes half a second.
         )
 
         return hold_slot(limits)

@@ -1,4 +1,4 @@
-"""Slots for runs of the gateway that all processes share, counted in Redis.
+"""Slots for gateway runs that all processes share, counted in Redis.
 
 A slot is a member of a sorted set, whose score is its expiry. The process that holds the slot
 renews it. When the process dies, its slots expire soon after.
@@ -23,8 +23,8 @@ logger = logging.getLogger(__name__)
 
 LEASE_SECONDS = 30.0
 AWAY_SECONDS = 5.0
-"""If Redis did not respond, it is not called for this many seconds, so that not every request waits
-for it.
+"""After Redis fails to respond, it is not called for this many seconds, so that not every request
+waits for it.
 """
 KEY = "{quickapps-places}:"
 """The keys of slots have this prefix. The braces keep the keys on one node of a cluster, which the
@@ -35,8 +35,8 @@ NOW = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 """
-# The arguments are the id, the milliseconds of a lease, and the limits. The script returns the
-# number of the first reached limit, or 0.
+# The arguments are the ID, the lease in milliseconds, and the limits. The script returns the number
+# of the first limit that is reached, or 0.
 TAKE = f"""{NOW}
 for number, key in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
@@ -48,8 +48,8 @@ for _, key in ipairs(KEYS) do
 end
 return 0
 """
-# The arguments are the milliseconds and the ids. XX: a slot that was released in this moment is not
-# added again.
+# The arguments are the milliseconds and the IDs. XX prevents a slot that was just released from
+# being added again.
 RENEW = f"""{NOW}
 for number = 2, #ARGV do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[1], ARGV[number]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
@@ -69,14 +69,14 @@ async def hold_slot(limits: Sequence[Limit]) -> AsyncIterator[None]:
 
 
 class SharedPlaces:
-    """The slots of this process. While Redis is down, no run is rejected here."""
+    """The slots of this process. While Redis is down, this class rejects no runs."""
 
     def __init__(self) -> None:
         self.redis = redis_clients.open_client()
         self.script = self.redis.register_script(TAKE)
         self.renewal = self.redis.register_script(RENEW)
         self.held: dict[str, set[str]] = {}
-        """This maps keys to the ids of their held slots."""
+        """Maps keys to the IDs of their held slots."""
         self.asked_again_at = 0.0
         self.tasks: set[asyncio.Task[None]] = set()
         self.keeper: asyncio.Task[None] | None = None
@@ -122,7 +122,7 @@ class SharedPlaces:
             self.note_absence(error)
 
     async def keep(self) -> None:
-        """Renew all slots, as long as there are any."""
+        """Renew all slots while any are held."""
         try:
             while self.held:
                 await asyncio.sleep(LEASE_SECONDS / 3)

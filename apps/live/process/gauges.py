@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 def page_runs() -> Iterator[Reading]:
-    """Yield the counts by status in the shared database; nothing while the database is down."""
+    """Yield the counts by status in the shared database, or nothing while the database is down."""
     counts = dict.fromkeys(Run.OPEN, 0)
     try:
         going = Run.objects.filter(status__in=Run.OPEN).order_by()
@@ -26,7 +26,7 @@ def page_runs() -> Iterator[Reading]:
         logger.warning("Runs cannot be counted for the metrics: %s", error)
         return
     finally:
-        close_old_connections()  # OpenTelemetry calls this on a thread of its own.
+        close_old_connections()  # OpenTelemetry calls this on its own thread.
     for state, count in counts.items():
         yield (str(state),), count
 

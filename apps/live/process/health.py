@@ -1,4 +1,6 @@
-"""Readiness: checks the database, its migrations, shared files and keys, and the channel layer."""
+"""Readiness checks of the database, its migrations, shared files and keys, and the channel
+layer.
+"""
 
 import asyncio
 import logging
@@ -19,12 +21,13 @@ logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 3.0
 DISPENSABLE = frozenset({"channel_layer"})
-"""Processes can work without the services of these checks. All processes lack such a service at the
-same time, and a load balancer that removed them all would turn its outage into an outage of the
+"""Processes can work without the services of these checks. All processes lose such a service at the
+same time. A load balancer that removed all of them would turn its outage into an outage of the
 site.
 """
 LOOK_SECONDS = 10.0
-"""Stored files are checked at most once in this many seconds, regardless of the number of probes.
+"""Stored files are checked at most once in this many seconds, regardless of the number of
+probes.
 """
 
 _applied = False
@@ -34,13 +37,13 @@ _is_ending = False
 
 
 def announce_end() -> None:
-    """Report the process as not ready from now on, because it stops."""
+    """Report the process as not ready from now on, because it is stopping."""
     global _is_ending
     _is_ending = True
 
 
 class ServiceUnusable(Exception):
-    """Raised if a service responds but cannot be used. The message contains what to do."""
+    """Raised if a service responds but cannot be used. The message says how to fix it."""
 
 
 async def troubles() -> dict[str, str]:
@@ -83,7 +86,7 @@ def database_answers() -> None:
 
 
 def migrations_are_applied() -> None:
-    global _applied  # Reading all migrations takes long, and applied ones stay applied.
+    global _applied  # Reading all migrations is slow, and applied ones stay applied.
     if _applied:
         return
     if problem := upgrade_problem(connection):
@@ -98,7 +101,7 @@ def migrations_are_applied() -> None:
 async def installation_is_shared() -> None:
     """Reuse the last check if it is recent and found no problem. Raises `ServiceUnusable`.
 
-    All probes wait for the same check, so a slow storage occupies one thread.
+    All probes wait for the same check, so slow storage occupies only one thread.
     """
     global _look
     if _look is None or is_over(*_look):
@@ -113,7 +116,7 @@ def is_over(begun_at: float, look: asyncio.Future[str]) -> bool:
 
 
 def shared_problem() -> str:
-    global _shared  # Hashing takes long, and the keys do not change while the process runs.
+    global _shared  # Hashing is slow, and the keys do not change while the process runs.
     if _shared:
         return installation.files_problem()
     found = " ".join(installation.register_process())

@@ -1,4 +1,4 @@
-"""The chore that indexes the attached files of applications, and reports the costs."""
+"""The chore that indexes the attached files of applications and reports the costs."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The orderly end of a process: it hands its runs over, and notifies their viewers."""
+"""The graceful shutdown of a process: it hands over its runs and notifies their viewers."""
 
 import asyncio
 import logging
@@ -9,16 +9,16 @@ from apps.live.hub import Hub
 logger = logging.getLogger(__name__)
 
 CLEAN_UP_SECONDS = 4.0
-"""Interrupted runs have this many seconds to release their tools and to be stored."""
+"""Interrupted runs have this many seconds to release their tools and be stored."""
 FAREWELL_SECONDS = 2.0
 """Viewers have this many seconds to receive the remaining events."""
 
 
 async def close_hub(hub: Hub, seconds: float) -> None:
-    """Accept no more questions, hand every run over and let its viewers leave.
+    """Accept no more questions, hand over every run and disconnect its viewers.
 
-    Runs get `seconds` to end, or to finish the tools that they are running. The others are
-    interrupted; another process resumes them.
+    Runs get `seconds` to end, or to finish the tools that they are running. The remaining runs are
+    interrupted, and another process resumes them.
     """
     hub.is_closing = True
     hub.awaited.set()
@@ -34,7 +34,7 @@ async def close_hub(hub: Hub, seconds: float) -> None:
 
 
 async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> None:
-    """Return when no task is left, or when the time is over."""
+    """Return when no task is left, or after the timeout."""
     end = time.monotonic() + seconds
     while hub.tasks and (left := end - time.monotonic()) > 0:
         for supervisor in list(hub.supervisors.values()):

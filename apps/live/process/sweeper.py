@@ -22,22 +22,22 @@ from apps.outages import Pauses
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 4.0
-"""A sweep runs every this many seconds, and finds unannounced work such as expired leases. Each
+"""A sweep runs every this many seconds and finds unannounced work, such as expired leases. Each
 sweep is one query.
 """
 AT_ONCE = 50
 """One sweep takes over at most this many runs. That takes about a second, well within a lease."""
 
 GoOn = Callable[[Hub, Run], Awaitable[None]]
-"""This function resumes a run that this process holds now, or ends it."""
+"""Resumes a run that this process now holds, or ends it."""
 EndLost = Callable[[Run], object]
-"""This function ends a run that no process resumes, unless another process did. It is called on a
+"""Ends a run that no process resumes, unless another process ended it first. It is called on a
 database thread.
 """
 GoFurther = Callable[[Hub], Awaitable[None]]
-"""This function starts the follow-up work of ended runs."""
+"""Starts the follow-up work of ended runs."""
 Following = Callable[[], QuerySet[Any]]
-"""This function selects the rows of follow-up work."""
+"""Selects the rows of follow-up work."""
 
 
 async def nothing_follows(hub: Hub) -> None:
@@ -77,7 +77,7 @@ class Sweeper:
                 except Exception as error:
                     pauses.note(error)
                     logger.exception("Runs without a process could not be searched")
-                # Spread, so that processes that were started together do not sweep at the same
+                # Jitter, so that processes that were started together do not sweep at the same
                 # time.
                 spread = random.uniform(0.75, 1.25)  # noqa: S311 - no secret
                 with suppress(TimeoutError):
@@ -86,8 +86,8 @@ class Sweeper:
                 self.hub.awaited.clear()
 
     async def sweep(self, stream: UUID | None = None) -> None:
-        """Take over as many runs as there are slots for. With a stream, sweep only if that one
-        needs a process.
+        """Take over as many runs as there are free slots. With a stream, sweep only if it needs a
+        process.
         """
         if stream is None:
             if not await database_sync_to_async(self.has_work)():
@@ -103,13 +103,13 @@ class Sweeper:
             await self.go_further(self.hub)
 
     def has_work(self) -> bool:
-        """Return whether there is work for a sweep, with one query."""
+        """Return True if there is work for a sweep. Runs one query."""
         rows = (leases.free(), interactions.due(), self.following())
         runs, timers, messages = (one.order_by().values_list("pk") for one in rows)
         return runs.union(timers, messages, all=True).exists()
 
     async def take_up(self, wanted: int) -> None:
-        """Resume that many runs, or as many as there are slots for."""
+        """Resume that many runs, or as many as there are free slots."""
         with self.hub.places.reserved(0 if self.hub.is_closing else wanted) as room:
             if not room:
                 return
@@ -133,7 +133,7 @@ class Sweeper:
         return ended, min(AT_ONCE, count)
 
     def take(self, room: int) -> list[Run]:
-        """Take the runs that this process resumes now, first the runs of other processes."""
+        """Take the runs that this process resumes now, other processes' runs first."""
         lost = leases.expired_runs().order_by("beat_at")[:room]
         mine = [run for run in lost if leases.take_over(run, self.hub.name)]
         if len(mine) < room:
@@ -143,7 +143,7 @@ class Sweeper:
         return mine
 
     def end(self, run: Run) -> bool:
-        """End a run; return False if that failed."""
+        """End a run. Return False if that failed."""
         try:
             self.end_lost(run)
         except Exception:

@@ -1,4 +1,4 @@
-"""Selects the owner of the notes that a command works on."""
+"""Selects the owner of a command's notes."""
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser

@@ -17,8 +17,8 @@ from apps.notes.content import NoteContent, check_content
 from apps.notes.models import Note
 
 LONGEST_BLOCK = 250_000
-"""The front matter of a note can have at most this many characters. The longest possible fields
-have 100,000.
+"""A note's front matter can have at most this many characters. The longest valid fields have
+100,000.
 """
 
 _block = re.compile(r"---[ \t]*\n(?P<block>.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -34,7 +34,7 @@ class NoteDocument:
 
 
 def write_document(note: Note, text: str) -> str:
-    """Return the file. `text` is the note's text, with links in the form for files."""
+    """Return the file. `text` is the note's text, with links in file format."""
     facts: dict[str, Any] = {"title": note.title}
     facts |= {"tags": note.tags} if note.tags else {}
     facts |= {"fields": note.fields} if note.fields else {}
@@ -104,7 +104,7 @@ _no_marks = str.maketrans(dict.fromkeys("[]|", " "))
 
 
 def read_tags(value: Value) -> tuple[str, ...]:
-    """Return the tags of a list, or of a text with commas. Raises `NoteRefused` if the file is
+    """Return the tags from a list or a comma-separated text. Raises `NoteRefused` if the file is
     invalid.
     """
     if value is None:

@@ -1,4 +1,4 @@
-"""Imports a folder of Markdown files as notes, completely or not at all."""
+"""Imports a folder of Markdown files as notes, all or none of them."""
 
 import mimetypes
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ ENDINGS = (".md", ".markdown")
 
 @dataclass(frozen=True, slots=True)
 class ImportedNotes:
-    """The numbers of new, changed and unchanged notes and of files, and what was left out."""
+    """The numbers of new, changed and unchanged notes and of files, and the omitted files."""
 
     new: int = 0
     changed: int = 0
@@ -76,7 +76,7 @@ def import_documents(
     owner: str, documents: Mapping[str, NoteDocument], author: Author
 ) -> ImportedNotes:
     """Import the documents. Raises `NoteRefused` if a file or note is invalid."""
-    # Texts are read one by one for the comparison, because all together may be gigabytes.
+    # Texts are read individually for the comparison, because all together may be gigabytes.
     there = {note.key: note for note in notes_of(owner).defer("text")}
     new: list[NewNote] = []
     changed = same = 0

@@ -1,4 +1,4 @@
-"""Sources of imported notes: a ZIP archive, or a folder of this machine.
+"""Sources of imported notes: a ZIP archive, or a folder on this machine.
 
 Both are read one file at a time and up to a memory limit, whatever sizes they declare.
 """
@@ -18,15 +18,15 @@ from apps.notes.transfer.document import refusal_error
 from apps.workspace.local.files.paths import clean_name
 
 MOST_BYTES = 256 * 1024 * 1024
-"""All files of a folder can have at most this many bytes together, unpacked."""
+"""All files of a folder can have at most this many bytes in total, decompressed."""
 LARGEST = 32 * 1024 * 1024
 """One file can have at most this many bytes."""
 MOST_FILES = 2 * MOST_NOTES
 MOST_ENTRIES = 2 * MOST_FILES
 """One archive can have at most this many entries, including folders and ignored files."""
 IGNORED = frozenset({"__MACOSX", "Thumbs.db"})
-"""Operating systems create files with these names themselves. Names that begin with a dot are
-ignored as well.
+"""Operating systems create files with these names. Names that begin with a dot are ignored as
+well.
 """
 
 
@@ -138,7 +138,9 @@ def is_meant(name: str) -> bool:
 
 
 def without_folder_around(entries: dict[str, ZipInfo]) -> dict[str, ZipInfo]:
-    """Return the entries without a common folder, because many programs pack the folder itself."""
+    """Return the entries without a common folder, because many programs archive the folder
+    itself.
+    """
     around = {PurePosixPath(name).parts[0] for name in entries}
     is_packed = len(around) == 1 and all("/" in name for name in entries)
     if not is_packed or around == {"attachments"}:
@@ -162,7 +164,7 @@ class FolderSource:
 
 
 def plain_files(root: Path) -> Iterator[str]:
-    """Yield the paths of regular files, without links."""
+    """Yield the paths of regular files, excluding links."""
     paths: Iterable[Path] = root.rglob("*")
     for path in paths:
         name = path.relative_to(root).as_posix()

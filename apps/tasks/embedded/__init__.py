@@ -1,1 +1,1 @@
-"""Jobs in rows of our own, for SQLite. The process that serves requests runs them."""
+"""Jobs in our own tables, for SQLite. The process that serves requests runs them."""

@@ -71,7 +71,7 @@ class EmbeddedBackend(BaseTaskBackend):
         return [job_of(row, state) for row in rows.filter(of_kind(kind))[:most]]
 
     def cancel(self, job: str) -> Job | None:
-        """Delete the job. The worker ends a running job whose row is deleted."""
+        """Delete the job. The worker ends a running job whose row was deleted."""
         row = QueuedJob.objects.filter(pk=job).first()
         if row is None or not QueuedJob.objects.filter(pk=job, status=row.status).delete()[0]:
             return None
@@ -103,8 +103,8 @@ def unpaused() -> QuerySet[QueuedJob]:
 
 
 def pauses() -> QuerySet[PausedKind]:
-    """Select the pauses of a job's kind, in the same statement, because an idle process checks
-    every few seconds.
+    """Select the pauses of a job's kind in the same statement, because an idle process checks every
+    few seconds.
     """
     kinds = (Value(ALL), OuterRef("lock"), OuterRef("task"))
     return PausedKind.objects.filter(kind__in=kinds)

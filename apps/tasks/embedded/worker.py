@@ -1,4 +1,4 @@
-"""Runs the jobs of our own rows. Enqueuing a job in this process wakes the worker."""
+"""Runs the jobs in our own tables. Enqueuing a job in this process wakes the worker."""
 
 import asyncio
 import logging
@@ -26,8 +26,8 @@ logger = logging.getLogger(__name__)
 LEASE = timedelta(seconds=60)
 """A job is lost if its process has not renewed the lease for this long."""
 LONGEST_LOOK_SECONDS = 20.0
-"""A process looks for jobs of other processes, such as commands, at least every this many seconds,
-and renews its leases.
+"""A process polls for other processes' jobs, such as those from commands, at least every this many
+seconds, and renews its leases.
 """
 
 
@@ -71,11 +71,11 @@ class EmbeddedWorker:
             await self.close()
 
     async def look(self) -> float:
-        """Start the jobs that are due, and return the number of seconds until the next check."""
+        """Start the jobs that are due. Return the number of seconds until the next check."""
         await self.threads.call(self.enqueue_chores, timezone.now())
         if self.running:
             for number in await self.threads.call(renewed, list(self.running)):
-                if number in self.running:  # The job may have ended since.
+                if number in self.running:  # The job may have ended in the meantime.
                     self.running[number].cancel()
         await self.threads.call(free_lost)
         rows, due_at = await self.threads.call(claim, JOBS_AT_ONCE - len(self.running))
@@ -87,7 +87,7 @@ class EmbeddedWorker:
         return min(max(seconds, 0.0), LONGEST_LOOK_SECONDS)
 
     def enqueue_chores(self, now: datetime) -> None:
-        """Enqueue due chores, and at the first look also missed ones."""
+        """Enqueue due chores, and on the first check also missed ones."""
         if not self.next_chores:
             last = dict(ChoreRun.objects.values_list("work", "started_at"))
             self.next_chores = {
@@ -161,7 +161,7 @@ def due_jobs(now: datetime) -> QuerySet[QueuedJob]:
 
 
 def free_lost() -> None:
-    """Let jobs run again whose process was killed."""
+    """Make jobs whose process was killed available again."""
     lost = QueuedJob.objects.filter(status=QueuedJob.Status.RUNNING, lease_until__lt=timezone.now())
     for row in lost:
         with transaction.atomic():
@@ -174,14 +174,16 @@ def free_lost() -> None:
 
 
 def renewed(jobs: list[int]) -> set[int]:
-    """Renew the leases of running jobs; return the jobs that an operator has cancelled."""
+    """Renew the leases of running jobs. Return the jobs that an operator has cancelled."""
     mine = QueuedJob.objects.filter(pk__in=jobs)
     mine.update(lease_until=timezone.now() + LEASE)
     return set(jobs) - set(mine.values_list("pk", flat=True))
 
 
 def release(row: QueuedJob) -> None:
-    """Let a job run again. If another job with its lock is waiting, that one does its work."""
+    """Make a job available again. If another job with its lock is waiting, that one does its
+    work.
+    """
     mine = QueuedJob.objects.filter(pk=row.pk)
     try:
         with transaction.atomic():

@@ -25,7 +25,7 @@ RERUN = "tasks.rerun_lost_jobs"
 NAMES = {"todo": "ready", "doing": "running", "failed": "failed"}
 QUEUE = "default"
 PAUSED_QUEUE = "paused"
-"""Jobs whose kind was paused when they were due are in this queue. No worker reads it."""
+"""The queue for jobs whose kind was paused when they were due. No worker reads it."""
 ENDED = ("failed", "cancelled", "aborted")
 
 
@@ -58,7 +58,7 @@ class PostgreSQLBackend(BaseTaskBackend):
 
     def enqueue_once(self, task: Task[Any, Any], lock: str, *args: Any) -> None:
         job = app.configure_task(task.key, priority=task.priority, lock=lock, queueing_lock=lock)
-        # Without a savepoint, the error for a job that is waiting already would abort the caller's
+        # Without a savepoint, the error for a job that is already waiting would abort the caller's
         # transaction.
         with suppress(AlreadyEnqueued), transaction.atomic():
             job.defer(args=list(args), kwargs={})
@@ -89,8 +89,8 @@ class PostgreSQLBackend(BaseTaskBackend):
         return job_of(row, NAMES[row.status])
 
     def resume(self, kind: str) -> bool:
-        """Resume a kind. An attempt that does not count has moved each of its jobs to the queue of
-        paused jobs.
+        """Resume a kind. Each of its jobs was moved to the paused queue by an attempt that does not
+        count.
         """
         held = ProcrastinateJob.objects.filter(of_kind(kind, "task_name"), queue_name=PAUSED_QUEUE)
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Connections of the worker that cost an idle process next to nothing."""
+"""Worker connections that cost an idle process next to nothing."""
 
 import selectors
 from typing import Any, TypeVar
@@ -15,8 +15,8 @@ T = TypeVar("T")
 
 
 class QuietConnection(AsyncConnection[Any]):
-    """A connection that wakes up only for messages of the server. psycopg's own one wakes up ten
-    times a second for Ctrl-C, which asyncio handles itself.
+    """A connection that wakes up only for server messages. psycopg's own wakes up ten times a
+    second for Ctrl-C, which asyncio handles itself.
     """
 
     async def wait(
@@ -45,13 +45,13 @@ async def configure(connection: AsyncConnection[Any]) -> None:
 
 
 async def check(connection: AsyncConnection[Any]) -> None:
-    """Raise `psycopg.Error` for a connection that the server has closed."""
+    """Raise `psycopg.Error` if the server has closed the connection."""
     if has_news(connection.fileno()):
         await AsyncConnectionPool.check_connection(connection)
 
 
 def has_news(socket: int) -> bool:
-    """Return True if an unrequested message arrived, such as the end of the connection."""
+    """Return True if an unsolicited message arrived, such as the end of the connection."""
     with selectors.DefaultSelector() as incoming:
         incoming.register(socket, selectors.EVENT_READ)
         return bool(incoming.select(0))

@@ -1,4 +1,4 @@
-"""Runs jobs with the worker of Procrastinate, which NOTIFY informs about new ones."""
+"""Runs jobs with Procrastinate's worker, which NOTIFY informs about new ones."""
 
 import asyncio
 import logging
@@ -28,13 +28,13 @@ from apps.tasks.task import Task, all_chores, all_tasks
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 10.0
-"""The worker looks for jobs that become due at a later time every this many seconds. NOTIFY
+"""The worker polls for scheduled jobs that have become due every this many seconds. NOTIFY
 announces new jobs.
 """
 ABORT_SECONDS = 30.0
 LOST_SECONDS = 30.0
-"""A job is lost if its process has not renewed its heartbeat for this many seconds. Processes renew
-it every ten seconds.
+"""A job is lost if its process has not sent a heartbeat for this many seconds. Processes send one
+every ten seconds.
 """
 MISSED_SECONDS = 24 * 3600.0
 """A chore that was missed within this many seconds runs when a worker starts."""
@@ -44,7 +44,7 @@ class PostgreSQLWorker:
     """Runs Procrastinate's worker in the event loop of this process."""
 
     async def run(self) -> None:
-        """Run jobs until cancelled. While the database is down, try again after a pause."""
+        """Run jobs until cancelled. While the database is down, retry after a pause."""
         pauses = Pauses(1.0)
         threads = JobThreads()
         try:
@@ -77,7 +77,7 @@ async def work(threads: JobThreads) -> None:
 
 
 def make_app(connector: PsycopgConnector, threads: JobThreads) -> App:
-    """Return a Procrastinate application that knows all tasks and the times of chores."""
+    """Return a Procrastinate application with all tasks and the schedules of chores."""
     app = App(connector=connector, periodic_defaults={"max_delay": MISSED_SECONDS})
     for task in all_tasks().values():
         app.task(name=task.key, pass_context=True, retry=Retries(task))(runner_of(task, threads))
@@ -102,7 +102,7 @@ def runner_of(task: Task[Any, Any], threads: JobThreads) -> Callable[..., Awaita
         context: JobContext,
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
-        timestamp: int = 0,  # It is an argument of chores that Procrastinate adds.
+        timestamp: int = 0,  # An argument that Procrastinate adds to chores.
     ) -> None:
         request_ids.begin(f"job-{context.job.id}")
         try:
@@ -128,7 +128,7 @@ def runner_of(task: Task[Any, Any], threads: JobThreads) -> Callable[..., Awaita
 
 
 class NotStarted(Exception):
-    """Raised if a job was not started and waits in `queue`, because its kind is paused, or because
+    """Raised if a job was not started and waits in `queue`, because its kind is paused or because
     the pauses could not be read.
     """
 
@@ -151,7 +151,7 @@ class Retries(BaseRetryStrategy):
 
 
 async def free_lost(app: App, threads: JobThreads) -> None:
-    """Let jobs run again whose process was killed."""
+    """Make jobs whose process was killed available again."""
     jobs = app.job_manager
     for job in await jobs.get_stalled_jobs(seconds_since_heartbeat=LOST_SECONDS):
         arguments = (job.task_name, str(job.id), job.attempts + 1)

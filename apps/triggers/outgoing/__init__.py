@@ -1,1 +1,1 @@
-"""Notifications about ended runs: events to subscribers, and mail to users."""
+"""Notifications about ended runs: events to subscribers, and email to users."""

@@ -23,13 +23,13 @@ from apps.workspace.egress.guard import Trust
 from apps.workspace.local import read_only
 
 PAUSES = (30.0, 120.0, 600.0, 2700.0)
-"""The next attempt follows after this many seconds, varied by up to a fifth. After the last pause,
-there is one more attempt.
+"""The backoff in seconds, with a jitter of up to a fifth. After the last pause, there is one more
+attempt.
 """
 SPREAD = 0.2
 LEASE = timedelta(seconds=60)
 """An attempt holds its delivery for this long, which is longer than it takes. After that, another
-process repeats an interrupted attempt.
+process retries an interrupted attempt.
 """
 OVERDUE = timedelta(minutes=10)
 OVERDUE_AT_ONCE = 1_000
@@ -42,14 +42,14 @@ WANTS_NONE = "The receiver returned status 410: it no longer wants events."
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResponse:
-    """The response. `status` is None if there was none; `error` is "" for an accepted delivery."""
+    """The response. `status` is None if there was none. `error` is "" for an accepted delivery."""
 
     status: int | None
     error: str = ""
 
 
 def begin(uuid: str) -> Delivery | None:
-    """Take the attempt that is due. Return None if there is none, or if another process makes it."""
+    """Take the attempt that is due. Return None if there is none, or if another process took it."""
     now = timezone.now()
     row = waiting().filter(uuid=uuid).select_related("subscription").first()
     if row is None or not row.subscription.is_enabled:
@@ -65,7 +65,7 @@ def waiting() -> QuerySet[Delivery]:
 
 
 def hold(row: Delivery, now: datetime) -> bool:
-    """Take a row; False if another process was faster."""
+    """Take a row. Return False if another process took it first."""
     mine = waiting().filter(pk=row.pk, attempts=row.attempts, due_at=row.due_at)
     row.attempts += 1
     row.due_at = now + LEASE
@@ -90,7 +90,7 @@ async def deliver(uuid: str) -> None:
 
 
 def signed_request(row: Delivery) -> tuple[bytes, dict[str, str]]:
-    """Return the body and the headers. The id stays the same in each attempt."""
+    """Return the body and the headers. The ID is the same in each attempt."""
     now = timezone.now()
     body = payload(row, now)
     secrets = signing_secrets(row.subscription, now)
@@ -150,7 +150,7 @@ def disable(subscription: Subscription) -> None:
 
 @transaction.atomic
 def retry(rows: Iterable[Delivery]) -> int:
-    """Send failed deliveries again, with all their attempts; return their number."""
+    """Send failed deliveries again, with all their attempts. Return their number."""
     dead = Delivery.objects.filter(pk__in=[row.pk for row in rows], status=Delivery.Status.DEAD)
     found = list(dead.select_for_update().values_list("pk", "uuid"))
     for _, uuid in found:
@@ -160,7 +160,7 @@ def retry(rows: Iterable[Delivery]) -> int:
 
 
 def enqueue_overdue() -> int:
-    """Enqueue attempts without a job, because their subscription was disabled when they were due."""
+    """Enqueue attempts without a job, whose subscription was disabled when they were due."""
     overdue = waiting().filter(due_at__lt=timezone.now() - OVERDUE, subscription__is_enabled=True)
     found = list(overdue.values_list("uuid", flat=True)[:OVERDUE_AT_ONCE])
     for uuid in found:

@@ -16,7 +16,7 @@ from apps.triggers.models import Delivery, Subscription
 from apps.triggers.outgoing.attempts import enqueue_attempt
 
 KNOWN_SECONDS = 1.0
-"""All processes know a new subscription, and stop using one without permissions, after this many
+"""All processes use a new subscription, and stop using one without permissions, after this many
 seconds.
 """
 EVERYTHING = "catalog.access_all_applications"
@@ -24,7 +24,7 @@ EVERYTHING = "catalog.access_all_applications"
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionFilter:
-    """The filter of a subscription: runs of these applications, None for all applications."""
+    """The filter of a subscription: runs of these applications, or None for all applications."""
 
     subscription: int
     applications: frozenset[str] | None
@@ -41,7 +41,7 @@ _wishes = AgedCache[str, tuple[SubscriptionFilter, ...]](1)
 
 @on_reset
 def forget_subscriptions() -> None:
-    """Clear the cache. Only tests need it, because they roll rows back."""
+    """Clear the cache. Only tests need this, because they roll back rows."""
     _wishes.values.clear()
 
 
@@ -86,8 +86,8 @@ def read_wishes(rows: Iterable[Subscription]) -> Iterable[SubscriptionFilter]:
 
 
 def edited_by(owner: Any, among: Collection[int] | None) -> frozenset[str] | None:
-    """Return the slugs of applications that the user can edit, including through a team; None for
-    all.
+    """Return the slugs of applications that the user can edit, including through a team, or None
+    for all.
     """
     if among is None and owner.has_perm(EVERYTHING):
         return None

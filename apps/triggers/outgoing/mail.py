@@ -1,7 +1,7 @@
-"""Mail to users who were absent when an answer ended or began to wait for them.
+"""Email to users who were absent when an answer ended or began to wait for them.
 
-A notice waits a minute, and until quiet hours are over. A user who has looked at the conversation
-by then gets no mail. The mail contains a link, but no text of the conversation.
+A notice waits a minute, and until quiet hours are over. A user who has opened the conversation by
+then gets no email. The email contains a link, but no text from the conversation.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from apps.tasks.task import task
 from apps.triggers.models import MailNotice, RunEvent
 
 PATIENCE = timedelta(seconds=60)
-"""A mail is sent after this time, in which the user may see the news on the page."""
+"""An email is sent after this time, in which the user may see the news on the page."""
 KNOWN_SECONDS = 1.0
 OUTCOMES = {
     RunEvent.DONE: gettext_lazy("“{title}” answered"),
@@ -40,12 +40,12 @@ _anybody = AgedCache[str, str](1)
 
 @on_reset
 def forget_preferences() -> None:
-    """Clear the cache. Only tests need it, because they roll rows back."""
+    """Clear the cache. Only tests need this, because they roll back rows."""
     _anybody.values.clear()
 
 
 def note_runs(news: Sequence[RunNews]) -> None:
-    """Write a notice for each user who wants mail."""
+    """Write a notice for each user who wants email."""
     if not settings.SENDS_MAIL or not somebody_wants_mail():
         return
     people = {
@@ -116,7 +116,7 @@ def put_off(notice: MailNotice, until: datetime) -> None:
 
 
 def unseen(notice: MailNotice) -> Conversation | None:
-    """Return the conversation if it still waits for the user, or its answer is unread."""
+    """Return the conversation if it still waits for the user, or if its answer is unread."""
     run = Run.objects.filter(pk=notice.run).first()
     if run is None:
         return None

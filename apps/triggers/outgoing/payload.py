@@ -13,7 +13,7 @@ LONGEST_TEXT = 100_000
 
 
 def payload(delivery: Delivery, now: datetime) -> str:
-    """Return the JSON: ids and states, and the text if the subscription includes it."""
+    """Return the JSON: IDs and states, and the text if the subscription includes it."""
     run = Run.objects.filter(pk=delivery.run).first()
     data: dict[str, Any] = {
         "run": str(delivery.run),

@@ -25,7 +25,9 @@ from apps.workspace.local import read_only
 logger = logging.getLogger(__name__)
 
 LOOK_AHEAD = timedelta(seconds=75)
-"""A sweep enqueues jobs for this period: until the next sweep a minute later, with a margin."""
+"""A sweep enqueues jobs for this period, which lasts until the next sweep a minute later, with a
+margin.
+"""
 EARLY = timedelta(seconds=11)
 """A job starts this long before its time and waits, because PostgreSQL's worker may find it up to
 ten seconds late.
@@ -33,7 +35,7 @@ ten seconds late.
 
 
 async def sweep() -> int:
-    """Run due schedules, and enqueue jobs for the times until the next sweep; return the number of
+    """Run due schedules, and enqueue jobs for the times until the next sweep. Return the number of
     messages sent.
     """
     count = await fire_due(HUB)
@@ -55,14 +57,14 @@ def enqueue(at: datetime) -> None:
 
 @task("triggers.fire_at", title="Messages of schedules", priority=10, retries=2)
 async def fire_at(at: str) -> None:
-    """Run the schedules that are due at that time. The next sweep runs any that it misses."""
+    """Run the schedules that are due at that time. The next sweep runs any that this misses."""
     seconds = (datetime.fromisoformat(at) - timezone.now()).total_seconds()
     await asyncio.sleep(max(0.0, seconds))
     await fire_due(HUB)
 
 
 async def fire_due(hub: Hub) -> int:
-    """Run all due schedules; return the number of messages sent. Nothing runs while the site is
+    """Run all due schedules. Return the number of messages sent. Nothing runs while the site is
     read-only.
     """
     if await read_only.is_on_async():

@@ -2,7 +2,7 @@
 exactly once.
 
 The transaction locks the row, sets its next time and stores its question. So only one of any number
-of processes runs it, and a process that is killed in the middle has sent nothing.
+of processes runs it, and a process that is killed before the commit has sent nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,12 +55,10 @@ FAILED = gettext_noop("The question failed. The server’s log has the reason.")
 RETRY = timedelta(minutes=1)
 
 Target = tuple[int, int | None]
-"""This contains the primary key of an application and the number of its version, as in
-`Schedule.target`.
-"""
+"""The primary key of an application and the number of its version, as in `Schedule.target`."""
 Resolved = Mapping[Target, ResolvedApplication | QuickAppError]
-"""This maps the targets of due schedules to applications, or to an error if an application or
-version cannot be used.
+"""Maps the targets of due schedules to applications, or to an error if an application or version
+cannot be used.
 """
 
 
@@ -75,7 +73,7 @@ def due_names(now: datetime) -> dict[Target, str]:
 
 
 def times_until(last: datetime) -> list[datetime]:
-    """Return the times after now at which schedules are due, rounded up to full seconds."""
+    """Return future times at which schedules are due, rounded up to full seconds."""
     now = timezone.now()
     rows = Schedule.objects.filter(is_paused=False, next_at__gt=now, next_at__lte=last)
     found = rows.order_by().values_list("next_at", flat=True).distinct()
@@ -85,7 +83,7 @@ def times_until(last: datetime) -> list[datetime]:
 class Callers:
     """The callers of due schedules. Each is loaded once, because thousands may be due together.
 
-    An object is used only for a few seconds, so that permissions are current.
+    An instance is used only for a few seconds, so that permissions are current.
     """
 
     def __init__(self) -> None:
@@ -93,7 +91,7 @@ class Callers:
 
     @cached_property
     def services(self) -> frozenset[int]:
-        """Return the ids of service accounts."""
+        """Return the IDs of service accounts."""
         return frozenset(ServiceAccount.objects.values_list("user_id", flat=True))
 
     @cached_property
@@ -101,7 +99,7 @@ class Callers:
         return Budget.objects.exists()
 
     def of(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the caller. Raises `Refused` if the owner may not send messages any more, and
+        """Return the caller. Raises `Refused` if the owner may no longer send messages, and
         `BudgetSpent`.
         """
         key = (row.owner, row.application_id, row.time_zone)
@@ -116,8 +114,8 @@ class Callers:
         return known
 
     def look_up(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the owner with current permissions. Raises `Refused` if the owner may not send
-        messages any more, and `BudgetSpent` if a budget is used up.
+        """Return the owner with current permissions. Raises `Refused` if the owner may no longer
+        send messages, and `BudgetSpent` if a budget is used up.
         """
         caller = owner_caller(row)
         if not can_use(row.application_id, caller):
@@ -153,7 +151,7 @@ def fire(
     # Concurrent passes take the rows after these.
     can_skip = connection.features.has_select_for_update_skip_locked
     locked = rows.select_for_update(skip_locked=can_skip, of=("self",))[:AT_ONCE]
-    # A schedule whose version was changed in this moment runs with the next pass.
+    # A schedule whose version was just changed runs with the next pass.
     taken = [row for row in locked if row.target in resolved]
     plans = {row: times_of(row, now) for row in taken}
     woken = ask(resolved, callers, {row: plan.asked for row, plan in plans.items()}, plans)
@@ -231,7 +229,9 @@ def wakes_of(
     callers: Callers,
     going: set[UUID],
 ) -> list[Wake]:
-    """Return the messages of a row. If it cannot run, return none and store the reason in the row."""
+    """Return the messages of a row. If it cannot run, return none and store the reason in the
+    row.
+    """
     if not times:
         return []
     if row.last_run in going:
@@ -293,7 +293,7 @@ def is_withdrawn(row: Schedule, error: QuickAppError) -> bool:
 
 
 def sender_of(row: Schedule, at: datetime) -> Sender:
-    """Return the sender. The owner wrote the message, so it is trusted as theirs."""
+    """Return the sender. The owner wrote the message, so it is as trusted as the owner."""
     money = None if row.budget_money is None else str(row.budget_money)
     return Sender(
         "alarm" if row.is_alarm else "schedule",
@@ -328,6 +328,8 @@ def is_to_be_deleted(row: Schedule) -> bool:
 
 
 def postpone(pk: UUID, now: datetime) -> None:
-    """Postpone a schedule that cannot run, so that others run first. The log contains the reason."""
+    """Postpone a schedule that cannot run, so that others run first. The log contains the
+    reason.
+    """
     rows = Schedule.objects.filter(pk=pk, is_paused=False, next_at__lte=now)
     rows.update(next_at=now + RETRY, last_problem=FAILED)

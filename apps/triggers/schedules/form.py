@@ -58,7 +58,7 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
             super().full_clean()
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Show an error of a field that the form lacks at the top of the form."""
+        """Show an error for a field that the form does not have at the top of the form."""
         known = getattr(error, "error_dict", None)
         if known is not None:
             for name in [name for name in known if name not in self.fields]:
@@ -201,7 +201,7 @@ class ScheduleForm(ZonedForm):
 
     @property
     def time_problem(self) -> str:
-        """Return the first mistake in the times, or ""."""
+        """Return the first error in the times, or ""."""
         about = (*(field.name for *_, field in self.times), "active_from", "active_until")
         return next((str(self.errors[name][0]) for name in about if name in self.errors), "")
 
@@ -234,7 +234,7 @@ class ScheduleForm(ZonedForm):
         return timezone.now() if self.instance._state.adding else self.instance.start_at
 
     def simple_times(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the model's fields for a choice of `repeats`. Adds an error for a missing value."""
+        """Return the model's fields for a choice of `repeats`. Add an error for a missing value."""
         at: time | None = given.get("at")
         if at is None and "at" not in self.errors:
             self.add_error("at", gettext("Enter a time."))
@@ -277,7 +277,7 @@ class ScheduleForm(ZonedForm):
 
 
 def chosen_repeat(row: Schedule) -> dict[str, Any]:
-    """Return the simple fields of a schedule; a new one runs every day at nine."""
+    """Return the simple fields of a schedule. A new one runs every day at nine."""
     usual = {"at": USUAL_TIME, "days": [DAYS[0]], "month_day": "1"}
     if row._state.adding:
         return {**usual, "repeats": "daily"}

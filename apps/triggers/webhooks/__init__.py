@@ -1,1 +1,1 @@
-"""Incoming webhooks: requests of programs that send a message to an application."""
+"""Incoming webhooks: requests from API clients that send a message to an application."""

@@ -30,7 +30,7 @@ from apps.triggers.webhooks.templates import render_message
 OWN_STATUS = {"empty_text": 422, "too_long": 413, "queue_full": 429}
 """Errors with these codes have status codes that differ from those for a typed question."""
 RETRY_SECONDS = 30
-"""`Retry-After` has this many seconds if it is unknown when there is room again."""
+"""`Retry-After` has this many seconds if it is unknown when the queue will have room."""
 SECONDS = {one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.STORAGE)}
 TASK = "/api/IAIAssistantApi/tasks/"
 
@@ -113,7 +113,7 @@ def read_json(content_type: str, body: bytes) -> object:
 
 
 def message_id(headers: Mapping[str, str]) -> str:
-    """Return the sender's id of the message; a random one if the sender provides none."""
+    """Return the sender's message ID, or a random one if the sender provides none."""
     sent = headers.get("webhook-id", "")
     if len(sent) > LONGEST_WEBHOOK_ID:
         return hashlib.sha256(sent.encode()).hexdigest()

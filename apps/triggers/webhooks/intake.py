@@ -1,4 +1,4 @@
-"""Turns a webhook's request into a question, once for each message id."""
+"""Turns a webhook's request into a question, once for each message ID."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid5
@@ -21,8 +21,8 @@ from apps.triggers.models import Webhook, WebhookCall
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRequest:
-    """An accepted request. `begun` is None for a message that was accepted before, or that waits
-    for its turn.
+    """An accepted request. `begun` is None for a message that was accepted before, or that is
+    queued.
 
     `is_first`: it begins the conversation.
     """
@@ -50,7 +50,8 @@ def no_webhook() -> Refused:
 async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplication]:
     """Return account and application with current permissions. Operators see what is missing.
 
-    Raises the same `Refused` as for an unknown webhook, and `ApplicationBroken`.
+    For a webhook without access, raises the same `Refused` as for an unknown webhook. Also raises
+    `ApplicationBroken`.
     """
     caller = caller_in(webhook.account.user_id)
     try:
@@ -129,7 +130,7 @@ def ask_later(
 
 
 def kept_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
-    """Return the fixed conversation of the webhook; None for a new one."""
+    """Return the fixed conversation of the webhook, or None for a new one."""
     if webhook.conversation_kind != Webhook.Place.ONE or webhook.conversation is None:
         return None
     rows = Conversation.objects.kept().filter(

@@ -1,4 +1,4 @@
-"""Renders the message to an application from a program's JSON."""
+"""Renders the message to an application from an API client's JSON."""
 
 import json
 from typing import Any
@@ -10,8 +10,7 @@ from apps.errors import QuickAppError
 
 LONGEST_TEMPLATE = 20_000
 LONGEST_INDENTED = 100_000
-"""JSON of up to this many bytes is indented. A longer text is too long for a question in any form.
-"""
+"""JSON of up to this many bytes is indented. Longer JSON is too long for a question in any form."""
 MOST_INDENTED_LEVELS = 16
 
 
@@ -21,7 +20,7 @@ class TemplateFailed(QuickAppError):
 
 
 def template_problem(written: str) -> str:
-    """Return the mistake in an operator's template; "" if there is none."""
+    """Return the error in an operator's template, or "" if there is none."""
     if len(written) > LONGEST_TEMPLATE:
         return f"The text is too long; the limit is {LONGEST_TEMPLATE:,} characters."
     if written.lstrip().startswith("{") and not isinstance(read_template(written), dict):

@@ -1,4 +1,4 @@
-"""Django reads the formats by these names."""
+"""The formats, by the names under which Django reads them."""
 
 DATE_FORMAT = "j M Y"
 DATETIME_FORMAT = "j M Y, H:i"

@@ -58,7 +58,7 @@ def has_failed(found: Any) -> bool:
 
 
 def read_sections(sections: Sequence[ReportSection]) -> dict[str, Any]:
-    """Read one section after the other, so that none affects the measurements of another.
+    """Read the sections sequentially, so that none affects another's measurements.
 
     If the section `database` fails, sections that need the database are skipped.
     """

@@ -96,7 +96,7 @@ async def open_seconds() -> dict[str, float]:
 
 
 def deployments(*, ask: bool) -> list[dict[str, Any]]:
-    """Return the enabled deployments; `ask` sends each a short question."""
+    """Return the enabled deployments. With `ask`, send each a short question."""
     rows = Deployment.objects.filter(is_enabled=True).order_by("deployment_id")[:MOST_MODELS]
     found = [read_row(row) for row in rows]
     listed = [
@@ -131,7 +131,7 @@ async def ask_models(found: list[FoundDeployment]) -> list[dict[str, Any]]:
 
 
 def run(work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """Run a coroutine on an event loop of its own, and close the loop's clients."""
+    """Run a coroutine on a separate event loop, and close the loop's clients."""
 
     async def working() -> Any:
         try:

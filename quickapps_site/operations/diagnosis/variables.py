@@ -16,13 +16,11 @@ HIDDEN = "[hidden]"
 USER_INFO = re.compile(r"(?<=://)[^\s\"',]*@")
 PARAMETER = re.compile(r"([?&][\w.-]+=)[^&\s\"',#]*")
 SHORTEST_SECRET = 6
-"""Secrets with fewer characters than this are not hidden, because they may also be words of the
-report.
-"""
+"""Shorter secrets are not hidden, because they may also be words in the report."""
 
 
 def set_variables() -> dict[str, str]:
-    """Return the set variables, each with what may be shown of its value."""
+    """Return the set variables, each with the part of its value that may be shown."""
     return {name: show_variable(name) for name in sorted(VARIABLES) if is_set(name)}
 
 

@@ -88,12 +88,12 @@ def error_type(traceback: str) -> str:
 
 
 def is_exception(name: str) -> bool:
-    # A line of a message may look like a name, and contain a credential.
+    # A line of a message may look like a class name and contain a credential.
     module, _, attribute = name.rpartition(".")
     found = getattr(sys.modules.get(module or "builtins"), attribute, None)
     return isinstance(found, type) and issubclass(found, BaseException)
 
 
 def frames(traceback: str) -> list[str]:
-    """Return the frames of the traceback in our code, the innermost last."""
+    """Return the traceback's frames in our code, innermost last."""
     return [f"{path}:{line} in {name}" for path, line, name in FRAME.findall(traceback)]

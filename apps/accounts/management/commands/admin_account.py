@@ -1,4 +1,4 @@
-"""Create the account `admin` if there is no administrator yet, and print its password once."""
+"""Create the `admin` account if there is no administrator yet, and print its password once."""
 
 import secrets
 from argparse import ArgumentParser

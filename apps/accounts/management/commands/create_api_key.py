@@ -1,4 +1,4 @@
-"""Create an API key for a program and print it once."""
+"""Create an API key for an API client and print it once."""
 
 from argparse import ArgumentParser
 from datetime import date, datetime, time

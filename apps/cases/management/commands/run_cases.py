@@ -73,7 +73,9 @@ class Command(BaseCommand):
             raise CommandError(f"{len(results) - passed} failed.")
 
     def request(self, application: Application, options: dict[str, Any]) -> CaseRunRequest:
-        """Raises `CommandError` for options that do not fit together, and for unknown test cases."""
+        """Return the request. Raises `CommandError` for incompatible options, and for unknown test
+        cases.
+        """
         if options["record"] and not options["live"]:
             raise CommandError("--record needs --live.")
         numbers = None

@@ -17,7 +17,7 @@ class Command(BaseCommand):
         "default_configuration.json of every directory, and the rows of the database, each alone "
         "and with the items that it refers to. Fails if there are problems."
     )
-    requires_system_checks = ()  # the system checks report the same problems
+    requires_system_checks = ()  # The system checks report the same problems.
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -30,7 +30,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, directory: list[Path], **options: Any) -> None:
         try:
             rows = read_rows()
-        except DatabaseError as error:  # files are checked even without a database
+        except DatabaseError as error:  # Files are checked even without a database.
             rows = None
             self.stderr.write(self.style.WARNING(f"Warning: no rows were checked: {error}"))
         content = read_layers((*directories(), *directory), rows)

@@ -15,7 +15,7 @@ from apps.catalog.history.display import rendered_difference
 
 OVERWRITE = "--overwrite"
 LONGEST = 100
-"""A value on a line is cut at this many characters."""
+"""A value on a line is truncated to this many characters."""
 SIGNS: Mapping[LineKind, str] = {"added": "+", "removed": "-", "same": " ", "place": " "}
 
 

@@ -1,7 +1,7 @@
-"""Schedules for operators: those of service accounts in full, and the times and limits of users'
+"""Schedules for operators: service accounts' schedules in full, and the times and limits of users'
 schedules.
 
-The message of a user's schedule is private. An operator's change of it takes effect once the user
+The message of a user's schedule is private. An operator's change to it takes effect once the user
 agrees.
 """
 
@@ -47,11 +47,11 @@ class OperatedScheduleForm(ZonedForm):
 
     class Meta:
         model = Schedule
-        fields = ()  # set by the admin
+        fields = ()  # Set by the admin.
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        if "start_at" in self.fields:  # missing for users with only the view permission
+        if "start_at" in self.fields:  # Missing for users with only the view permission.
             self.fields["start_at"].widget.attrs["class"] = TEXT_INPUT
 
     def clean_account(self) -> ServiceAccount:

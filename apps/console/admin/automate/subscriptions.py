@@ -25,7 +25,7 @@ class SubscriptionForm(VersionedForm[Subscription]):
 
     class Meta:
         model = Subscription
-        fields = ()  # set by the admin
+        fields = ()  # Set by the admin.
 
     def clean_has_text(self) -> bool:
         has_text: bool = self.cleaned_data["has_text"]

@@ -1,4 +1,4 @@
-"""Webhooks: their addresses, their messages, and the requests that they received."""
+"""Webhooks: their URLs, their messages, and the requests that they received."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ MOST_CALLS = 10
 class WebhookForm(VersionedForm[Webhook]):
     class Meta:
         model = Webhook
-        fields = ()  # set by the admin
+        fields = ()  # Set by the admin.
 
 
 def address(webhook: Webhook) -> str:
@@ -54,8 +54,8 @@ class WebhookAdmin(OperatedRows[Webhook]):
         return renew_secret(row)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return True if the operator can use the webhook's account, because its text and secret
-        act in that account's name.
+        """Return True if the operator can use the webhook's account, because the webhook's text and
+        secret act on behalf of that account.
         """
         may = super().has_change_permission(request, obj)
         return may and (obj is None or may_manage(request.user, obj.account.user))

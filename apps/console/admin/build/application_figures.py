@@ -17,15 +17,15 @@ from apps.live.run_summary import RunSummary
 
 WEEK = timedelta(days=7)
 KNOWN_SECONDS = 60.0
-"""Counts are cached for this many seconds. A week of many runs takes a while to count and changes
-little in a minute.
+"""Counts are cached for this many seconds. Counting a week with many runs is slow, and the result
+changes little in a minute.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class WeekFigures:
-    """Describes the use of an application in a week. `people` is the number of callers, both users
-    and keys.
+    """The use of an application in a week. `people` is the number of callers, both users and
+    keys.
     """
 
     people: int = 0
@@ -42,12 +42,12 @@ _known = AgedCache[str, WeekFigures](2_000)
 
 
 def forget_figures() -> None:
-    """Clear the cache. Only tests need it, because they roll rows back."""
+    """Clear the cache. Only tests need this, because they roll back rows."""
     _known.values.clear()
 
 
 def week_figures(slugs: Collection[str]) -> dict[str, WeekFigures]:
-    """Return the metrics by slug, at most a minute old, in up to four queries."""
+    """Return the metrics by slug, at most a minute old. Runs up to four queries."""
     found = {slug: kept for slug in slugs if (kept := _known.get(slug, KNOWN_SECONDS))}
     if missing := {*slugs} - {*found}:
         for slug, figures in read_week(missing, timezone.now()).items():
@@ -72,7 +72,7 @@ def read_week(slugs: Collection[str], now: datetime) -> dict[str, WeekFigures]:
 
 
 def read_costs(slugs: Collection[str], now: datetime) -> Mapping[str, Sums]:
-    """Return the costs, from the hourly sums and from rows that are not summed yet."""
+    """Return the costs, from the hourly sums and from rows that are not summed up yet."""
     period = Period.ending(now, WEEK)
     found: dict[str, Sums] = defaultdict(Sums)
     stored = UsageSum.objects.filter(period.stored, dimension="application", name__in=slugs)

@@ -27,7 +27,7 @@ from apps.console.admin.theme import Admin
 LIST_URL = "catalog_application_changelist"
 MODEL = "manifest__orchestrator__deployment__"
 OF_WEEK = ("week_people", "week_cost", "week_errors")
-"""These columns show numbers of the last week."""
+"""Columns that show numbers of the last week."""
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -113,7 +113,7 @@ class ApplicationList(Admin[Application]):
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
         if {*OF_WEEK} & {*listed.list_display}:
-            found = week_figures([row.slug for row in listed.result_list])  # once for all rows
+            found = week_figures([row.slug for row in listed.result_list])  # Once for all rows.
             for row in listed.result_list:
                 row.week = found[row.slug]
         return listed

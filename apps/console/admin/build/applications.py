@@ -1,6 +1,6 @@
 """The list of applications, its bulk actions, and the pages about each application.
 
-The studio is their editor, so the addresses of the admin's form redirect to it.
+The studio is their editor, so the URLs of the admin's form redirect to it.
 """
 
 from collections.abc import Iterable
@@ -71,7 +71,7 @@ class ApplicationAdmin(ApplicationList, OperatedApplications, RecordedAdmin[Appl
         return redirect("studio:page", number)
 
     def consequences(self, request: HttpRequest, rows: Iterable[Application]) -> list[SafeString]:
-        # Show only their number: conversations belong to their owners.
+        # Only the number is shown, because conversations belong to their owners.
         kept = Count("conversations"), Count("conversations__owner", distinct=True)
         numbers = [row.pk for row in rows]
         found = Application.objects.filter(pk__in=numbers).aggregate(count=kept[0], people=kept[1])

@@ -38,7 +38,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """Contains the results of a search. `notice` is the reason why only words were searched, or ""."""
+    """The results of a search. `notice` is the reason why only keyword search was used, or ""."""
 
     results: Sequence[SearchResult] = field(default_factory=tuple)
     notice: str = ""
@@ -49,7 +49,7 @@ def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> 
     PermissionDenied.
     """
     application = get_object_or_404(visible_applications(request), pk=pk)
-    # Only the owner sees names and texts of their own files; editors see those of uploads.
+    # Only owners see names and texts of their own files; editors see those of uploads.
     is_editor = has_role(request, application, Role.EDITOR)
     corpus = LocalCorpus(application.slug, bucket_of(request.user.pk), with_own=is_editor)
     if request.method == "POST":
@@ -90,7 +90,7 @@ def percent_of(document: CorpusDocument) -> int:
 
 
 def total_percent(documents: Sequence[CorpusDocument]) -> int:
-    """Return the percentage of the indexing that is complete, without failed documents."""
+    """Return the completed percentage of the indexing, excluding failed documents."""
     going = [percent_of(one) for one in documents if one.state != State.FAILED]
     return sum(going) // len(going) if going else 0
 

@@ -1,4 +1,6 @@
-"""The states of an application that pages compare, and the reasons for refusals as lines of a page."""
+"""The states of an application that pages compare, and the reasons for errors as lines of a
+page.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +20,7 @@ DRAFT = "draft"
 
 
 def refusal_reasons(act: Callable[..., object], *arguments: Any, **options: Any) -> list[str]:
-    """Carry out an action, and return the reasons if it is refused, else []."""
+    """Carry out an action. Return the reasons if it is rejected, otherwise []."""
     try:
         act(*arguments, **options)
     except DraftOvertaken as error:

@@ -1,4 +1,4 @@
-"""Applications in the admin: users see the ones that they edit, and delete the ones that they own."""
+"""Applications in the admin. Users see those that they edit, and delete those that they own."""
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -29,8 +29,8 @@ class OperatedApplications(Admin[Application]):
         return is_role_enough(request, obj, super().has_change_permission(request))
 
     def has_delete_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
-        """Return True if the user may erase the application. Erasing requires a permission of its
-        own, and an archived application.
+        """Return True if the user may erase the application. Erasing requires a separate
+        permission, and an archived application.
         """
         may: bool = super().has_delete_permission(request) and request.user.has_perm(ERASE)
         if not may or obj is None:
@@ -39,7 +39,7 @@ class OperatedApplications(Admin[Application]):
         return is_owner and obj.archived_at is not None
 
     def deletions_seen(self, request: HttpRequest) -> Q:
-        # A deleted application has no roles; its last owner may restore it.
+        # A deleted application has no roles. Its last owner may restore it.
         if sees_all(request.user):
             return Q()
         return Q(before__owner=request.user.get_username())
@@ -48,7 +48,7 @@ class OperatedApplications(Admin[Application]):
 def is_role_enough(
     request: HttpRequest, application: Application | None, is_permitted: bool
 ) -> bool:
-    """Return True if the user edits the application, or any application with None.
+    """Return True if the user edits the application, or any application if it is None.
 
     With the permission, any editor role counts. Without it, only a grant or ownership counts.
     """

@@ -1,4 +1,4 @@
-"""The abilities of a model in words, for the form and the list of deployments."""
+"""A model's capabilities as text, for the form and the list of deployments."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ CAPABILITY_FIELDS = (
     ("reasoning", "caching"),
     ("context_window", "max_output_tokens"),
 )
-"""These fields describe abilities. They are grouped in rows as the form shows them."""
+"""Fields that describe capabilities, grouped in rows as in the form."""
 WORDS: Mapping[str, str] = {
     "tools": "tools",
     "parallel_tools": "parallel tool calls",
@@ -36,7 +36,7 @@ ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
 def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
     """Show the values that apply by default in the choices and help texts of the form.
 
-    The form has none of these fields for staff who may only view the row.
+    For staff who may only view the row, the form has none of these fields.
     """
     if not form.fields.keys() >= {*FLAGS, *LIMITS}:
         return
@@ -61,7 +61,7 @@ def known_labels(row: Deployment) -> dict[str, str]:
 
 
 def summary(can: ModelCapabilities) -> str:
-    """Return a model's abilities in words. A model without tools is described as such."""
+    """Return a model's capabilities as text. A model without tools is described as such."""
     able = [word for name, word in WORDS.items() if getattr(can, name)]
     return ", ".join(("no tools", *able) if can.tools is False else able) or "unknown"
 

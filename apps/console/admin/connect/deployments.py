@@ -83,7 +83,7 @@ class DeploymentForm(VersionedForm[Deployment]):
 
     class Meta:
         model = Deployment
-        fields = ()  # set by the admin
+        fields = ()  # Set by the admin.
         labels = {"deployment_id": "Deployment ID", "base_url": "Base URL"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -244,7 +244,9 @@ def listed_models(deployment: Deployment) -> list[ListedModel]:
 
 
 def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
-    """Return the known abilities of a chat model for the form, and those that its service reports."""
+    """Return the known capabilities of a chat model for the form, and those that its service
+    reports.
+    """
     if deployment.kind != Deployment.Kind.CHAT:
         return {}
     name = deployment.model_name or deployment.deployment_id
@@ -255,7 +257,7 @@ def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> 
 
 
 def try_connection(deployment: Deployment) -> ProbeResult:
-    """Test the connection with a bounded timeout."""
+    """Test the connection with a timeout."""
     return async_to_sync(probe_deployment)(read_row(deployment))
 
 

@@ -14,8 +14,8 @@ from apps.workspace.local.deployments.fallback_rules import why_unfit
 
 @dataclass(frozen=True, slots=True)
 class FallbackChoice:
-    """Represents a deployment that can be chosen or was chosen before. `problem` is the reason why
-    it is skipped, or "".
+    """A deployment that can be chosen or was chosen before. `problem` is the reason why it is
+    skipped, or "".
     """
 
     deployment_id: str
@@ -60,7 +60,7 @@ def choice_of(row: Deployment) -> FallbackChoice:
 
 
 def named_by(rows: Sequence[Deployment]) -> dict[str, list[Deployment]]:
-    """Return the deployments that have each of these as a fallback, by its ID."""
+    """Return the deployments that have each of these as a fallback, by the ID of the fallback."""
     users: dict[str, list[Deployment]] = {row.deployment_id: [] for row in rows}
     for one in Deployment.objects.exclude(fallbacks=[]):
         for name in users.keys() & set(one.fallbacks):

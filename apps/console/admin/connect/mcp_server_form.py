@@ -21,7 +21,7 @@ HOW = "One NAME=value per line, or a JSON object. Your entry replaces all stored
 
 
 class SecretTextarea(LowTextarea):
-    """Never displays typed text again, not even when the form has errors."""
+    """Never displays typed text again, even if the form has errors."""
 
     def format_value(self, value: Any) -> str:
         return ""
@@ -42,7 +42,7 @@ class McpServerForm(VersionedForm[McpServer]):
 
     class Meta:
         model = McpServer
-        fields = ()  # set by the admin
+        fields = ()  # Set by the admin.
 
     def secret_state(self, stored: str) -> str:
         """Return the names of the stored variables without their values."""

@@ -1,4 +1,6 @@
-"""MCP servers that are programs on this machine. Users who edit one decide which program runs here."""
+"""MCP servers that are programs on this machine. Users who edit a server decide which program runs
+here.
+"""
 
 from typing import Any
 
@@ -62,7 +64,7 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
-        found = async_to_sync(sessions)()  # once for all rows
+        found = async_to_sync(sessions)()  # Once for all rows.
         for row in listed.result_list:
             row.sessions = sessions_of(row, found)
         return listed

@@ -16,7 +16,7 @@ from apps.console.admin.connect.mcp_uses import PROGRAM, Use, server_key
 from apps.workspace.local.models import McpServer
 
 ORDER = ("connected", "starting", "sign-in needed", "error", "not started")
-"""Lists the states by priority. A server has the first state that any of its sessions has."""
+"""The states by priority. A server has the first state that any of its sessions has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def state_name(session: PooledSession) -> str:
 
 
 def server_label(session: PooledSession) -> str:
-    """Return a program's name, or the host of an address, whose path may be a secret."""
+    """Return a program's name, or the host of a URL, whose path may be a secret."""
     return session.server if session.protocol == PROGRAM else urlsplit(session.server).netloc
 
 

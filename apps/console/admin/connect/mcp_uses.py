@@ -44,15 +44,15 @@ def toolsets_of(application: Application) -> tuple[Any, ...]:
     try:
         manifest = read_manifest(application.manifest, preview=preview, default_deployment=default)
     except ManifestInvalid:
-        return ()  # a broken application opens no session
+        return ()  # A broken application opens no session.
     return resolve_references(manifest, installed_content(), preview=preview).manifest.tool_sets
 
 
 def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the names under which models call the tools of servers, in all applications that may
-    use them.
+    """Return the names that models see for the tools of servers, in all applications that may use
+    them.
 
-    A tool is the name of a program or a host, and the server's own name of the tool.
+    A tool is identified by the name of a program or a host, and the server's own name for the tool.
     """
     by_server: dict[str, set[str]] = {}
     for server, tool in tools:
@@ -68,7 +68,7 @@ def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
 
 
 def place_of(info: McpServerInfo) -> str:
-    """Return the name of a program, or a host; "" for an unreadable address."""
+    """Return the name of a program, or a host, or "" for an invalid URL."""
     if info.protocol == PROGRAM:
         return info.server
     try:

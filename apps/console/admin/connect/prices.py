@@ -1,4 +1,4 @@
-"""Prices of deployments, on a page of their own and on the page of the deployment."""
+"""Prices of deployments, on a separate page and on the deployment's page."""
 
 from django.contrib import admin
 
@@ -13,7 +13,7 @@ AMOUNTS = ("input", "cached", "created", "output", "per_call")
 class PriceForm(VersionedForm[Price]):
     class Meta:
         model = Price
-        fields = ()  # set by the admin
+        fields = ()  # Set by the admin.
 
 
 @admin.register(Price)

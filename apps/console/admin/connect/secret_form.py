@@ -49,7 +49,7 @@ class SecretForm(VersionedForm[Secret]):
 
     class Meta:
         model = Secret
-        fields = ()  # set by the admin
+        fields = ()  # Set by the admin.
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -64,7 +64,7 @@ class SecretAdmin(RecordedAdmin[Secret]):
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
-        found = secret_uses(installed_content())  # once for all rows
+        found = secret_uses(installed_content())  # Once for all rows.
         for row in listed.result_list:
             row.users = found.get(row.name, [])
         return listed

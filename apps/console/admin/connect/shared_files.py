@@ -1,6 +1,6 @@
 """Files that operators share. Any manifest may use them, and all users may read them.
 
-Files that were uploaded for single applications are listed for the editors of those.
+Files that were uploaded for individual applications are listed for their editors.
 """
 
 import mimetypes
@@ -54,7 +54,7 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.instance.pk:
-            self.fields["name"].disabled = True  # manifests refer to the path
+            self.fields["name"].disabled = True  # Manifests refer to the path.
             self.fields["seen_version"].initial = self.instance.etag
 
     def clean(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
         return {**cleaned, "name": name}
 
     def refuse_overtaken(self, seen: str) -> None:
-        """Report, once, that the file was replaced since the form was opened. The row stays locked
+        """Report once that the file was replaced since the form was opened. The row stays locked
         until it is saved.
         """
         if not self.instance.pk or not seen:

@@ -1,4 +1,6 @@
-"""Changed descriptions of MCP tools. An operator accepts a change, or keeps the tool withheld."""
+"""Changed descriptions of MCP tools. An operator accepts a change, or continues to withhold the
+tool.
+"""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -41,7 +43,7 @@ class DescriptionStateFilter(admin.SimpleListFilter):
         return super().value() or CHANGED
 
     def choices(self, changelist: Any) -> Iterator[Any]:
-        return islice(super().choices(changelist), 1, None)  # without "all"
+        return islice(super().choices(changelist), 1, None)  # Without "all".
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[ToolDescription]
@@ -103,7 +105,7 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
         self.settle(request, queryset, WITHHELD)
 
     def settle(self, request: HttpRequest, queryset: QuerySet[ToolDescription], state: str) -> None:
-        """Store the decision, and ask users again if their approval applied to the old description."""
+        """Store the decision, and ask users again if they approved the old description."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         with transaction.atomic():

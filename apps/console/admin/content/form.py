@@ -1,4 +1,4 @@
-"""The form of a predefined item. It refuses an item that could not be used."""
+"""The form of a predefined item. It rejects items that could not be used."""
 
 import json
 from collections.abc import Sequence
@@ -104,7 +104,7 @@ class ContentForm(DocumentForm[ContentItem]):
 
     class Meta:
         model = ContentItem
-        fields = ()  # set by the admin
+        fields = ()  # Set by the admin.
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -159,7 +159,7 @@ class ContentForm(DocumentForm[ContentItem]):
 
     def check_document(self) -> None:
         if "text" not in self.fields or self.errors.keys() - {"files"}:
-            return  # errors in files do not hide those of the text
+            return  # Errors in files do not hide those of the text.
         item = self.instance.item
         for problem in list(item_problems(with_item(installed_content(), item), item))[
             :MOST_MISTAKES
@@ -186,7 +186,7 @@ def stack_of(kind: str, name: str) -> tuple[LayerItem, ...]:
 
 
 def mask_sources(row: ContentItem, kind: str, name: str) -> list[str]:
-    """Return the texts that have the credentials for the masks of a typed text: the row's, and
+    """Return the texts that contain the credentials for the masks of a typed text: the row's, and
     those of the layers below.
     """
     texts = (row.text, *(item.text for item in reversed(stack_of(kind, name))))

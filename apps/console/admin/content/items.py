@@ -66,7 +66,7 @@ description:
 ---
 
 """
-"""A new skill has this initial text."""
+"""The initial text of a new skill."""
 
 
 @admin.register(ContentItem)
@@ -95,7 +95,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         if not stack:
             text = NEW_SKILL.format(name=name) if kind == "skill" else ""
             return {"kind": kind, "name": name, "text": text}
-        item = stack[-1]  # the row that replaces it starts as a copy
+        item = stack[-1]  # The row that replaces it starts as a copy.
         is_skill = item.kind == "skill" and isinstance(item.value, dict)
         files = {k: v for k, v in item.value.items() if k != SKILL_FILE} if is_skill else {}
         return {"kind": kind, "name": name, "text": item.text, "files": files}

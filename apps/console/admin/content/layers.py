@@ -17,13 +17,13 @@ from apps.catalog.uses import NOBODY, ItemReference, ReferringApplication, Uses,
 STATES: Mapping[str, str] = {"broken": "Broken", "replaced": "In several layers", "row": "Edited"}
 
 Stack = tuple[LayerItem, ...]
-"""Contains an item in all its layers. The one in use is last."""
+"""An item in all its layers. The one in use is last."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayeredItem:
-    """Represents an entry of the list. `layer` is the title of the layer in use, `layers` the
-    number of layers.
+    """An entry of the list. `layer` is the title of the layer in use, `layers` the number of
+    layers.
     """
 
     item: LayerItem
@@ -35,8 +35,8 @@ class LayeredItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemLayer:
-    """Represents a layer of an item. `lines` are the differences from the layer below, or None for
-    the lowest.
+    """A layer of an item. `lines` are the differences from the layer below, or None for the
+    lowest.
     """
 
     item: LayerItem
@@ -46,7 +46,7 @@ class ItemLayer:
 
 
 def filtered_stacks(content: Content, filters: QueryDict) -> list[Stack]:
-    """Return the items that match `kind`, `state` and `q`, a part of the name."""
+    """Return the items that match `kind`, `state` and `q`, part of the name."""
     kind, state, words = (filters.get(name, "").strip() for name in ("kind", "state", "q"))
     broken = problems_by_item(content)
     return [

@@ -20,7 +20,7 @@ from apps.manifest.markdown.skill_files import (
 SPARE = 2
 """Pages without the script that adds input pairs show this many empty ones."""
 MOST_OPEN = 3
-"""Up to this many files are all unfolded. If there are more, only those with errors are."""
+"""Up to this many files are all expanded. If there are more, only those with errors are."""
 
 
 class SkillFile(NamedTuple):
@@ -60,7 +60,7 @@ class FilesWidget(forms.Widget):
     """Shows repeated pairs of inputs, which also work without scripts."""
 
     template_name = "admin/catalog/contentitem/files.html"
-    needs_multipart_form = True  # its size counts as typed, not as encoded
+    needs_multipart_form = True  # Its size counts as typed, not as encoded.
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> list[SkillFile]:
         """Return the files as typed, except for those with neither path nor text."""
@@ -71,7 +71,7 @@ class FilesWidget(forms.Widget):
         return [file for file in typed if file.path or file.text]
 
     def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
-        return False  # without files, nothing is sent
+        return False  # Without files, nothing is sent.
 
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
         found = files_of(value)
@@ -91,11 +91,11 @@ class FilesWidget(forms.Widget):
         }
 
     def id_for_label(self, id_: str) -> str:
-        return ""  # the label belongs to a group of inputs
+        return ""  # The label belongs to a group of inputs.
 
 
 class FilesField(forms.Field):
-    """Returns a dictionary of texts by path as its value."""
+    """A field whose value is a dictionary of texts by path."""
 
     widget = FilesWidget
 

@@ -1,4 +1,4 @@
-"""The page of applications that would get changed predefined content if they were published."""
+"""The page of applications for which publishing would change the predefined content."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -70,7 +70,7 @@ class CaseForm(VersionedForm[Case]):
 
     class Meta:
         model = Case
-        fields = ()  # set by the admin
+        fields = ()  # Set by the admin.
 
     def clean_messages(self) -> Any:
         return check_field(self.cleaned_data["messages"], message_problems)

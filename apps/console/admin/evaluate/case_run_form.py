@@ -60,9 +60,8 @@ class CaseRunForm(forms.Form):
 
 
 def first_choices(application: Application, target: str, *, is_recorded: bool) -> dict[str, Any]:
-    """Return initial values: a replay if possible, else a live run that is recorded.
-
-    `is_recorded` is True if each test case has a recording.
+    """Return initial values: a replay if each test case has a recording (`is_recorded`), otherwise
+    a live run that is recorded.
     """
     is_live = not is_recorded and not model_problem(application, target)
     mode = CaseRun.Mode.LIVE if is_live else CaseRun.Mode.REPLAY
@@ -70,7 +69,7 @@ def first_choices(application: Application, target: str, *, is_recorded: bool) -
 
 
 def model_problem(application: Application, target: str) -> str:
-    """Return why no model can be called for the draft or the live version, or ""."""
+    """Return the reason why no model can be called for the draft or the live version, or ""."""
     document = draft_of(application).manifest if target == DRAFT else application.manifest
     problems = unknown_deployments(document)
     return next((one.message for one in problems if one.path.startswith(MODEL)), "")
@@ -93,6 +92,6 @@ def targets_of(application: Application) -> list[tuple[str, str]]:
 
 
 def numbers_in(request: HttpRequest) -> list[int] | None:
-    """Return the numbers of the test cases that an address names, or None for all."""
+    """Return the numbers of the test cases in a URL, or None for all."""
     given = map(read_integer, request.GET.getlist("case"))
     return [number for number in given if number is not None] or None

@@ -31,7 +31,7 @@ from apps.integers import read_integer
 FRAGMENT = "X-Fragment"
 """The script sends this header to keep the page of a run up to date."""
 SILENT_SECONDS = ATTEMPT_SECONDS + 60
-"""A run that is silent for this many seconds counts as interrupted."""
+"""A run that is silent for this many seconds is considered interrupted."""
 STATES = {
     CaseRun.State.PASSED: "console-good",
     CaseRun.State.FAILED: "console-bad",
@@ -55,7 +55,7 @@ class ShownResult:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Contains the attempts at one test case in two runs."""
+    """The attempts at one test case in two runs."""
 
     name: str
     sides: tuple[Sequence[ShownResult], Sequence[ShownResult]]

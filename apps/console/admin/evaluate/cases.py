@@ -104,7 +104,7 @@ class CaseAdmin(RecordedAdmin[Case]):
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
-        found = standings_of([row.pk for row in listed.result_list])  # once for all rows
+        found = standings_of([row.pk for row in listed.result_list])  # Once for all rows.
         for row in listed.result_list:
             row.found = found.get(row.pk)
         return listed
@@ -297,6 +297,6 @@ class CaseAdmin(RecordedAdmin[Case]):
 
 
 def settings_of(application: Application) -> CaseSettings:
-    """Return the settings of the application, an unsaved row if there are none."""
+    """Return the settings of the application, or an unsaved row if there are none."""
     found = CaseSettings.objects.filter(application=application).first()
     return found or CaseSettings(application=application)

@@ -1,7 +1,7 @@
-"""Transcripts that users attached to their feedback: operators read them and turn them into test
+"""Transcripts that users attached to their feedback. Operators read them and turn them into test
 cases.
 
-Each reading is recorded in the audit.
+Each reading is recorded in the audit log.
 """
 
 from django.contrib import messages
@@ -20,7 +20,7 @@ from apps.integers import read_integer
 def shared_feedback(request: HttpRequest, number: str) -> Feedback:
     """Return feedback with the transcript that its user attached, and record the reading.
 
-    Raises PermissionDenied if there is none, and Http404.
+    Raises PermissionDenied if there is no transcript, and Http404.
     """
     rows = Feedback.objects.filter(of_seen(request, "application__slug"))
     rows = rows.select_related("application")

@@ -1,4 +1,4 @@
-"""The rights of an account with their sources, and a view of the site as its user sees it."""
+"""The rights of an account with their sources, and a preview of the site as its user sees it."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ def may_view_as(request: HttpRequest) -> bool:
 def view_as(rows: Admin[User], request: HttpRequest, pk: int) -> HttpResponse:
     """Show the applications that a user can use. Their use is not shown.
 
-    Each view is recorded in the audit. Raises PermissionDenied and Http404.
+    Each view is recorded in the audit log. Raises PermissionDenied and Http404.
     """
     if not may_view_as(request):
         raise PermissionDenied

@@ -1,4 +1,4 @@
-"""The audit in the admin, which staff with its permission can read and filter."""
+"""The audit log in the admin, which staff with its permission can read and filter."""
 
 from typing import Any
 

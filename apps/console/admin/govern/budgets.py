@@ -1,4 +1,4 @@
-"""Budgets: their use, their renewal, and the overrides of single windows."""
+"""Budgets: their use, their reset, and the overrides of individual windows."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -42,7 +42,7 @@ MOST_OVERRIDES = 100
 class BudgetForm(VersionedForm[Budget]):
     class Meta:
         model = Budget
-        fields = ()  # set by the admin
+        fields = ()  # Set by the admin.
 
 
 class RaiseForm(forms.Form):

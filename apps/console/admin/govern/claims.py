@@ -12,9 +12,9 @@ from apps.accounts.models import ClaimMapping
 from apps.console.admin.theme import Admin
 from apps.console.giving import givable_groups, may_give
 
-admin.site.unregister(SocialAccount)  # its page shows all data that a provider sent about a user
-admin.site.unregister(SocialApp)  # providers and their secrets are set in the environment
-admin.site.unregister(SocialToken)  # no tokens are stored
+admin.site.unregister(SocialAccount)  # Its page shows all data that a provider sent about a user.
+admin.site.unregister(SocialApp)  # Providers and their secrets are set in the environment.
+admin.site.unregister(SocialToken)  # No tokens are stored.
 
 
 def providers() -> list[tuple[str, str]]:

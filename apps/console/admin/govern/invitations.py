@@ -1,4 +1,6 @@
-"""Invitations to sign up. A link is sent to its address, or shown once to the user who created it."""
+"""Invitations to sign up. A link is sent to its address, or shown once to the user who created
+it.
+"""
 
 from typing import Any
 
@@ -97,7 +99,9 @@ def secret_name(invitation: Invitation) -> str:
 
 
 def offered_groups(user: Any) -> QuerySet[Group]:
-    """Return the groups that an administrator may give: without roles and teams beyond their own."""
+    """Return the groups that an administrator may give, excluding roles and teams beyond their
+    own.
+    """
     if user.is_superuser:
         return Group.objects.all()
     # A user who was removed from a team's group elsewhere may still be the team's administrator.

@@ -28,7 +28,7 @@ from apps.console.admin.theme import Admin
 from apps.console.giving import manageable, may_change_key
 from apps.console.operator_rights import edits_all, sees_all
 
-admin.site.unregister(APIKey)  # the library's own keys, which give no access here
+admin.site.unregister(APIKey)  # The library's own keys, which give no access here.
 
 
 MADE_FOR_OTHERS = "The key cannot access them, because another user created it."
@@ -54,7 +54,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     actions = ("revoke",)
 
     new_fields: tuple[str, ...]
-    """The form for a new key shows these fields."""
+    """The fields of the form for a new key."""
     fields: tuple[str, ...]
 
     def get_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
@@ -113,7 +113,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
-        # Shown on a page of its own, so that a reload does not create a second key.
+        # Shown on a separate page, so that a reload does not create a second key.
         new_keys.keep(request.session, obj.prefix, obj.shown_once)
         return redirect(self.url("created", quote(obj.pk)))
 
@@ -172,8 +172,8 @@ def is_member(user: Any, team: Team) -> bool:
 
 
 def offered_applications(request: HttpRequest) -> QuerySet[Application]:
-    """Return the applications that can be the scope of a key: those that the user can use. A scope
-    only restricts.
+    """Return the applications that the user can use, which can be the scope of a key. A scope only
+    restricts.
     """
     user = request.user.pk or 0
     return accessible_rows(

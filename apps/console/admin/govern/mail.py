@@ -1,4 +1,4 @@
-"""E-mails from the admin to users."""
+"""Emails from the admin to users."""
 
 import logging
 from typing import Any
@@ -14,12 +14,12 @@ logger = logging.getLogger(__name__)
 def send_message(
     page: admin.ModelAdmin[Any], request: HttpRequest, template: str, address: str, **values: Any
 ) -> bool:
-    """Send an e-mail if mail is configured. Report a failure on the page, and return False."""
+    """Send an email if mail is configured. Report a failure on the page, and return False."""
     if not settings.SENDS_MAIL or not address:
         return False
     try:
         get_adapter().send_mail(template, address, values)
-    except OSError:  # from the mail server
+    except OSError:  # From the mail server.
         logger.exception("Could not send an e-mail from the admin")
         page.message_user(request, f"The email to {address} could not be sent.", messages.ERROR)
         return False

@@ -1,5 +1,5 @@
-"""Service accounts: created in one step, without a password, with permissions and keys of their
-own.
+"""Service accounts, which are created in one step, without a password, and have their own
+permissions and keys.
 """
 
 from typing import Any
@@ -24,8 +24,8 @@ LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}
 
 
 class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
-    """Edits a service account. Only a new one has fields for name, groups and permissions; later,
-    its user has them.
+    """Edits a service account. Only the form for a new one has fields for name, groups and
+    permissions, which then belong to its user.
     """
 
     username = forms.CharField(

@@ -28,7 +28,7 @@ class SignUpAdmin(Admin[SignUp]):
         return False
 
     def get_actions(self, request: HttpRequest) -> Any:
-        # Deleting the row would leave an account that nobody can approve.
+        # Deleting the row would leave an account that can never be approved.
         return {
             name: action
             for name, action in super().get_actions(request).items()
@@ -64,7 +64,7 @@ class SignUpAdmin(Admin[SignUp]):
             self.log_deletions(request, chosen.model._default_manager.filter(pk=waiting.pk))
             request_erasure(waiting.user.pk, bucket_of(request.user.pk))
             waiting.user.delete()
-            # Without confirmation, the address may be another person's.
+            # Without confirmation, the address may belong to another user.
             if not waiting.needs_confirmation:
                 send_message(self, request, "account/email/refused", waiting.user.email)
         self.message_user(request, "The selected accounts were deleted.")

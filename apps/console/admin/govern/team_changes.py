@@ -1,4 +1,4 @@
-"""Records the admin's changes of teams in the audit, in the same form as changes by team
+"""Records the admin's changes to teams in the audit log, in the same form as changes by team
 administrators.
 """
 
@@ -18,7 +18,7 @@ from apps.accounts.models import Team
 
 @dataclass(frozen=True, slots=True)
 class TeamState:
-    """Contains the audited state of a team. `rights` are the permissions of its group, such as
+    """The audited state of a team. `rights` are the permissions of its group, such as
     `catalog.view_application`.
     """
 
@@ -47,7 +47,7 @@ def team_state(group: int | None) -> TeamState | None:
 
 
 def set_members(team: Team, members: Iterable[Any]) -> None:
-    """Set the members: these users and the administrators. Closed accounts cannot be chosen, and
+    """Set the members to these users and the administrators. Closed accounts cannot be chosen, and
     remain.
     """
     closed = team.group.user_set.filter(is_active=False)

@@ -72,7 +72,7 @@ class TeamAdmin(Admin[Team]):
     form = TeamForm
     fields = ("name", "administrators", "members", "visibility", "prompt")
     autocomplete_fields = ("administrators",)
-    actions = None  # each team is deleted alone, after a warning about its data
+    actions = None  # Each team is deleted individually, after a warning about its data.
     delete_confirmation_template = "admin/catalog/delete.html"
     list_display = ("__str__", "members_count", "administrators_count", "visibility", "prompt")
     list_select_related = ("group",)

@@ -35,9 +35,9 @@ from apps.console.giving import givable_groups, givable_permissions, may_give, m
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
-admin.site.unregister(Authenticator)  # allauth's page shows the secrets
+admin.site.unregister(Authenticator)  # allauth's page shows the secrets.
 admin.site.unregister(UserSession)
-admin.site.unregister(EmailAddress)  # always empty: allauth handles only sign-in and sends no mail
+admin.site.unregister(EmailAddress)  # Always empty: allauth handles only sign-in and sends no mail.
 
 SHOWN_GROUPS = 3
 """The list of users shows up to this many groups per user."""
@@ -45,7 +45,9 @@ GIVEN = ("groups", "user_permissions", "permissions")
 
 
 class GivingAdmin(admin.ModelAdmin[Any]):
-    """Offers only what the user may give. Existing rights that they may not give are preserved."""
+    """Offers only rights that the user may give. Existing rights that they may not give are
+    preserved.
+    """
 
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
         if db_field.related_model is Permission:
@@ -114,7 +116,7 @@ class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignor
         if not request.user.is_superuser:
             fields.append("is_superuser")
         if obj is not None and is_service(obj):
-            fields += ["email", "is_staff"]  # a service account never signs in
+            fields += ["email", "is_staff"]  # A service account never signs in.
         return fields
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:

@@ -29,7 +29,9 @@ def bullet_list(lines: Iterable[SafeString | str]) -> SafeString:
 
 
 def dependent_lines(request: HttpRequest, users: Sequence[ItemUser]) -> list[SafeString | str]:
-    """Return a link to each one that the user may see, and the number of the others."""
+    """Return a link to each user of the row that the reader may see, and the number of the
+    others.
+    """
     applications = seen_applications(request)
     items = request.user.has_perm("catalog.view_contentitem")
     shown = [

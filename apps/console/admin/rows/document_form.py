@@ -12,14 +12,14 @@ Row = TypeVar("Row", bound=Versioned)
 
 
 class DocumentForm(VersionedForm[Row]):
-    """Creates the secrets on saving, in the transaction of the caller.
+    """Creates the secrets on saving, in the caller's transaction.
 
-    `documents` of the field `document_field` have the credentials that the typed document masks.
+    `documents` of the field `document_field` contain the credentials that the typed document masks.
     """
 
     document_field: ClassVar[str]
     saver: Any = None
-    """This account saves the row."""
+    """The account that saves the row."""
     made: Sequence[Secret] = ()
 
     @property
@@ -32,7 +32,7 @@ class DocumentForm(VersionedForm[Row]):
 
     @property
     def item(self) -> str:
-        """Return the name of a predefined item, which its document does not contain; "" for
+        """Return the name of a predefined item, which its document does not contain, or "" for
         applications.
         """
         return ""

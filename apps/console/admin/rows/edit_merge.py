@@ -1,4 +1,4 @@
-"""Compares a typed form with concurrent saves of other users: finds conflicts and merges values."""
+"""Compares a typed form with other users' concurrent saves: finds conflicts and merges values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,9 +14,7 @@ from apps.console.admin.rows.secret_inputs import SecretInputsForm
 from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 CHOICE = "choice:"
-"""The names of inputs that choose a side of a clash begin with this prefix. The path of the clash
-follows.
-"""
+"""The prefix of inputs that choose a side of a clash. The path of the clash follows."""
 
 
 @dataclass(frozen=True, slots=True)

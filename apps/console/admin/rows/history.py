@@ -21,7 +21,7 @@ Row = TypeVar("Row", bound=Model)
 
 PER_PAGE = 50
 SIDES = ("before", "after")
-"""Names the two states of a change. Both can be restored."""
+"""The two states of a change. Both can be restored."""
 
 
 class HistoryAdmin(Admin[Row]):
@@ -42,7 +42,7 @@ class HistoryAdmin(Admin[Row]):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: Any = None
     ) -> HttpResponse:
-        """Show all changes of a row, which may be deleted. Raises PermissionDenied and Http404."""
+        """Show all changes to a row, which may be deleted. Raises PermissionDenied and Http404."""
         if not is_row_number(object_id):
             raise Http404
         row = self.visible_row(request, int(object_id))
@@ -56,7 +56,7 @@ class HistoryAdmin(Admin[Row]):
         return self.page(request, "admin/history/list.html", f"History of {title}", context)
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
-        """Show the last change of each deleted row."""
+        """Show the last change to each deleted row."""
         deletions = self.deletions(request)
         present = self.model._default_manager.values("pk")
         gone = deletions.exclude(object_id__in=present).values("object_id")
@@ -124,7 +124,7 @@ class HistoryAdmin(Admin[Row]):
         return Change.objects.filter(kind=self.kind.label, object_id=number)
 
     def find_change(self, object_id: int, number: int) -> Change:
-        """Return a change of this row. Raises Http404."""
+        """Return a change to this row. Raises Http404."""
         return get_object_or_404(self.changes_of(object_id), pk=number)
 
 

@@ -26,7 +26,8 @@ Row = TypeVar("Row", bound=Versioned)
 
 
 class OperatedRows(RecordedAdmin[Row]):
-    """Each row has a secret, which is shown once: on the page after it was created or renewed.
+    """The admin of rows that each have a secret, which is shown once: after the row was created or
+    the secret renewed.
 
     Subclasses define how the secret is created and what it is called.
     """

@@ -35,7 +35,7 @@ class RecordedAdmin(HistoryAdmin[Row]):
     delete_selected_confirmation_template = "admin/catalog/delete_selected.html"
     readonly_fields: tuple[str, ...] = ("version", "created_at", "updated_at")
     fixed_fields: tuple[str, ...] = ()
-    """These fields are fixed once the row is stored, because manifests refer to them."""
+    """Fields that cannot change once the row is stored, because manifests refer to them."""
 
     def get_urls(self) -> list[URLPattern]:
         view = require_http_methods(["GET", "HEAD", "POST"])(
@@ -50,7 +50,9 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return prepare_restoration(self, request, change, state, row)
 
     def get_fieldsets(self, request: HttpRequest, obj: Row | None = None) -> Any:
-        """Omit groups of read-only fields from the form of a new row, where they would be empty."""
+        """Omit groups of read-only fields from the form for a new row, where they would be
+        empty.
+        """
         fieldsets = super().get_fieldsets(request, obj)
         if obj is not None:
             return fieldsets

@@ -24,7 +24,9 @@ from apps.console.admin.rows.history import SIDES, HistoryAdmin, is_row_number
 from apps.console.admin.rows.versioned_form import VersionedForm
 
 RESTORE_PARAMETER = "restore"
-"""This query parameter of a form names the state to start with: `{number of a change}-{side}`."""
+"""The query parameter of a form that names the state to start with: `{number of a
+change}-{side}`.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ class SecretInputsForm(forms.ModelForm[Row]):
     that removes the value.
     """
     typed_and_removed = ""
-    """This error is shown if a user enters and removes a value at once."""
+    """The error if a user enters and removes a value at the same time."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -23,16 +23,16 @@ MERGE = "_merge"
 
 class VersionedForm(SecretInputsForm[Row]):
     """Edits a versioned row. `seen_version` is the newest version that the user has seen, and
-    `base_version` the one that they edit.
+    `base_version` the version that they edit.
     """
 
     seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
     base_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     starting: ClassVar[Mapping[str, Any]] = {}
-    """These initial values replace the row's."""
+    """Initial values that replace the row's."""
     gone: ClassVar[int | None] = None
-    """The number of the deleted row that was being edited is None if no row was deleted."""
+    """The number of the deleted row that was being edited, or None."""
     conflict: MergeConflict | None = None
     is_overtaken = False
 
@@ -85,8 +85,8 @@ class VersionedForm(SecretInputsForm[Row]):
         )
 
     def refuse_deleted(self, seen: int) -> None:
-        """Raise `ValidationError` once for a deleted row. If the user saves again, it is created
-        again.
+        """Raise `ValidationError` once for a deleted row. If the user saves again, it is
+        recreated.
         """
         if not seen:
             return
@@ -100,7 +100,7 @@ class VersionedForm(SecretInputsForm[Row]):
         )
 
     def change_data(self, **values: Any) -> None:
-        data: Any = copy(self.data)  # a dictionary would lose values that are sent more than once
+        data: Any = copy(self.data)  # A dictionary would lose values that are sent more than once.
         for name, value in values.items():
             data[self.add_prefix(name)] = value
         self.data = data

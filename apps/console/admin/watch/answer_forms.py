@@ -11,12 +11,12 @@ from apps.console.admin.theme import LowTextarea
 from apps.live.models import LONGEST_REASON, Interaction
 
 LONGEST_SHOWN = 20_000
-"""One argument is cut at this many characters."""
+"""An argument is truncated to this many characters."""
 
 
 class AnswerForm(forms.Form):
-    """Forms for answers inherit from this class. `outcomes` are the possible answers with the
-    labels of their buttons.
+    """The base class of forms for answers. `outcomes` are the available answers with their button
+    labels.
     """
 
     outcomes: ClassVar[Mapping[str, str]]
@@ -90,7 +90,9 @@ class QuestionForm(AnswerForm):
 
 
 class SkipSignInForm(AnswerForm):
-    """An operator cannot sign in for a user, so the only answer is to continue without the account."""
+    """An operator cannot sign in for a user, so the only answer is to continue without the
+    account.
+    """
 
     outcomes: ClassVar = {"skipped": "Continue without it"}
 
@@ -145,7 +147,7 @@ KINDS: Mapping[str, str] = {
     "client_tool": "browser tool",
     "elicitation": "server question",
 }
-"""Maps kinds whose names are not clear to labels."""
+"""Maps kinds whose names are unclear to labels."""
 
 
 def card_kind(asked: Interaction) -> str:
@@ -159,7 +161,7 @@ def heading(asked: Interaction) -> str:
 
 
 def shown_arguments(asked: Interaction) -> list[tuple[str, str]]:
-    """Return the arguments of a call with their values as text. Very long values are cut.
+    """Return the arguments of a call with their values as text. Very long values are truncated.
 
     For a private call, return only their lengths.
     """

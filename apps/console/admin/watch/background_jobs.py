@@ -44,8 +44,8 @@ class RecurringJob:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Describes an operator's action. `change` receives a job or a kind, and returns a notice, or
-    "" if nothing changed.
+    """An operator's action. `change` receives a job or a kind, and returns a notice, or "" if
+    nothing changed.
     """
 
     event: Event

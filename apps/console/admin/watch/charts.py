@@ -20,7 +20,7 @@ Kind = Literal["bars", "steps"]
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Contains a value for each interval, or None without a value."""
+    """A value for each interval, or None without a value."""
 
     name: str
     values: Sequence[float | None]
@@ -28,7 +28,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """Describes the tooltip of a point of a chart."""
+    """The tooltip of a point in a chart."""
 
     x: int
     text: str
@@ -36,7 +36,7 @@ class ChartPoint:
 
 @dataclass(frozen=True)
 class Chart:
-    """Contains a chart. `unit` is a currency, "s" for seconds, or "" for counts. Bars are stacked."""
+    """A chart. `unit` is a currency, "s" for seconds, or "" for counts. Bars are stacked."""
 
     title: str
     kind: Kind
@@ -44,7 +44,7 @@ class Chart:
     series: Sequence[Series]
     unit: str = ""
     color: int = 1
-    """The first series has this colour number."""
+    """The colour number of the first series."""
 
     @property
     def width(self) -> int:
@@ -92,7 +92,7 @@ class Chart:
         return list(enumerate(self.series, self.color))
 
     def bars(self, series: Series, floors: list[float]) -> str:
-        """Return bars that are stacked on `floors`, and raise these by them."""
+        """Return bars that are stacked on `floors`, and raise the floors by them."""
         parts, scale, width = [], HEIGHT / self.top, 1 - GAP
         for x, value in enumerate(series.values):
             if value:

@@ -52,19 +52,19 @@ MOST_SPACES = 5
 LEAST_FREE = 0.1
 """An operator should act if less than this share of the disk space is free."""
 LATEST_SUMS = timedelta(hours=3)
-"""Usage sums of this age are overdue. They are computed every hour."""
+"""Usage sums older than this are overdue. They are computed every hour."""
 
 Ends = Callable[[], Mapping[str, datetime]]
-"""Returns the ends of the usage sums. They are read once."""
+"""Returns the ends of the usage sums, which are read once."""
 Slugs = frozenset[str] | None
-"""Contains the slugs of the applications that the user can see, or is None for all."""
+"""The slugs of the applications that the user can see, or None for all."""
 FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
 
 
 @dataclass(frozen=True, slots=True)
 class HomeBlock:
-    """Represents a block of the home page. `facts` is empty if there is nothing to report.
-    `has_failed` is True if they could not be read.
+    """A block of the home page. `facts` is empty if there is nothing to report. `has_failed` is
+    True if they could not be read.
     """
 
     title: str
@@ -213,7 +213,7 @@ def spent_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
 
 
 def errors(among: Slugs) -> Iterator[Fact]:
-    """Yield errors by cause, the most frequent first: runs, then calls of models and tools."""
+    """Yield errors by cause, the most frequent first: runs, then model and tool calls."""
     since = timezone.now() - RECENT
     status = RunSummary.Status.FAILED
     failed = RunSummary.objects.filter(of_applications(among), status=status, started_at__gte=since)
@@ -268,7 +268,7 @@ def down() -> Iterator[Fact]:
 def read_daily_runs(
     now: datetime, ends: Mapping[str, datetime], among: Collection[str] | None = None
 ) -> dict[str, int]:
-    """Return the numbers by name, as in `FIGURES`, with two queries. `ends` are the ends of the
+    """Return the numbers by name, as in `FIGURES`. Runs two queries. `ends` are the ends of the
     usage sums.
     """
     summed_until = ends.get(UsageSum.Span.HOUR)

@@ -33,7 +33,7 @@ from apps.live.models import Interaction, Run
 from apps.live.run_summary import RunSummary
 
 ALMOST_SPENT = 80
-"""A budget is reported from this used percentage, because an operator may have to raise it."""
+"""A budget is reported when this percentage is used, because an operator may have to raise it."""
 MOST_BUDGETS = 5
 
 State = Literal["", "good", "bad"]
@@ -46,26 +46,27 @@ class Fact:
     state: State = ""
     link: str = ""
     percent: int | None = None
-    """The used percentage of a budget is shown as a bar."""
+    """The used percentage of a budget, which is shown as a bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """Contains the number of rows, and the number of those that are enabled."""
+    """The number of rows, and of those that are enabled."""
 
     all: int = 0
     used: int = 0
 
 
 UsedBudgets = Callable[[], Sequence[tuple[str, BudgetStatus]]]
-"""Returns the most used budgets with their names. They are read once."""
+"""Returns the most used budgets with their names, which are read once."""
 Counts = Mapping[str, RowCount]
-"""Maps names to counts. An entry is missing if its model does not exist or the user may not see it.
+"""Maps names to counts. An entry is missing if its model does not exist or the user may not see
+it.
 """
 
 
 def count_rows(request: HttpRequest) -> Counts:
-    """Count the rows that the user may see, in one query."""
+    """Count the rows that the user may see. Runs one query."""
     found = [
         count_rows_of(rows(), name, used)
         for name, permission, rows, used in (
@@ -157,7 +158,7 @@ def needs(request: HttpRequest, counts: Counts, used: UsedBudgets) -> Iterator[F
 
 
 def broken_content() -> Iterator[Fact]:
-    """Yield items with errors and unreadable layers, before they affect a user."""
+    """Yield items with errors and unreadable layers, before they affect users."""
     content, url = installed_content(), reverse("admin:catalog_contentitem_changelist")
     if broken := len(problems_by_item(content)):
         yield Fact("Broken predefined content", f"{broken:,}", "bad", f"{url}?state=broken")

@@ -39,7 +39,7 @@ LONGEST_HEADING = 100
 GONE = "This question was already answered or withdrawn."
 OPEN = Interaction.objects.filter(answer__isnull=True).order_by("pk")
 WHILE_GOING = "elicitation"
-"""A run that is active asks only this kind of question."""
+"""The only kind of question that an active run asks."""
 ANSWERABLE = Q(run__status=Run.Status.WAITING) | Q(run__status=Run.Status.RUNNING, kind=WHILE_GOING)
 
 
@@ -135,7 +135,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
 
     def asked_link(self, run: Any, asked: Interaction) -> str | SafeString:
         if not run.may_answer:
-            return card_kind(asked)  # the question is part of the run's contents
+            return card_kind(asked)  # The question is part of the run's contents.
         words = Truncator(heading(asked)).chars(LONGEST_HEADING)
         text = f"{card_kind(asked)}: {words}"
         if asked.kind not in FORMS:
@@ -179,7 +179,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         return self.page(request, "admin/runs/answer.html", heading(asked), context)
 
     def give(self, request: HttpRequest, asked: Interaction, form: AnswerForm) -> bool:
-        """Send the answer and record it. Return False if the answer is refused."""
+        """Send the answer and record it. Return False if the answer is rejected."""
         user, run, answer = cast(User, request.user), asked.run, form.answer
         name = user.get_full_name() or user.get_username()
         kind = cast(InteractionKind, asked.kind)

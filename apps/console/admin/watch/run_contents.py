@@ -1,4 +1,4 @@
-"""Guards the contents of runs with a permission and an entry in the audit."""
+"""Guards the contents of runs with a permission and an audit event."""
 
 from uuid import UUID
 
@@ -26,8 +26,8 @@ def record_reading(
 def record_contents(
     request: HttpRequest, application: str, run: UUID | None, subject: str, *, is_allowed: bool
 ) -> None:
-    """Record that contents were read, or that it was refused. `application` is a slug. `run` is the
-    run with the contents, or None if unknown.
+    """Record that contents were read, or that access was denied. `application` is a slug. `run` is
+    the run with the contents, or None if unknown.
     """
     audit.record(
         AuditEvent(

@@ -110,7 +110,7 @@ def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
 
 
 def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
-    """Return the choices of the search. The applications are those that the user can see."""
+    """Return the choices for the search. The applications are those that the user can see."""
     applications = dict(
         visible_applications(request).order_by("title").values_list("slug", "title")
     )

@@ -15,13 +15,13 @@ from apps.live.models import RunStep
 from apps.live.run_summary import RunSummary
 
 SHOWN_CHARACTERS = 20_000
-"""The question and the answer are each cut at this many characters."""
+"""The question and the answer are each truncated to this many characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class SaidInRun:
-    """Contains the question of a run with the names of its files, and the answer. Both are "" if
-    not stored.
+    """The question of a run with the names of its files, and the answer. Both are "" if not
+    stored.
     """
 
     question: str = ""

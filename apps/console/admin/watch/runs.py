@@ -222,7 +222,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         ]
 
     def requests_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
-        """Show the model requests of a run, and record the reading in the audit. Raises
+        """Show the model requests of a run, and record the reading in the audit log. Raises
         PermissionDenied.
         """
         run = self.get_object(request, str(number))
@@ -282,4 +282,4 @@ def links_with_contents(run: RunSummary, application: Application) -> Iterator[R
         try:
             yield RunLink(text, f"{reverse(name, args=arguments)}?{urlencode(query)}")
         except NoReverseMatch:
-            continue  # this installation does not have the page
+            continue  # This installation does not have the page.

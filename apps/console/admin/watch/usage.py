@@ -45,14 +45,14 @@ MOST_ERRORS_OF_FILE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Contains the choices in the URL. Invalid values become the defaults."""
+    """The choices in the URL. Invalid values become the defaults."""
 
     by: By
     days: int
     order: Order = "calls"
     ascending: bool = False
     among: frozenset[str] | None = None
-    """Contains the slugs of the applications that the user can see, or is None for all."""
+    """The slugs of the applications that the user can see, or None for all."""
 
     @classmethod
     def of(cls, request: HttpRequest) -> "Selection":
@@ -138,7 +138,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
         return self.page(request, "admin/usage/series.html", title, context)
 
     def csv_view(self, request: HttpRequest) -> HttpResponse:
-        """Return a table of the page with all its lines as CSV. The address names the table."""
+        """Return a table of the page with all its lines as CSV. The URL names the table."""
         chosen = Selection.of(request)
         table = file_table(request.GET.get("table", ""), chosen, Links.of(request))
         kind = chosen.by if table.slug == "lines" else table.slug
@@ -152,7 +152,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
 
 
 def figures_context(chosen: Selection, links: Links) -> dict[str, Any]:
-    # Of the lines, the page shows only the percentiles of tools; the file has all.
+    # The page shows only the percentiles of tools among the lines; the file has all.
     found = chosen.report(MOST_LINES, with_percentiles=chosen.by == "tool")
     table = lines_table(chosen.by, found, links).of_page
     return {
@@ -189,7 +189,7 @@ def file_table(slug: str, chosen: Selection, links: Links) -> Table:
 
 
 SMALL_TABLES = {"series": series_table, "slowest": slowest_table, "errors": errors_table}
-"""These tables of a report need no lines per subject."""
+"""Tables of a report that need no lines per subject."""
 
 
 def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
@@ -205,7 +205,7 @@ def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
 
 
 def sortable(chosen: Selection, column: Column) -> dict[str, Any]:
-    """Return the heading of a column. Choosing it again reverses the order."""
+    """Return a sortable heading of a column. Choosing it again reverses the order."""
     is_chosen = column.order == chosen.order
     # Names start with A to Z, numbers with the largest.
     ascending = not chosen.ascending if is_chosen else column.order == "name"

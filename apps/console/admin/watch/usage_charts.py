@@ -8,7 +8,7 @@ from apps.insights.models import UsageSum
 from apps.insights.periods import Period
 
 CHARTED = PERCENTS[:2]
-"""Charts and their downloaded numbers show these percentiles."""
+"""The percentiles in charts and their downloads."""
 
 
 def charts(found: UsageReport) -> list[Chart]:

@@ -30,7 +30,7 @@ WITH_RUNS: tuple[By, ...] = ("application", "user", "key")
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links to the subjects of numbers, if the user may see their pages."""
+    """Links from numbers to their subjects, if the user may see those pages."""
 
     runs: bool
     deployments: bool
@@ -67,7 +67,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class UsageTile:
-    """Shows a number of a period, with secondary values `below`."""
+    """A number of a period, with secondary values `below`."""
 
     title: str
     cell: Cell
@@ -226,7 +226,7 @@ def last_errors_table(errors: Sequence[FailedCall], links: Links) -> Table:
 
 
 def named_cell(id: str, named: Mapping[str, str], link: str = "") -> Cell:
-    """Return a cell with the name, and with the ID as its tooltip."""
+    """Return a cell with the name, and the ID as its tooltip."""
     name = named.get(id, id)
     return Cell(name, link=link, hint="" if name == id else id)
 

@@ -20,7 +20,8 @@ from apps.live.run_summary import RunSummary
 
 MOST_SPANS = 500
 NARROWEST = 0.5
-"""A bar is at least this wide, in percent of the axis, so that a call of a millisecond is visible.
+"""A bar is at least this wide, in percent of the axis, so that a call of a millisecond is
+visible.
 """
 MARKS = 4
 """The axis is divided into this many intervals."""
@@ -36,8 +37,8 @@ KIND_NAMES: dict[SpanKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """Represents a bar of the waterfall. `seconds` is None if unknown. `is_inside` is True for
-    calls of a nested run.
+    """A bar of the waterfall. `seconds` is None if unknown. `is_inside` is True for calls by a
+    nested run.
     """
 
     kind: SpanKind
@@ -55,7 +56,7 @@ class TimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Shows a span as a line of the table. `x` and `width` are in percent of the axis."""
+    """A span as a line of the table. `x` and `width` are in percent of the axis."""
 
     span: TimeSpan
     kind: str
@@ -73,7 +74,7 @@ class Waterfall:
 
 
 def waterfall_of(run: RunSummary) -> Waterfall:
-    """Return the waterfall of a run, in four queries."""
+    """Return the waterfall of a run. Runs four queries."""
     calls: list[ModelCall | ToolUse] = [
         *ModelCall.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],
         *ToolUse.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],
@@ -142,7 +143,9 @@ def runs_inside(calls: Iterable[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
 
 
 def waits_of(run: RunSummary) -> Iterator[TimeSpan]:
-    """Yield the waits for users, from the start of the call that asked to the answer."""
+    """Yield the times spent waiting for users, from the start of the call that asked to the
+    answer.
+    """
     asked: dict[str, Any] = dict(
         Interaction.objects.filter(run=run.pk).order_by("pk").values_list("key", "kind")
     )

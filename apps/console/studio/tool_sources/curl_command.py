@@ -40,8 +40,7 @@ METHODS = frozenset({"get", "post", "put", "delete"})
 
 @dataclass(frozen=True, slots=True)
 class CurlTool:
-    """Contains the tool of a command. `credential` is the text that was removed from the command,
-    or "".
+    """The tool from a command. `credential` is the text that was removed from the command, or "".
 
     It is shown only to the user who pasted it, and never stored.
     """
@@ -149,7 +148,7 @@ def headers_of(asked: Namespace, found: "Findings", notes: list[str]) -> dict[st
 
 
 class Findings:
-    """Contains the first credential of a command, and how it is sent."""
+    """The first credential in a command, and how it is sent."""
 
     def __init__(self, title: str) -> None:
         self.title = title

@@ -102,7 +102,7 @@ def read_command(text: str) -> Namespace:
             f"The command is too long; the limit is {LONGEST_COMMAND:,} characters."
         )
     text = re.sub(r"[\\^]\r?\n", " ", text.strip()).removeprefix("$ ")
-    text = re.sub(r"\$(?=')", "", text)  # $'…' of bash
+    text = re.sub(r"\$(?=')", "", text)  # $'…' of bash.
     try:
         words = shlex.split(text)
     except ValueError as error:

@@ -26,8 +26,8 @@ COMMON_LABELS = frozenset({"www", "mcp", "api", "com", "org", "net", "io", "dev"
 
 @dataclass(frozen=True, slots=True)
 class ServerTools:
-    """Contains the tools of a server. `server` is the `mcp_server_info` of the connection that
-    worked; `name` is a name for the toolset.
+    """The tools of a server. `server` is the `mcp_server_info` of the connection that worked;
+    `name` is a name for the toolset.
     """
 
     server: dict[str, Any]
@@ -38,7 +38,7 @@ class ServerTools:
 
 
 UNREACHABLE = "cannot be reached."
-"""The transport's error for a server that is down ends with this text. The error for a forbidden
+"""The transport's error for a server that is down ends with this text. The error for a blocked
 server differs.
 """
 
@@ -46,7 +46,7 @@ server differs.
 def server_tools(written: Any, bucket: str) -> ServerTools:
     """Connect as a run of this user would. Raises `SourceInvalid`.
 
-    An address without a protocol is tried with both, the more likely one first.
+    A URL without a protocol is tried with both, the more likely one first.
     """
     if not isinstance(written, dict):
         raise SourceInvalid("Enter the address of a server, or choose one.")

@@ -32,7 +32,7 @@ METHODS = ("get", "post", "put", "delete")
 UNUSABLE = ("patch", "head", "options", "trace")
 MOST_OPERATIONS = 5_000
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
-"""OpenAPI says to ignore parameters with these names."""
+"""OpenAPI requires ignoring parameters with these names."""
 PLACES = {"query": "query", "path": "url", "header": "header"}
 MOST_NAMED = 5
 NOT_CALLED = "tools support only GET, POST, PUT and DELETE."
@@ -60,7 +60,7 @@ class DescribedOperation:
 
 @dataclass(frozen=True, slots=True)
 class ServiceDescription:
-    """Describes a service. `base_url` is "" if the document names no usable URL."""
+    """A service. `base_url` is "" if the document names no usable URL."""
 
     title: str
     description: str
@@ -71,7 +71,7 @@ class ServiceDescription:
 
 
 def read_service(document: Mapping[str, Any], address: str = "") -> ServiceDescription:
-    """Read a document. `address` is where it was fetched, or "" if it was pasted. Raises
+    """Parse a document. `address` is the URL it was fetched from, or "" if it was pasted. Raises
     `SourceInvalid`.
     """
     if str(document.get("swagger", "")).startswith("2") and "openapi" not in document:
@@ -177,7 +177,7 @@ class OperationReader:
                 return found
             note = f"Its arguments are described to a depth of {deepest} levels; deeper values are not checked."
             return replace(found, notes=(*found.notes, note))
-        raise AssertionError  # the last depth omits arguments instead of raising
+        raise AssertionError  # The last depth omits arguments instead of raising an error.
 
     def described_operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
@@ -262,7 +262,7 @@ class OperationReader:
     def url_of(
         self, path: str, item: Mapping[str, Any], found: Mapping[str, Any], place: str
     ) -> str:
-        """Return the path below the shared address, or the whole URL if the operation has its own
+        """Return the path below the shared URL, or the whole URL if the operation has its own
         servers.
         """
         servers = found.get("servers") or item.get("servers")

@@ -18,9 +18,9 @@ A manifest has no references, so a schema that is used in several places is repe
 them.
 """
 DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
-"""These numbers of levels are tried until the schema of a tool is small enough."""
+"""The numbers of levels that are tried until the schema of a tool is small enough."""
 PART_CHARACTERS = 40
-"""A part without its words counts this many characters, which is approximate."""
+"""The approximate number of characters of a part without its words."""
 MOST_PARTS = 400_000
 """All schemas of a document can have up to this many parts in total, because references could
 multiply a few.
@@ -151,7 +151,7 @@ class ParameterReader:
 
 
 def with_choices(words: str, choices: Any) -> str:
-    """Return the description. If there are too many choices for a model, add the first ones."""
+    """Return the description. If there are too many choices for a model, append the first ones."""
     if not isinstance(choices, list) or len(choices) <= MOST_CHOICES:
         return words
     first = ", ".join(str(one)[:CHOICE_CHARACTERS] for one in choices[:CHOICES_NAMED])

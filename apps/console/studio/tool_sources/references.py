@@ -1,4 +1,4 @@
-"""Resolves the `$ref`s of a service's document. References to other documents are refused."""
+"""Resolves the `$ref`s in a service's document. References to other documents are rejected."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class References:
     def follow(self, value: Any, place: str) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the object that a value is or refers to, and the references that were followed.
 
-        Raises `SourceInvalid`, which names the place.
+        Raises `SourceInvalid` with the location.
         """
         hops: list[str] = []
         while isinstance(value, dict) and isinstance(value.get(REF), str):

@@ -14,9 +14,7 @@ providers accept 64.
 
 @dataclass(frozen=True, slots=True)
 class RestParameter:
-    """Describes a parameter. `key` is its name for the service. `where` is query, url, body or
-    header.
-    """
+    """A parameter. `key` is its name for the service. `where` is query, url, body or header."""
 
     key: str
     where: str

@@ -19,8 +19,8 @@ _word = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class SchemeAuthorization:
-    """Describes how requests are authenticated. `written` is for the manifest. `secret` is the name
-    of the secret in it, or "".
+    """The authentication of requests. `written` is for the manifest. `secret` is the name of the
+    secret in it, or "".
     """
 
     kind: str
@@ -82,7 +82,7 @@ def scheme_in_words(scheme: Mapping[str, Any], title: str) -> SchemeAuthorizatio
 
 
 def oauth(flows: Mapping[str, Any], title: str) -> SchemeAuthorization | None:
-    """Return OAuth with each user's own account if users sign in, else with the client's
+    """Return OAuth with each user's own account if users sign in, otherwise with the client's
     credentials.
     """
     for name, kind in (("authorizationCode", "oauth"), ("clientCredentials", "client_id_secret")):

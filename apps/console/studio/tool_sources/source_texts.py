@@ -16,8 +16,8 @@ from apps.workspace.egress.guard import unknown_host
 MOST_CHARACTERS = 32_000_000
 """A document can have up to this many characters. GitHub's document has 13 million."""
 CHARACTERS_PER_VALUE = 10
-"""The limit for values assumes this many characters per value. Large documents of services have 12
-to 20.
+"""The limit for values assumes this many characters per value. Large service documents have 12 to
+20.
 """
 LEAST_VALUES = 100_000
 """Every document can have at least this many values."""
@@ -31,7 +31,7 @@ _address = re.compile(r"(?:\w+://)?[\w.-]+\.\w{2,}(?::\d+)?(?:/\S*)?|https?://\S
 
 
 class SourceInvalid(ValueError):
-    """Raised if a document cannot be used; the message contains the place and the reason."""
+    """Raised if a document cannot be used. The message contains the location and the reason."""
 
 
 def read_source(text: str) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def read_source(text: str) -> dict[str, Any]:
     document = json_or_yaml(text)
     if isinstance(document, str):
         raise SourceInvalid(what_text_is(document.strip()))
-    # Aliases of YAML can multiply: a text may have no more values than its length allows.
+    # YAML aliases can multiply, so a text may have no more values than its length allows.
     values = min(MOST_CHARACTERS // CHARACTERS_PER_VALUE, max(LEAST_VALUES, len(text)))
     if problems := document_problems(document, values, MOST_CHARACTERS):
         raise SourceInvalid(f"{problems[0]}.")
@@ -77,7 +77,7 @@ def json_or_yaml(text: str) -> Any:
         if text.lstrip().startswith('{"'):
             place = f"line {error.lineno}, column {error.colno}"
             raise SourceInvalid(f"This is not valid JSON: {error.msg}, {place}.") from None
-    except ValueError as error:  # for example, a number with more digits than Python reads
+    except ValueError as error:  # For example, a number with more digits than Python reads.
         raise SourceInvalid(f"This is not valid JSON: {error}.") from None
     if len(text) > MOST_YAML_CHARACTERS:
         most = f"more than {MOST_YAML_CHARACTERS:,} characters of YAML"
@@ -95,7 +95,7 @@ def fetch_source(url: str) -> str:
     try:
         found = async_to_sync(fetch)(url, OperatorPolicy(), MOST_CHARACTERS, seconds=FETCH_SECONDS)
     except FetchRefused as error:
-        # The guard's message says what an operator can do.
+        # The guard's message says how an operator can fix it.
         cause = error.__cause__
         told = unknown_host(error) or str(cause if isinstance(cause, EgressRefused) else error)
         raise SourceInvalid(told) from error

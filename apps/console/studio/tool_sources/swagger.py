@@ -1,6 +1,6 @@
 """Converts OpenAPI 2.0 (Swagger) documents to OpenAPI 3.0.
 
-References and the parts that they refer to stay unchanged.
+References and the parts that they refer to remain unchanged.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,13 +13,13 @@ from apps.console.studio.tool_sources.source_texts import SourceInvalid
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 AROUND_SCHEMA = ("name", "in", "description", "required")
-"""A version 3 parameter has these keys in addition to its schema."""
+"""The keys of a version 3 parameter in addition to its schema."""
 FORM = "application/x-www-form-urlencoded"
 FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 
 
 def as_openapi(document: Mapping[str, Any], address: str) -> dict[str, Any]:
-    """Return the document as OpenAPI 3.0. `address` is where it was fetched, or "" if it was
+    """Return the document as OpenAPI 3.0. `address` is the URL it was fetched from, or "" if it was
     pasted.
     """
     paths = document.get("paths")

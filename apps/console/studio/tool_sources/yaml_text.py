@@ -71,8 +71,8 @@ def value_of(events: Iterator[Any]) -> Any:
 
 @dataclass(slots=True)
 class Container:
-    """Represents a list or an object that is being read. The `items` of an object are keys and
-    values in turn.
+    """A list or an object that is being read. The `items` of an object alternate between keys and
+    values.
     """
 
     anchor: str | None

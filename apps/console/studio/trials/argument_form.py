@@ -27,8 +27,8 @@ KINDS: Mapping[str, Kind] = {"string": "text", "integer": "number", "number": "n
 
 @dataclass(frozen=True, slots=True)
 class ArgumentField(Parameter):
-    """Represents a field of the form. `value` is the text in its input. For a choice it is JSON, as
-    are its options.
+    """A field of the form. `value` is the text in its input. For a choice it is JSON, as are its
+    options.
     """
 
     value: str = ""

@@ -19,8 +19,8 @@ EMPTY: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Describes a parameter. If `is_added`, the tool adds this constant to every call, and nobody
-    enters it.
+    """A parameter. If `is_added`, the tool adds this constant to every call, and users do not enter
+    it.
 
     `default` and `constant` are JSON, or "".
     """

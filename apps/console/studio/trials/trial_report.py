@@ -19,7 +19,7 @@ from apps.errors import ToolTimedOut
 from apps.runs.tool_trial import ToolTrial
 
 SHOWN_CHARACTERS = 100_000
-"""One text is cut at this many characters. The page shows the full length next to it."""
+"""A text is truncated to this many characters. The page shows the full length next to it."""
 MOST_PREVIEW = 700_000
 """An image of up to this many characters of base64 is embedded in the page. That is about half a
 megabyte.
@@ -48,8 +48,8 @@ TOO_SLOW = "The tool timed out. Increase tool_defaults.timeout_seconds, or reque
 
 @dataclass(frozen=True, slots=True)
 class ReportedAttachment:
-    """Describes an attachment of the report. `preview` is a `data:` URL of an image, and `url` an
-    external URL; both can be "".
+    """An attachment in the report. `preview` is a `data:` URL of an image, and `url` an external
+    URL; both can be "".
     """
 
     title: str
@@ -71,8 +71,8 @@ class ReportedStage:
 
 @dataclass(frozen=True, slots=True)
 class TrialReport:
-    """Contains the report. `content` is the beginning of the result for the model, which has
-    `length` characters. It is None if the run ends.
+    """The report. `content` is the beginning of the result for the model, which has `length`
+    characters. It is None if the run ends.
     """
 
     outcome: ToolOutcome
@@ -134,7 +134,7 @@ def stages_of(events: Iterable[Event]) -> tuple[ReportedStage, ...]:
                 found[event.stage_id].seconds = event.seconds
                 found[event.stage_id].failed = event.reads_failed
             case _:
-                pass  # these are parts of an answer, which a single call does not have
+                pass  # These are parts of an answer, which a single call does not have.
     for stage in found.values():
         stage.text = shorten_text(stage.text, SHOWN_CHARACTERS)
     return tuple(found.values())

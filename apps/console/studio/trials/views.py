@@ -26,9 +26,9 @@ from apps.integers import is_integer
 from apps.runs.tool_trial import OfferedTools, offer, only_toolset, try_tool
 
 ALL = "all"
-"""This value of `place` stands for all toolsets together."""
+"""The value of `place` that stands for all toolsets together."""
 IDENTITY = ("type", "name", "template_name", "deployment_id")
-"""These fields identify a toolset of the draft in the live version."""
+"""The fields that identify a toolset of the draft in the live version."""
 MOST_UNFILTERED = 8
 """A list of more tools than this has a search field."""
 
@@ -50,7 +50,7 @@ def trial(request: HttpRequest, row: Application) -> HttpResponse:
 def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dict[str, Any]:
     """Return the context of that part. Raises Http404, `UnreadableDraft` and `ApplicationBroken`."""
     version = asked_version(row, body)
-    application = version.resolve(version.document)  # a run needs the whole document
+    application = version.resolve(version.document)  # A run needs the whole document.
     index = toolset_index(row, version, body)
     if index is not None:
         application = version.resolve(only_toolset(version.document, index))

@@ -1,4 +1,6 @@
-"""Writes one file with the database and the stored files while the site serves. See docs/backup.md."""
+"""Writes one file with the database and the stored files while the site is running. See
+docs/backup.md.
+"""
 
 import tempfile
 from argparse import ArgumentParser

@@ -139,7 +139,7 @@ def check_emptiness() -> None:
 
 
 def check_space(size: int) -> None:
-    """Raise `CommandError` if there is too little space. The database needs its space twice, but is
+    """Raise `CommandError` if there is not enough space. The database needs its space twice, but is
     rarely the larger part.
     """
     if settings.FILES_URL:
@@ -152,7 +152,7 @@ def check_space(size: int) -> None:
 
 
 def load(file: IO[bytes]) -> int:
-    """Restore files and database, or neither; return the number of files."""
+    """Restore files and database, or neither. Return the number of files."""
     saved: set[str] = set()
     try:
         with tempfile.TemporaryDirectory(dir=settings.VAR_DIR) as folder:
