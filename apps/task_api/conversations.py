@@ -5,6 +5,7 @@ from urllib.parse import parse_qs
 from uuid import UUID
 
 from channels.db import database_sync_to_async
+from django.conf import settings
 from django.db.models import Q
 
 from apps.accounts import audit
@@ -57,7 +58,7 @@ class DeletionConsumer(JsonConsumer):
 
     async def answer(self) -> None:
         caller = await self.caller()
-        await self.read_body(0)
+        await self.read_body(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)  # Many clients send {}.
         pk: UUID = self.scope["url_route"]["kwargs"]["conversation"]
         await database_sync_to_async(delete)(caller, pk)
         await announce_growth(person_stream(caller.bucket))

@@ -44,9 +44,11 @@ def make_conversations(key: str, count: int, slug: str = "travel") -> list[str]:
     return [str(row.pk) for row in rows]
 
 
-async def ask(key: str, path: str = "", method: str = "GET") -> tuple[int, Any]:
+async def ask(key: str, path: str = "", method: str = "GET", body: bytes = b"") -> tuple[int, Any]:
     headers = [(b"host", b"localhost"), (b"api-key", key.encode())]
-    exchange = HttpCommunicator(URLRouter(urlpatterns), method, f"{ADDRESS}{path}", headers=headers)
+    exchange = HttpCommunicator(
+        URLRouter(urlpatterns), method, f"{ADDRESS}{path}", body=body, headers=headers
+    )
     exchange.scope["user"] = AnonymousUser()
     answer = await exchange.get_response(60)
     return answer["status"], json.loads(answer["body"])
@@ -105,7 +107,7 @@ async def test_a_conversation_is_read_with_its_messages_and_without_summaries(ke
 async def test_a_deleted_conversation_is_gone_and_the_audit_says_so(key):
     [mine] = await database_sync_to_async(make_conversations)(key, 1)
 
-    deleted = await ask(key, f"/{mine}/delete", "POST")
+    deleted = await ask(key, f"/{mine}/delete", "POST", b"{}")
 
     assert deleted == (200, {"id": mine, "deleted": True})
     assert (await ask(key, f"/{mine}/delete", "POST"))[0] == 404

@@ -18,6 +18,7 @@ from apps.accounts.buckets import bucket_of, of_person
 from apps.accounts.caller import Caller
 from apps.accounts.legal_holds import refusal
 from apps.accounts.models import ErasureReport, LegalHold
+from apps.accounts.superusers import is_last_superuser
 from apps.catalog.models import Application
 from apps.chat.account.erasure import begin_report, finish_report
 from apps.chat.models import PinnedApplication
@@ -72,14 +73,13 @@ def delete_conversations(caller: Caller, user: int) -> int:
     return len(rows)
 
 
-def check_deletable(user: User) -> None:
+def check_deletable(user: User, *, locks: bool = False) -> None:
     """Raise `Refused` if data of the user is under a legal hold, or if the user is the only
     superuser.
     """
     if LegalHold.objects.active().filter(user=user).exists():
         raise Refused("legal_hold", refusal())
-    others = get_user_model().objects.filter(is_superuser=True, is_active=True)
-    if user.is_superuser and not others.exclude(pk=user.pk).exists():
+    if is_last_superuser([user.pk], locks=locks):
         raise Refused(
             "last_superuser",
             gettext(
@@ -96,13 +96,10 @@ def delete_account(caller: Caller, user: User) -> ErasureReport:
     the user's applications, which then have no owner. The returned report counts both.
     """
     with transaction.atomic():
-        # Lock all superusers. Otherwise the last two could be deleted concurrently.
-        superusers = get_user_model().objects.filter(is_superuser=True, is_active=True)
-        list(superusers.select_for_update().order_by("pk"))
         # Locked, so that no legal hold can be placed before the account is inactive.
         row = get_user_model().objects.select_for_update().filter(pk=user.pk)
         list(row)
-        check_deletable(user)
+        check_deletable(user, locks=True)
         report = begin_report(user.pk, caller.bucket)
         row.update(is_active=False)
     delete_conversations(caller, user.pk)

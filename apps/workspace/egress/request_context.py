@@ -115,7 +115,7 @@ class RewrittenMessages:
 
     An event that is too long remains unchanged. If one message becomes several, an event becomes as
     many events; for a JSON body, only the last message is used, unless `as_events` turns the whole
-    body into events. Messages that `takes` rejects are dropped from an event stream. A last event
+    body into events. Messages that `takes` rejects are dropped from events. A last event
     without a final blank line gets one, because the SDK ignores the event otherwise.
     """
 
@@ -198,7 +198,7 @@ class RewrittenMessages:
     def end(self) -> bytes:
         rest = bytes(self.rest)
         if self.as_events:
-            return b"".join(map(event_of, self.rewrite(rest)))
+            return b"".join(map(event_of, filter(self.takes, self.rewrite(rest))))
         if not self.is_stream:
             return self.rewrite(rest)[-1]
         ready = self.line(rest) if rest else b""

@@ -17,6 +17,8 @@ from apps.agent.model import Delta, ReasoningDelta, ToolCallDelta
 from apps.agent.surrogates import well_formed
 
 REPLACEMENT = "\ufffd"
+MOST_DIGITS = 1_000
+"""Python rejects integers of more than 4,300 digits."""
 _cut = re.compile(
     "(?:[\ud800-\udbff]|[\udcc2-\udcdf]|[\udce0-\udcef][\udc80-\udcbf]?"
     "|[\udcf0-\udcf4][\udc80-\udcbf]{0,2})\\Z"
@@ -35,11 +37,16 @@ _pair = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def decode_leniently(payload: bytes) -> Any:
-    """Parse any JSON, with lone surrogates for halves of characters and None for NaN. Raises
-    `ValueError`, `RecursionError`.
+    """Parse any JSON, with lone surrogates for halves of characters, and None for NaN and overlong
+    integers. Raises `ValueError`, `RecursionError`.
     """
     text = payload.decode(errors="surrogateescape")
-    return json.loads(text, parse_constant=lambda name: None, strict=False)
+    return json.loads(
+        text,
+        parse_constant=lambda name: None,
+        parse_int=lambda digits: int(digits) if len(digits) <= MOST_DIGITS else None,
+        strict=False,
+    )
 
 
 def whole(text: str) -> str:

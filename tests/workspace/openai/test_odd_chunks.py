@@ -157,6 +157,14 @@ def test_a_call_in_the_old_form_is_a_call():
         ([chunk("Hello"), END], "Hello"),
         ([{"choices": None}, {"choices": [{"index": 0, "delta": None}]}, *content("Hello")], "Hello"),
         ([chunk({"content": "Hel"}, usage={"prompt_tokens": "x"}), *content("lo")], "Hello"),
+        (
+            [
+                chunk({"content": "Hel"}),
+                b'{"choices":[],"usage":{"prompt_tokens":' + b"9" * 5_000 + b"}}",
+                *content("lo"),
+            ],
+            "Hello",
+        ),
         ([b'{"choices":[{"delta":{"content":"Hello"},"logprobs":NaN}]}', END], "Hello"),
         ([b'{"choices":[{"delta":{"content":"Hel"}}]}\ndata: {"choices":[{"delta":{"content":"lo"}}]}', END], "Hello"),
         ([chunk({"content": "Hello", "custom_content": {"state": 5}}), END], "Hello"),

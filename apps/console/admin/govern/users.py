@@ -20,6 +20,7 @@ from apps.accounts.buckets import bucket_of
 from apps.accounts.erasure_reports import request_erasure
 from apps.accounts.models import ServiceAccount
 from apps.accounts.sign_in import second_factors
+from apps.accounts.superusers import is_last_superuser
 from apps.console.admin import theme
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.govern.account_access import access_context, view_as
@@ -70,9 +71,29 @@ def not_offered(form: Any, name: str) -> Any:
     return getattr(form.instance, name).exclude(pk__in=offered)
 
 
+LAST_SUPERUSER = (
+    "{username} is the only active superuser. Make another user a superuser first: without one, "
+    "nobody could administer this installation."
+)
+
+
+class UserForm(theme.UserChangeForm):  # type: ignore[misc]
+    def clean(self) -> dict[str, Any]:
+        """Reject a change that leaves no active superuser."""
+        cleaned: dict[str, Any] = super().clean()
+        stays = all(
+            cleaned.get(name, getattr(self.instance, name))
+            for name in ("is_active", "is_superuser")
+        )
+        if not stays and is_last_superuser([self.instance.pk], locks=True):
+            name = "is_superuser" if cleaned.get("is_active") else "is_active"
+            self.add_error(name, LAST_SUPERUSER.format(username=self.instance.username))
+        return cleaned
+
+
 @admin.register(User)
 class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignore[type-arg, misc]
-    form = theme.UserChangeForm
+    form = UserForm
     add_form = theme.UserCreationForm
     change_password_form = theme.AdminPasswordChangeForm
     list_display = ("person", "email", "groups_named", "is_staff", "is_active", "last_login")
@@ -131,6 +152,16 @@ class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignor
         before = teams_by_name(form.instance)
         super().save_related(request, form, formsets, change)
         record_moves(request, form.instance, before, teams_by_name(form.instance))
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Return what is deleted, and the last superuser as protected."""
+        deleted, counts, missing, protected = super().get_deleted_objects(objs, request)
+        if is_last_superuser([user.pk for user in objs]):
+            protected = [
+                *protected,
+                "The only active superuser. Make another user a superuser first.",
+            ]
+        return deleted, counts, missing, protected
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         request_erasure(obj.pk, bucket_of(request.user.pk))

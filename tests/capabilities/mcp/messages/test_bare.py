@@ -8,6 +8,7 @@ from pydantic_core import from_json
 
 from apps.capabilities.mcp.messages import bare
 from apps.capabilities.mcp.messages.bare import MOST_DEPTH, messages_in, readable, with_objects
+from apps.capabilities.mcp.messages.message_selection import MessageSelection
 from apps.workspace.egress.request_context import RewrittenMessages
 from tests.capabilities.manifests import OTHERWISE, use
 from tests.capabilities.mcp.desk import answering, desk_before, messages, named, opened_desk
@@ -114,6 +115,16 @@ def test_messages_are_found_in_a_body_that_comes_in_pieces(is_stream, body, expe
 
     assert b"".join([*pieces, found.end()]) == expected
     assert len(found.rest) <= MOST
+
+
+def test_a_message_for_another_request_is_dropped_from_a_batch():
+    takes = MessageSelection("desk").of(b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}')
+    found = RewrittenMessages(messages_in, MOST, is_stream=False, takes=takes)
+    found.as_events = True
+
+    found.feed(b'[{"jsonrpc":"2.0","id":9,"result":{}},{"jsonrpc":"2.0","id":1,"result":{}}]')
+
+    assert found.end() == b'data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n'
 
 
 def replying(result: Any, *, as_events: bool) -> Answer:

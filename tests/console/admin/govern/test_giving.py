@@ -52,6 +52,40 @@ def number(codename: str) -> int:
     return found.get(codename=codename).pk
 
 
+@pytest.mark.parametrize(
+    ("left", "field"),
+    [({"is_superuser": "on"}, "is_active"), ({"is_active": "on"}, "is_superuser")],
+)
+def test_the_last_superuser_is_neither_demoted_nor_deactivated(left, field):
+    ada = User.objects.create_superuser("ada", "", "x")
+    posted = {"username": "ada", "date_joined_0": "2026-01-01", "date_joined_1": "00:00", **left}
+    browser = browser_of(ada)
+
+    refused = browser.post(f"{USERS}{ada.pk}/change/", posted)
+    ada.refresh_from_db()
+    kept = ada.is_active, ada.is_superuser
+    User.objects.create_superuser("grace", "", "x")
+    taken = browser.post(f"{USERS}{ada.pk}/change/", posted)
+
+    assert "ada is the only active superuser." in refused.context["errors"][0][0]
+    assert list(refused.context["adminform"].form.errors) == [field]
+    assert (kept, taken.status_code) == ((True, True), 302)
+
+
+def test_the_last_superuser_is_not_deleted_in_the_admin():
+    ada = User.objects.create_superuser("ada", "", "x")
+    browser = browser_of(ada)
+    chosen = {"action": "delete_selected", "_selected_action": [ada.pk], "post": "yes"}
+
+    pages = [
+        browser.post(f"{USERS}{ada.pk}/delete/", {"post": "yes"}),
+        browser.post(USERS, chosen),
+    ]
+
+    assert all("The only active superuser." in page.content.decode() for page in pages)
+    assert User.objects.filter(pk=ada.pk).exists()
+
+
 @proves("operators")
 def test_the_roles_are_there_from_the_start():
     operator, auditor, admins = (
