@@ -12,10 +12,12 @@ HTML = b"text/html; charset=utf-8"
 JSON = b"application/json"
 
 
-def is_of_console_api(path: str) -> bool:
-    """Return True if Django REST framework handles the path. The assistant API has its own error
-    format.
+def has_detail(path: str) -> bool:
+    """Return True for the console API and the API for manifest editors, whose errors have a
+    `detail`. The assistant API has its own error format.
     """
+    if path.startswith("/v1/configuration-support/"):
+        return True
     return path.startswith("/api/") and not path.startswith("/api/IAIAssistantApi/")
 
 
@@ -27,7 +29,7 @@ def write_refusal(
         # Without the request, because the page would query the database for the signed-in user.
         named: Mapping[str, object] = {"status": int(status), "title": title, "text": text}
         return HTML, render_to_string("error.html", {**named, "is_down": status >= 500}).encode()
-    if is_of_console_api(path):
+    if has_detail(path):
         return JSON, json.dumps({"detail": text}).encode()
     return JSON, json.dumps({"error": {"message": text, "code": code}}).encode()
 

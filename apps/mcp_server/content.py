@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import mcp_types as types
+from mcp.shared.exceptions import MCPError
 
 from apps.agent.messages import Attachment
 from apps.errors import FileRefused
@@ -98,6 +99,15 @@ def answer_result(
     usage = {"input_tokens": answer.usage.input, "output_tokens": answer.usage.output}
     written = {"text": answer.text, "finish_reason": answer.reason, "usage": usage}
     return types.CallToolResult(content=[*blocks], structured_content=written)
+
+
+def failure_error(found: RunFailure) -> MCPError:
+    """Return a failed request as an error of JSON-RPC."""
+    code = types.INTERNAL_ERROR if found.status >= 500 else types.INVALID_REQUEST
+    about: dict[str, Any] = {"code": found.code}
+    if found.retry_after is not None:  # The headers of a stream have already been sent.
+        about["retry_after_seconds"] = found.retry_after
+    return MCPError(code, found.text, about)
 
 
 def failure_result(found: RunFailure) -> types.CallToolResult:

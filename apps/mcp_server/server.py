@@ -2,7 +2,8 @@
 
 import re
 import zlib
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from cryptography.fernet import InvalidToken
 from mcp.server import Server, ServerRequestContext
@@ -11,14 +12,18 @@ from mcp.server.request_state import (
     RequestStateBoundary,
     RequestStateSecurity,
 )
+from mcp.shared.exceptions import MCPError
 
+from apps.doors.answer_headers import failure_headers
 from apps.doors.sealed_state import packed, unpacked
 from apps.mcp_server.calls import call_tool
+from apps.mcp_server.content import failure_error
 from apps.mcp_server.prompts import get_prompt, list_prompts
 from apps.mcp_server.requests import admitted
 from apps.mcp_server.resources import complete, list_resources, list_templates, read_resource
 from apps.mcp_server.tools import list_tools
 from apps.runs.asking_ledger import LONGEST
+from apps.runs.failures import WITH_LIMITS, failure
 
 NAME = "quickapps"
 VERSION = "1"
@@ -27,6 +32,9 @@ INSTRUCTIONS = (
     "call starts a new conversation."
 )
 
+Params = TypeVar("Params")
+Result = TypeVar("Result")
+Handle = Callable[[ServerRequestContext[Any, Any], Params], Awaitable[Result]]
 
 _sealed = re.compile(r"[A-Za-z0-9_-]+={0,2}")
 
@@ -54,19 +62,37 @@ def principal(context: ServerRequestContext[Any, Any]) -> str:
     return f"{caller.kind}:{caller.bucket}"
 
 
+def guarded(handle: Handle[Params, Result]) -> Handle[Params, Result]:
+    """Return a handler that raises only `MCPError`, because the SDK sends the texts of all other
+    errors to the client.
+    """
+
+    async def guard(context: ServerRequestContext[Any, Any], params: Params) -> Result:
+        try:
+            return await handle(context, params)
+        except MCPError:
+            raise
+        except Exception as error:
+            found = failure(error, WITH_LIMITS)
+            admitted(context).answer_headers.extend(failure_headers(found, error))
+            raise failure_error(found) from error
+
+    return guard
+
+
 def make_server() -> Server[Any]:
     server = Server(
         NAME,
         version=VERSION,
         instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
-        on_completion=complete,
+        on_list_tools=guarded(list_tools),
+        on_call_tool=guarded(call_tool),
+        on_list_resources=guarded(list_resources),
+        on_list_resource_templates=guarded(list_templates),
+        on_read_resource=guarded(read_resource),
+        on_list_prompts=guarded(list_prompts),
+        on_get_prompt=guarded(get_prompt),
+        on_completion=guarded(complete),
         # No schema here contains a header. Without this, each call would list all tools.
         get_tool_input_schema=lambda name: None,
     )

@@ -1,5 +1,6 @@
 """Short functions for manifests and openings of tests."""
 
+import errno
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -35,6 +36,13 @@ class Files:
         self.kept[name] = (content, content_type)
         moment = datetime(2026, 3, 24, tzinfo=UTC)
         return FileInfo(f"files/user-7/{name}", content_type, len(content), "1", moment)
+
+
+class ReadOnlyFiles(Files):
+    """A workspace whose folder of files is mounted read-only."""
+
+    async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
+        raise OSError(errno.EROFS, "Read-only file system", f"/srv/files/{name}")
 
 
 def manifest(*tool_sets: Mapping[str, Any], **rest: Any) -> Manifest:

@@ -4,10 +4,13 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from django.db import OperationalError
 from django.test import AsyncClient
 from jsonschema import Draft202012Validator
 
 from apps.accounts.models import ApiKey
+from apps.gateway import support
+from apps.outages import DATABASE
 from tests.contract import proves
 from tests.dial_core import Core, serve_core
 from tests.dial_core.core import KEY
@@ -294,6 +297,21 @@ async def test_a_manifest_that_is_too_large_is_refused(key):
     response = await post("validate", b" " * 3_000_000, headers={"Api-Key": key})
 
     assert response.status_code == 413
+
+
+@each_row("path", ["validate", "skills/validate"])
+async def test_an_outage_is_told_as_any_other_error(key, path, monkeypatch):
+    async def fail(scope: object) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(support, "authenticate", fail)
+    client = AsyncClient(raise_request_exception=False)
+    response = await client.post(
+        f"{ROOT}/{path}", b"{}", content_type="application/json", headers={"Api-Key": key}
+    )
+
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+    assert response.json() == {"detail": DATABASE.text}
 
 
 async def test_strangers_validate_nothing():

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import OperationalError
 
 from apps.accounts.models import ApiKey
+from apps.errors import GENERIC
 from apps.mcp_server import tools
+from apps.mcp_server.resource_uris import TEMPLATE
+from apps.outages import DATABASE, STORAGE
 from apps.runs.workspaces import open_workspace
 from apps.workspace.local.files import files
 from tests.catalog.rows import manifest_with
 from tests.gateway.scripts import Client, add_application
-from tests.mcp_server.scripts import error_of, request, result_of, site
+from tests.mcp_server.scripts import HANDSHAKE, MODERN, error_of, request, result_of, site
+from tests.tables import each_row
+
+LOST = OSError(errno.EIO, "This is not the folder of the installation's files", "/srv/files")
 
 pytestmark = pytest.mark.django_db
 
@@ -96,6 +104,50 @@ async def test_other_resources_are_unknown(uri):
     status, error = error_of(await request(site(open_workspace), "resources/read", {"uri": uri}))
 
     assert (status, error["code"]) == (400, -32602)
+
+
+@each_row("revision", [MODERN, HANDSHAKE])
+@each_row(
+    ("error", "text", "about"),
+    [
+        (LOST, STORAGE.text, {"code": STORAGE.code, "retry_after_seconds": 1}),
+        (
+            OperationalError("10.0.0.3"),
+            DATABASE.text,
+            {"code": DATABASE.code, "retry_after_seconds": 1},
+        ),
+        (KeyError("s3cret"), GENERIC, {"code": "500"}),
+    ],
+)
+async def test_a_failed_request_is_told_with_a_reference_and_without_details(
+    error, text, about, revision, monkeypatch, caplog
+):
+    def fail(*given: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(tools, "usable", fail)
+    key, _ = await make_key()
+    template = {"type": "ref/resource", "uri": TEMPLATE}
+    for method, params in (
+        ("tools/list", {}),
+        ("prompts/list", {}),
+        ("resources/list", {}),
+        ("resources/read", {"uri": "quickapps://files/b/a.txt"}),
+        ("completion/complete", {"ref": template, "argument": {"name": "name", "value": ""}}),
+    ):
+        error.__dict__.clear()
+        answer = await request(site(fail), method, params, key=key, revision=revision)
+
+        _, found = error_of(answer)
+        reference = error.__dict__["reference"]
+        assert found == {
+            "code": -32603,
+            "message": f"{text} (error reference: {reference})",
+            "data": about,
+        }
+        if revision == MODERN:  # The older one answers with a stream, which has already begun.
+            assert ("retry-after" in answer.headers) == ("retry_after_seconds" in about)
+        assert f"reference={reference}" in caplog.text
 
 
 async def test_a_caller_without_a_valid_key_learns_where_the_metadata_is():

@@ -120,6 +120,7 @@ def test_the_gateway_answers_in_the_form_of_openai():
     [
         ("/hooks/1", b"*/*", {"error": {"message": DATABASE.text, "code": DATABASE.code}}),
         ("/api/prices/", b"*/*", {"detail": DATABASE.text}),
+        ("/v1/configuration-support/skills", b"*/*", {"detail": DATABASE.text}),
         ("/chat/", b"text/html", None),
     ],
 )

@@ -13,6 +13,7 @@ from apps.agent.tools import ToolResult
 from apps.capabilities.interpreter.engines import ENDING_OF, TEXTS, Execution, ProducedFile
 from apps.capabilities.interpreter.requests import DataSample, Request
 from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.attachments import store_file
 from apps.capabilities.wrappers.value_texts import fence_code
 from apps.errors import FileRefused
 
@@ -86,7 +87,7 @@ async def store_produced_file(item: ProducedFile, title: str, opening: Opening) 
     """
     if not opening.caller.bucket and len(item.content) <= MOST_INLINE_BYTES:
         return Attachment(type=item.type, title=title, data=inline(item))
-    info = await opening.workspace.files.keep(stored_name(item, title), item.content, item.type)
+    info = await store_file(stored_name(item, title), item.content, item.type, opening)
     return Attachment(type=item.type, title=title, url=info.path)
 
 

@@ -11,11 +11,17 @@ from apps.agent.messages import Attachment
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.errors import FileRefused
 from apps.manifest.toolsets.attachments import AttachmentFilter
+from apps.outages import STORAGE, outage_of
 from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.media_types import matches_any
+from apps.workspace.stored_files import FileInfo
 
 logger = logging.getLogger(__name__)
+
+CANNOT_STORE = "The service can’t store files right now."
+"""The reason that the model gets. The outage's own text would ask it to repeat the call."""
 
 
 def with_attachments(tool: PreparedTool, wanted: AttachmentFilter) -> PreparedTool:
@@ -64,8 +70,21 @@ async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> A
     """Store a new file of the caller. Raises `FileRefused`."""
     ending = mimetypes.guess_extension(kind) or ".bin"
     name = f"{stem}-{secrets.token_hex(4)}{ending}"
-    info = await opening.workspace.files.keep(name, content, kind)
+    info = await store_file(name, content, kind, opening)
     return Attachment(type=kind, title=f"{stem}{ending}", url=info.path)
+
+
+async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> FileInfo:
+    """Store a file of the caller. Raises `FileRefused`, even during an outage of the storage,
+    because the tool itself did not fail.
+    """
+    try:
+        return await opening.workspace.files.keep(name, content, kind)
+    except OSError as error:
+        if outage_of(error) is not STORAGE:
+            raise
+        logger.error("A file of a tool could not be stored", exc_info=error)
+        raise FileRefused(CANNOT_STORE) from error
 
 
 def see_files(attachments: Sequence[Attachment]) -> str:

@@ -20,6 +20,7 @@ from apps.manifest.toolsets.fallback_strategies import (
     Stop,
     Trigger,
 )
+from apps.outages import outage_of
 
 logger = logging.getLogger(__name__)
 
@@ -80,9 +81,11 @@ def with_fallback(tool: PreparedTool, fallback: Fallback) -> PreparedTool:
             show_failure(invocation.stage, as_markdown(error) if shows else f"{NOT_SHOWN}\n")
             return decide(steps, str(error), error, is_timeout=is_timeout)
         except Exception as error:  # noqa: BLE001 - logged where the call was made
+            outage = outage_of(error)
+            text = UNEXPECTED if outage is None else outage.text
             shows = fallback.display_error_in_stage
-            show_failure(invocation.stage, f"{UNEXPECTED if shows else NOT_SHOWN}\n")
-            return decide(steps, UNEXPECTED, error, is_timeout=False)
+            show_failure(invocation.stage, f"{text if shows else NOT_SHOWN}\n")
+            return decide(steps, text, error, is_timeout=False)
 
     return replace(tool, work=work)
 
@@ -125,7 +128,7 @@ def decide(
             return ToolResult(told, failure=error)
     if is_timeout:
         return ToolResult(text, failure=error)
-    raise Stopped(text if isinstance(error, ToolError | QuickAppError) else GENERIC) from error
+    raise Stopped(GENERIC if text == UNEXPECTED else text) from error
 
 
 def is_triggered(trigger: Trigger, text: str) -> bool:

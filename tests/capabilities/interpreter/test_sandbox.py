@@ -11,7 +11,8 @@ import pytest
 from apps.accounts.caller import Caller
 from apps.agent.messages import Attachment, to_dict
 from apps.capabilities.interpreter.sandbox.state import KEY, write_state
-from tests.capabilities.interpreter.tools import CALLER, Folder, answered, attached, python
+from tests.capabilities.interpreter.tools import CALLER, Folder, answered, attached, python, read
+from tests.capabilities.manifests import ReadOnlyFiles
 from tests.contract import proves
 from tests.internet import internet, ok
 from tests.tables import each_row
@@ -353,6 +354,19 @@ async def test_files_that_the_code_writes_become_attachments():
     assert [a.title for a in result.propagated] == ["chart.plotly.json"]
     assert "Files of other kinds are not stored: page.html." in result.content
     assert read["result"] == "[]"
+
+
+async def test_a_read_only_folder_of_files_does_not_cost_the_result_of_the_code():
+    async with python(ReadOnlyFiles()) as own:
+        result = await own.call("open('a.csv', 'w').write('1')\n6 * 7")
+
+    assert (result.failure, result.attachments) == (None, ())
+    assert read(result) == {
+        "status": "SUCCESS",
+        "result": "42",
+        "files": {"a.csv": "Content will be presented as attachment"},
+        "notes": ["a.csv could not be stored: The service can’t store files right now."],
+    }
 
 
 async def test_attachments_get_the_title_that_the_model_chose():

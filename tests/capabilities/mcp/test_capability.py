@@ -8,7 +8,7 @@ import pytest
 from apps.accounts.caller import Caller, ClientInfo
 from apps.agent.events import Event
 from apps.capabilities.mcp.capability import prepare
-from tests.capabilities.manifests import Files, manifest, stage_text, use
+from tests.capabilities.manifests import Files, ReadOnlyFiles, manifest, stage_text, use
 from tests.capabilities.mcp.desk import named, opened_desk
 from tests.capabilities.mcp.servers import (
     WELL_BEHAVED,
@@ -148,6 +148,20 @@ async def test_every_kind_of_content_is_kept(http_url):
     assert sorted(kind for _, kind in files.kept.values()) == ["image/png", "text/csv"]
     assert [a.type for a in result.propagated] == ["image/png"]
     assert "last" in stage_text(events)
+
+
+async def test_a_read_only_folder_of_files_costs_only_the_attachments(http_url):
+    toolset = over_http(http_url, attachment={"supported_types": ["image/*"]})
+
+    async with nothing_left_over(), opened_desk(toolset, files=ReadOnlyFiles()) as contribution:
+        result = await use(named(contribution, "desk_show"))
+
+    assert (result.failure, result.attachments) == (None, ())
+    assert result.content == (
+        "first\n\na,b\n\nResource c (bits://c, text/plain): see\n\nlast\n\n"
+        "An attachment of image/png was not stored: The service can’t store files right now.\n\n"
+        "An attachment could not be read: its data is not base64."
+    )
 
 
 @proves("9.4", "G-42")

@@ -1,10 +1,12 @@
 """The strategy that applies when a tool fails, and the errors for the model and the user."""
 
 import asyncio
+import errno
 import logging
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 from apps.agent.events import Event
 from apps.agent.tools import ToolResult
@@ -15,6 +17,7 @@ from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.stages import with_stage
 from apps.errors import GENERIC, FileRefused, InvalidParameter, Stopped, ToolError, ToolTimedOut
 from apps.manifest.toolsets.fallback_strategies import Fallback
+from apps.outages import DATABASE, STORAGE
 from tests.capabilities.manifests import stage_text
 from tests.capabilities.wrappers.calls import failing, saying, use
 from tests.contract import proves
@@ -160,6 +163,25 @@ async def test_an_unexpected_failure_is_not_told():
     result = await use(guarded(KeyError("s3cret")))
 
     assert result == ToolResult(f"The tool failed unexpectedly.{OTHERWISE}")
+
+
+@each_row(
+    ("error", "text"),
+    [
+        (OSError(errno.EROFS, "Read-only file system", "/srv/files/a"), STORAGE.text),
+        (OperationalError("connection to 10.0.0.3 refused"), DATABASE.text),
+    ],
+)
+async def test_an_outage_is_told_without_its_details(error, text):
+    events: list[Event] = []
+
+    result = await use(with_stage(guarded(error), Display("T")), events.append)
+    with pytest.raises(Stopped) as stopped:
+        await use(guarded(error, {**GO_ON, "trigger_on": on("contains", "suspended")}))
+
+    assert result == ToolResult(f"{text}{OTHERWISE}")
+    assert stage_text(events) == f"> #### Request:\n\r{text}\n"
+    assert str(stopped.value) == text
 
 
 @proves("6.2")

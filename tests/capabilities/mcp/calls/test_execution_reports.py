@@ -16,7 +16,15 @@ from apps.agent.tools import Tool
 from apps.capabilities.mcp.capability import mcp
 from apps.errors import ToolError
 from apps.workspace.local.tools import mcp_servers
-from tests.capabilities.manifests import CALLER, Files, manifest, opened, stage_text, use
+from tests.capabilities.manifests import (
+    CALLER,
+    Files,
+    ReadOnlyFiles,
+    manifest,
+    opened,
+    stage_text,
+    use,
+)
 from tests.capabilities.mcp.servers import HERE, nothing_left_over, over_stdio, register
 from tests.contract import proves
 
@@ -166,6 +174,17 @@ async def test_a_file_that_cannot_be_read_does_not_cost_the_others():
 
     assert [one.title for one in result.attachments] == ["kept.csv"]
     assert "The file 'gone.csv' was not stored: no such file" in result.content
+
+
+async def test_a_read_only_folder_of_files_does_not_cost_the_report():
+    async with faulty(ReadOnlyFiles()) as tool:
+        result = await use(tool, code="wrong type")
+
+    assert (result.failure, result.attachments) == (None, ())
+    assert '"result": "wrong type"' in result.content
+    assert result.content.endswith(
+        "The file 'plot.png' was not stored: The service can’t store files right now."
+    )
 
 
 async def test_files_that_the_manifest_does_not_want_are_not_read():
