@@ -11,6 +11,7 @@ from apps.agent.messages import Attachment
 from apps.errors import FileRefused
 from apps.mcp_server.answer import GatheredAnswer
 from apps.mcp_server.resource_uris import path_of, uri_of
+from apps.outages import outage_of
 from apps.runs.failures import RunFailure
 from apps.workspace.stored_files import FileContent, Files
 
@@ -63,12 +64,18 @@ def is_base64(data: str) -> bool:
 
 
 async def inline_file(url: str, kind: str, files: Files) -> types.ContentBlock | None:
-    """Return a small image or sound that the caller can read, or None for any other file."""
+    """Return a small image or sound that the caller can read, or None for any other file, whose
+    link remains.
+    """
     if not kind.startswith(MEDIA) or not path_of(uri_of(url)):
         return None
     try:
         found = await files.read(url, limit=INLINE_BYTES)
     except FileRefused:
+        return None
+    except OSError as error:
+        if outage_of(error) is None:
+            raise
         return None
     return media_block(kind, base64.b64encode(found.content).decode())
 

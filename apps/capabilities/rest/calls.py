@@ -22,6 +22,7 @@ from apps.capabilities.rest.response_text import (
 from apps.capabilities.wrappers.attachments import keep_file
 from apps.capabilities.wrappers.failure_handling import ShownError
 from apps.capabilities.wrappers.sign_in import ask_person
+from apps.errors import FileRefused
 from apps.manifest.kinds.rest import is_credential_header
 from apps.workspace.egress.headers import is_lasting
 from apps.workspace.local.secrets.stored_secrets import reveal
@@ -37,7 +38,7 @@ RUN = Key[uuid.UUID]("idempotency_keys")
 async def call_service(
     operation: Operation, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Raises `ToolError`, `InvalidParameter`, `ToolTimedOut`, `FileRefused`."""
+    """Raises `ToolError`, `InvalidParameter`, `ToolTimedOut`."""
     draft = RequestDraft(operation.method)
     url = operation.address.origin
     for name, shared in operation.headers.items():
@@ -76,8 +77,9 @@ def idempotency_key(opening: Opening, invocation: Invocation) -> str:
 async def result_of(
     operation: Operation, answer: ServiceResponse, opening: Opening, stage: Stage
 ) -> ToolResult:
-    """Return the result for the model. Raises `ToolError` for an error status, `FileRefused` if the
-    body cannot be stored.
+    """Return the result for the model. Raises `ToolError` for an error status.
+
+    If the body cannot be stored, the model reads it: the call itself has succeeded.
     """
     text = decode(answer.body, answer.content_type)
     if not 200 <= answer.status < 300:
@@ -92,7 +94,11 @@ async def result_of(
     wanted = operation.attachment
     if not wanted.enabled or not answer.body or not matches_any(kind, wanted.content_types):
         return ToolResult(content, answer.content_type or kind)
-    attachment = await keep_file(operation.function, answer.body, kind, opening)
+    try:
+        attachment = await keep_file(operation.function, answer.body, kind, opening)
+    except FileRefused as error:
+        note = f"{content}\n\nThe response was not stored as a file: {error}"
+        return ToolResult(note, answer.content_type or kind)
     if not wanted.include_body_as_content:
         content = f"See attached file: {attachment.title}"
     return ToolResult(content, answer.content_type or kind, attachments=(attachment,))

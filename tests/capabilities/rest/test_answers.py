@@ -13,6 +13,7 @@ from apps.capabilities.rest.capability import rest
 from tests.capabilities.manifests import (
     OTHERWISE,
     Files,
+    ReadOnlyFiles,
     manifest,
     opened,
     parameter,
@@ -305,6 +306,20 @@ async def test_an_answer_becomes_a_file_where_that_is_wished(own, content, is_ke
     assert [e for e in events if isinstance(e, StageAttachment)] == [
         StageAttachment("call-1", attachment) for attachment in kept
     ]
+
+
+async def test_an_answer_that_cannot_be_stored_is_read_by_the_model():
+    wished = {"enabled": True, "include_body_as_content": False}
+    async with serving(json_reply('{"paid": true}')) as service:
+        document = manifest(tool_set(tool(f"{service.url}/a", response_as_attachment=wished)))
+        async with opened(rest, document, files=ReadOnlyFiles()) as contribution:
+            result = await use(contribution.tools[0])
+
+    assert result == ToolResult(
+        '{"paid": true}\n\nThe response was not stored as a file: The service can’t store files '
+        "right now.",
+        "application/json",
+    )
 
 
 @proves("8")
