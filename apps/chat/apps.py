@@ -10,7 +10,7 @@ class ChatConfig(AppConfig):
     verbose_name = "Chat"
     chores = (
         Chore("Erase expired shares", "apps.chat.shares.links.erase_expired", Interval.TEN_MINUTES),
-        Chore("Forget used identities", "apps.chat.widget.identities.forget_expired"),
+        Chore("Delete used identities of widgets", "apps.chat.widget.identities.delete_expired"),
     )
 
     def ready(self) -> None:

@@ -42,16 +42,14 @@ def execute(
 
 
 @transaction.atomic
-def replace_key(application: Application, actor: str, address: str) -> str:
-    """Create a key for identities and return it. Identities that the old key signed become
-    invalid.
-    """
+def replace_key(application: Application, actor: str, address: str) -> Widget:
+    """Create a key for identities. Identities that the old key signed become invalid."""
     lock_application(application)
     widget = widget_of(application)
     widget.identity_key = secrets.token_urlsafe(KEY_BYTES)
     widget.save()
     record(application, actor, address, "new identity key")
-    return widget.identity_key
+    return widget
 
 
 def widget_of(application: Application) -> Widget:

@@ -68,6 +68,6 @@ def refusal(reason: str) -> NotAdmitted:
     return NotAdmitted("identity_invalid", f"The identity is invalid: {reason}.")
 
 
-def forget_expired() -> int:
+def delete_expired() -> int:
     """Delete used identities that have expired, and return how many."""
     return UsedIdentity.objects.filter(expires_at__lt=timezone.now()).delete()[0]

@@ -22,7 +22,7 @@ View = Callable[..., Any]
 
 def application_seen(request: HttpRequest, pk: int) -> Application:
     """Return an application that the user may see. Raises Http404 and PermissionDenied."""
-    row = get_object_or_404(visible_applications(request).select_related("owner"), pk=pk)
+    row = get_object_or_404(visible_applications(request).select_related("owner", "widget"), pk=pk)
     if not admin.site.get_model_admin(Application).has_view_permission(request, row):
         raise PermissionDenied
     return row

@@ -7,8 +7,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.catalog.actions.set_widget import widget_of
-from apps.catalog.models import Application
+from apps.catalog.models import Application, Widget
 from apps.console.operator_rights import may_grant
 from apps.doors.guides import load_guides
 
@@ -22,7 +21,9 @@ def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
     origin = f"{request.scheme}://{request.get_host()}"
     may_create = request.user.has_perm("accounts.add_apikey")
     return {
-        "widget": widget_data(request, row),
+        "widget": widget_data(
+            request, row, getattr(row, "widget", None) or Widget(application=row)
+        ),
         "doors": [asdict(guide.fill(origin, row.slug, row.title)) for guide in load_guides()],
         "keys": reverse("apikey-list") if may_create else "",
         "own_keys": f"{reverse('account')}#keys" if settings.PERSONAL_API_KEYS else "",
@@ -30,9 +31,8 @@ def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
     }
 
 
-def widget_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the stored widget, and whether the user can change it. Its key is never shown."""
-    widget = widget_of(row)
+def widget_data(request: HttpRequest, row: Application, widget: Widget) -> dict[str, Any]:
+    """Return the widget, and whether the user can change it. Its key is never shown."""
     return {
         "is_enabled": widget.is_enabled,
         "origins": widget.origins,

@@ -34,10 +34,10 @@ def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
         return refusal_response(OWNERS_ONLY, 403)
     who = bucket_of(request.user.pk), address_of(request)
     try:
-        set_widget.execute(row, *who, is_enabled=is_enabled, origins=origins)
+        widget = set_widget.execute(row, *who, is_enabled=is_enabled, origins=origins)
     except ValidationError as error:
         return refusal_response(" ".join(error.messages))
-    return JsonResponse({"widget": widget_data(request, row)})
+    return JsonResponse({"widget": widget_data(request, row, widget)})
 
 
 @for_editors
@@ -45,8 +45,8 @@ def replace_key(request: HttpRequest, row: Application) -> JsonResponse:
     """Create a key for identities. Only this response contains it."""
     if not may_grant(request, row):
         return refusal_response(OWNERS_ONLY, 403)
-    key = set_widget.replace_key(row, bucket_of(request.user.pk), address_of(request))
-    return JsonResponse({"widget": widget_data(request, row), "key": key})
+    widget = set_widget.replace_key(row, bucket_of(request.user.pk), address_of(request))
+    return JsonResponse({"widget": widget_data(request, row, widget), "key": widget.identity_key})
 
 
 @require_safe

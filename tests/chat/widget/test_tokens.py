@@ -9,7 +9,7 @@ from django.test import Client
 
 from apps.accounts.buckets import widget_visitor
 from apps.chat.models import UsedIdentity
-from apps.chat.widget.identities import forget_expired
+from apps.chat.widget.identities import delete_expired
 from apps.chat.widget.tokens import LIFE, SALT, VisitorToken, check_token, read_token
 from apps.errors import NotAdmitted
 from tests.chat.widget.widgets import KEY, SHOP, add_widget, ask_token, sign, token_of
@@ -129,10 +129,10 @@ def test_used_identities_are_forgotten_when_they_have_expired():
     ask_token(widget, identity=sign(widget, exp=int(time.time()) - 20))
     ask_token(widget, identity=sign(widget))
     UsedIdentity.objects.order_by("expires_at").first().delete()  # type: ignore[union-attr]
-    assert forget_expired() == 0
+    assert delete_expired() == 0
     UsedIdentity.objects.update(expires_at="2020-01-01T00:00Z")
 
-    assert (forget_expired(), UsedIdentity.objects.count()) == (1, 0)
+    assert (delete_expired(), UsedIdentity.objects.count()) == (1, 0)
 
 
 def test_a_token_holds_only_for_its_application_on_its_site_while_the_widget_is_on():

@@ -100,7 +100,7 @@ def test_a_kind_is_told_together_with_what_it_is_a_kind_of():
 
     [custom] = [kind for kind in prompts["oneOf"] if kind.get("tags") == ["custom"]]
     assert custom["description"] == (
-        "The model's instructions for every conversation. Left out: only the texts of contexts, "
+        "The model's instructions for every conversation. Left out: only the texts from contexts, "
         "skills and features. A prompt that is written in the manifest."
     )
 
