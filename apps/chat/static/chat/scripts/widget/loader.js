@@ -28,12 +28,19 @@
     else waiting.push([verb, value]);
   };
 
+  /** The open chat floats above the page, except on phones. @param {boolean} floats */
+  const place = (floats) => {
+    const margin = floats ? "16px" : "0px";
+    Object.assign(style, { margin, borderRadius: margin, boxShadow: floats ? "0 12px 48px #0005" : "none", maxHeight: `calc(100dvh - 2 * ${margin})` });
+  };
+
   /** @param {MessageEvent} message */
   const receive = ({ data: [verb, detail] }) => {
     if (verb === "size") {
       style.width = `${+detail.width}px`;
       style.height = `${+detail.height}px`;
     }
+    if (verb === "opened" || verb === "closed") place(verb === "opened" && innerWidth > 500);
     if (verb === "closed" && document.activeElement === frame && focused instanceof HTMLElement) focused.focus();
     if (verb === "closed") focused = null;
     api.dispatchEvent(new CustomEvent(verb, { detail }));
