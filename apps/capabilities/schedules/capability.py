@@ -246,7 +246,7 @@ def alarm(desk: UserSchedules, given: Mapping[str, Any]) -> str:
     repeat = None if given.get(REPEAT) is None else repeat_seconds(REPEAT, given[REPEAT])
     message = (given.get("reminderMessage") or "").strip() or REMINDER
     row = desk.set_alarm(at, message, repeat)
-    return f"The alarm is set: {row.words}. This turn ends until then."
+    return f"The alarm is set: {row.words}. The conversation continues then."
 
 
 def add(desk: UserSchedules, given: Mapping[str, Any]) -> str:

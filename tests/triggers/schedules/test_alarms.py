@@ -100,8 +100,8 @@ async def test_an_alarm_wakes_its_conversation_once_with_a_marked_message():
         ("user", "Tea at nine."),
         (
             "assistant",
-            "\n\nThe alarm is set: On Tuesday, 1 January 2030 at 09:00 (UTC). This turn ends "
-            "until then.",
+            "\n\nThe alarm is set: On Tuesday, 1 January 2030 at 09:00 (UTC). The conversation "
+            "continues then.",
         ),
         ("user", "Tea"),
         ("assistant", "Time for tea."),
