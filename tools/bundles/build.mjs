@@ -42,30 +42,46 @@ const addresses = {
 };
 
 const entries = await namedByTemplates();
-const { outputFiles, metafile } = await build({
-  absWorkingDir: staticFiles,
-  bundle: true,
-  charset: "utf8",
-  chunkNames: "[name]-[hash]",
-  entryPoints: entries,
-  entryNames: "[name]",
-  external: ["*.svg", "*.png", "*.woff2"],
-  format: "esm",
-  legalComments: "none",
-  metafile: true,
-  minify: true,
-  outdir: folder,
-  plugins: [vendored, addresses],
-  splitting: true,
-  target: "es2022",
-  write: false,
-});
+const isOfWidget = (/** @type {string} */ entry) => entry.includes("/widget/");
+// Together, more files would be split, and the pages would need more requests.
+const builds = [
+  await bundle(entries.filter((one) => !isOfWidget(one))),
+  await bundle(entries.filter(isOfWidget)),
+];
+const outputFiles = builds.flatMap((one) => one.outputFiles);
+/** @type {import("esbuild").Metafile} */
+const metafile = {
+  inputs: Object.assign({}, ...builds.map((one) => one.metafile.inputs)),
+  outputs: Object.assign({}, ...builds.map((one) => one.metafile.outputs)),
+};
 const out = join(staticFiles, folder);
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 for (const { path, contents } of outputFiles) await writeFile(path, contents);
 await writeFile(join(out, "bundles.json"), `${JSON.stringify(await description(), null, 2)}\n`);
 console.log(`${relative(process.cwd(), out)}: ${outputFiles.length} files`);
+
+/** @param {string[]} entryPoints */
+function bundle(entryPoints) {
+  return build({
+    absWorkingDir: staticFiles,
+    bundle: true,
+    charset: "utf8",
+    chunkNames: "[name]-[hash]",
+    entryPoints,
+    entryNames: "[name]",
+    external: ["*.svg", "*.png", "*.woff2"],
+    format: "esm",
+    legalComments: "none",
+    metafile: true,
+    minify: true,
+    outdir: folder,
+    plugins: [vendored, addresses],
+    splitting: true,
+    target: "es2022",
+    write: false,
+  });
+}
 
 async function namedByTemplates() {
   const found = new Set();

@@ -1,1 +1,1 @@
-import{a,b}from"./chunk-IAXKKSTC.js";import"./chunk-RJFUTQZP.js";export{b as BrowserNotices,a as isOn};
+import{a,b}from"./chunk-KYYLKWJ2.js";import"./chunk-GDVCXHG5.js";export{b as BrowserNotices,a as isOn};
