@@ -28,19 +28,16 @@
     else waiting.push([verb, value]);
   };
 
-  /** The open chat floats above the page, except on phones. @param {boolean} floats */
-  const place = (floats) => {
-    const margin = floats ? "16px" : "0px";
-    Object.assign(style, { margin, borderRadius: margin, boxShadow: floats ? "0 12px 48px #0005" : "none", maxHeight: `calc(100dvh - 2 * ${margin})` });
-  };
-
   /** @param {MessageEvent} message */
   const receive = ({ data: [verb, detail] }) => {
     if (verb === "size") {
       style.width = `${+detail.width}px`;
       style.height = `${+detail.height}px`;
     }
-    if (verb === "opened" || verb === "closed") place(verb === "opened" && innerWidth > 500);
+    if (verb === "opened" || verb === "closed") {
+      const margin = verb === "opened" && innerWidth > 500 ? "16px" : "0px";
+      Object.assign(style, { margin, borderRadius: margin, boxShadow: margin === "0px" ? "none" : "0 9px 48px #0005" });
+    }
     if (verb === "closed" && document.activeElement === frame && focused instanceof HTMLElement) focused.focus();
     if (verb === "closed") focused = null;
     api.dispatchEvent(new CustomEvent(verb, { detail }));
@@ -65,7 +62,7 @@
   frame.allow = "clipboard-write";
   frame.setAttribute("sandbox", "allow-scripts allow-same-origin allow-forms allow-popups allow-downloads");
   // Properties, because the policy of the page may forbid style attributes.
-  Object.assign(style, { position: "fixed", bottom: "0", [side === "left" ? "left" : "right"]: "0", width: "80px", height: "80px", maxWidth: "100vw", maxHeight: "100dvh" });
+  Object.assign(style, { position: "fixed", bottom: "0", [side === "left" ? "left" : "right"]: "0", width: "80px", height: "80px", maxWidth: "100vw", maxHeight: "calc(100dvh - 32px)" });
   Object.assign(style, { border: "0", zIndex: "2147483000", visibility: "hidden", colorScheme: theme || "light dark" });
   frame.src = address.href;
   Object.assign(globalThis, { QuickApps: api });
