@@ -1,10 +1,11 @@
 """Access to applications: which applications a caller can use, and in which role.
 
 Visitors can use public applications. Visitors of a widget can use only its application, which must
-be public unless the other site has identified them. Keys of the installation can use all applications in their
-scope. All other callers have the rights of an account, which come from ownership, a grant to the
-user or to a group of theirs, the permission to access all applications, or an application that is
-shared or public. Grants to a team count for members while they work in it.
+be public unless the other site has identified them. Keys of the installation can use all
+applications in their scope. All other callers have the rights of an account, which come from
+ownership, a grant to the user or to a group of theirs, the permission to access all applications,
+or an application that is shared or public. Grants to a team count for members while they work in
+it.
 """
 
 from typing import Any

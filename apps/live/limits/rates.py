@@ -82,7 +82,7 @@ def counted_names(caller: Caller) -> list[str]:
     for themselves, because their token can be used from many addresses.
     """
     names = [counted_name(caller)]
-    if widget_visitor(caller.bucket) is not None:
+    if caller.kind == "visitor" and widget_visitor(caller.bucket) is not None:
         names.append(caller.bucket)
     return list(dict.fromkeys(filter(None, names)))
 

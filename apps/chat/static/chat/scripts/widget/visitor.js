@@ -22,7 +22,7 @@ export class Memory {
   /** @param {string} name */
   read(name) {
     try {
-      return localStorage.getItem(this.#prefix + name) ?? "";
+      return localStorage.getItem(this.#prefix + name) ?? this.#kept.get(name) ?? "";
     } catch {
       return this.#kept.get(name) ?? "";
     }
