@@ -41,7 +41,7 @@ def test_a_pattern_that_cannot_be_compiled_within_bounds_is_refused_at_once(patt
     with pytest.raises(PatternRefused, match=regex.escape(problem)):
         compile_pattern(pattern, regex.IGNORECASE)
 
-    assert time.thread_time() - started < 1
+    assert time.thread_time() - started < 5
 
 
 @each_row(

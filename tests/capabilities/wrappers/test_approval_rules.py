@@ -118,7 +118,7 @@ def test_a_deny_schema_that_takes_too_long_denies(schema, caplog):
     started = time.thread_time()
 
     assert rules(deny={"arguments": [schema]}).judge("pay", LONG) == "deny"
-    assert time.thread_time() - started < 1
+    assert time.thread_time() - started < 5
     assert caplog.messages == [DENIED]
 
 

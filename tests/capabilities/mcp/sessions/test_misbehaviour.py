@@ -126,11 +126,11 @@ async def test_runs_that_wait_for_the_same_list_wait_at_the_same_time(monkeypatc
 
     async with nothing_left_over(), serving(answer=silent_after_initialize("silent")) as service:
         started = time.monotonic()
-        await asyncio.gather(*(run(service.url) for _ in range(10)))
+        await asyncio.gather(*(run(service.url) for _ in range(30)))
         seconds = time.monotonic() - started
 
-    assert told == ["Toolset desk: the server timed out."] * 10
-    assert seconds < 5
+    assert told == ["Toolset desk: the server timed out."] * 30
+    assert seconds < 15
 
 
 @proves("9.1", "G-40")
@@ -511,7 +511,7 @@ async def test_results_are_checked_in_bounds_and_reach_the_model_anyway(caplog, 
     assert [f"Results of act of desk {problem}" in text for text in logged] == [True] * bool(
         problem
     )
-    assert seconds < 2
+    assert seconds < 5
 
 
 async def test_an_event_that_is_too_large_is_told_and_the_next_call_works(sse_url):

@@ -1,7 +1,6 @@
 """Unresponsive servers, and runs that would wait for them."""
 
 import asyncio
-import time
 
 import pytest
 
@@ -30,14 +29,13 @@ def silent_at(*methods: str) -> Answer:
 async def test_a_silent_server_costs_its_limit_once(methods, monkeypatch, caplog):
     monkeypatch.setattr(slots, "LIST_SECONDS", 1.0)
     monkeypatch.setattr(slots, "CONNECT_SECONDS", 1.0)
-    waits: list[float] = []
     told: list[str] = []
+    requests: list[int] = []
     async with nothing_left_over(), serving(answer=silent_at(*methods)) as service:
         for _ in range(2):
-            started = time.monotonic()
             async with opened_desk(over_http(service.url)) as contribution:
                 told += messages(contribution)
-            waits.append(time.monotonic() - started)
+            requests.append(len(service.seen))
         seen = len(service.seen)
         slot = next(iter(current_pool().slots.values()))
         slot.forget_failures()
@@ -45,8 +43,7 @@ async def test_a_silent_server_costs_its_limit_once(methods, monkeypatch, caplog
             asked_again = len(service.seen) > seen
 
     assert told == ["Toolset desk: the server timed out."] * 2
-    assert waits[0] < 4
-    assert waits[1] < 0.9
+    assert requests[1] == requests[0]
     assert asked_again
     logged = f"MCP server {service.url}, after 1 s: the server timed out."
     assert [one for one in caplog.messages if one.startswith("MCP server")] == [logged] * 2
