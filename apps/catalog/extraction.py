@@ -15,7 +15,7 @@ from apps.catalog.credentials.plain import (
     plain_credentials,
     with_secrets,
 )
-from apps.catalog.credentials.url_credentials import with_constants
+from apps.catalog.credentials.url_credentials import without_url_credentials
 from apps.catalog.models import Application
 from apps.catalog.uses import documents
 from apps.manifest.credentials import credential_places
@@ -42,7 +42,7 @@ class Extraction:
 
 def forbidden_credentials(document: Any, user: Any, *, item: str = "") -> list[Problem]:
     """Return a problem for each plain credential if the account may not add secrets."""
-    found = movable(with_constants(document), item)
+    found = movable(without_url_credentials(document), item)
     if not found or (user is not None and user.has_perm(ADD)):
         return []
     return [Problem(credential.path, FORBIDDEN) for credential in found]
@@ -54,11 +54,11 @@ def extract(
     """Turn each plain credential into a secret for exactly the servers that receive it.
 
     Equal credentials for the same servers share a secret. A secret in the `stored` documents is
-    reused if it has the value and may be sent there. A credential in the address of a REST tool
-    first becomes a constant parameter. `item` is the name of a predefined item. Call this in the
+    reused if it has the value and may be sent there. Credentials are
+    first moved out of URLs. `item` is the name of a predefined item. Call this in the
     transaction that saves the document.
     """
-    document = with_constants(document)
+    document = without_url_credentials(document)
     known = named_secrets(stored)
     made: list[Secret] = []
     names: dict[Keys, str] = {}
