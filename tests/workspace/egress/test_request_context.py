@@ -8,7 +8,7 @@ from httpx2 import StreamError
 
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.request_context import CURRENT, RequestContext
-from apps.workspace.egress.session_transport import make_session_client
+from apps.workspace.egress.session_transport import RequestCredentials, make_session_client
 from tests.workspace.openai.service import CHUNKED, ENDLESS, HEAD, LAST, answer, frame, service
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -18,8 +18,8 @@ BLOCK = b"x" * 10_000
 JSON = CHUNKED.replace(b"text/event-stream", b"application/json")
 
 
-async def no_credentials(refused: str) -> tuple[dict[str, str], str]:
-    return {}, ""
+async def no_credentials(refused: str) -> RequestCredentials:
+    return RequestCredentials()
 
 
 def as_it_is(message: bytes) -> list[bytes]:
