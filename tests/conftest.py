@@ -14,6 +14,7 @@ from typing import Any
 import hypothesis
 import pytest
 from asgiref.sync import async_to_sync
+from django.utils import timezone, translation
 from hypothesis.internal.detection import is_hypothesis_test
 
 from apps.agent.answers import replies
@@ -173,9 +174,12 @@ def settings_and_environment_are_restored() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_is_kept_between_tests() -> Iterator[None]:
-    """Clear the caches, because rolled-back rows return with the same ids and versions."""
+    """Clear the caches, because rolled-back rows return with the same ids and versions. A request
+    leaves its language and time zone to its thread, which is that of the next test."""
     yield
     reset()
+    translation.deactivate()
+    timezone.deactivate()
 
 
 @pytest.fixture(autouse=True)
