@@ -20,6 +20,8 @@ LONGEST_UNREADABLE = 2_000
 """Unreadable arguments are truncated to this many characters, because truncated arguments may be as
 long as an answer.
 """
+PROBLEM = "problem"
+"""The key, next to a truncated text, of the reason why the whole text is not a JSON object."""
 TEXT_INPUT = "input"
 """The only argument of a tool that accepts plain text."""
 NOTHING = ("", "null", "[]", '""')
@@ -39,15 +41,15 @@ def object_text(written: Any) -> str:
         return "{}"
     try:
         found, is_mended = decoded(text)
-    except (ValueError, RecursionError):
-        return unreadable(text)
+    except (ValueError, RecursionError) as error:
+        return unreadable(text, not_json(error))
     if isinstance(found, dict):
         return encode_json(found) if is_mended else text
     if isinstance(found, str) and found.lstrip().startswith("{"):  # double-encoded JSON
         return object_text(found)
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict):
         return encode_json(found[0])
-    return unreadable(text)
+    return unreadable(text, not_object(found))
 
 
 def text_arguments(text: str) -> str:
@@ -130,13 +132,25 @@ def encode_json(found: Any) -> str:
     return msgspec.json.encode(found).decode()
 
 
-def unreadable(text: str) -> str:
-    return encode_json({UNREADABLE: text[:LONGEST_UNREADABLE]})
+def not_json(error: Exception) -> str:
+    return (
+        f"The arguments are not valid JSON: {error}. The tool was not called. Send one JSON object."
+    )
+
+
+def not_object(found: Any) -> str:
+    return f"The arguments are a JSON {type(found).__name__}. Send one JSON object."
+
+
+def unreadable(text: str, problem: str) -> str:
+    if len(text) <= LONGEST_UNREADABLE:
+        return encode_json({UNREADABLE: text})
+    return encode_json({UNREADABLE: text[:LONGEST_UNREADABLE], PROBLEM: problem})
 
 
 def unreadable_text(arguments: dict[str, Any]) -> str | None:
     """Return the text that the model wrote instead of a JSON object, or None for readable
     arguments.
     """
-    text = arguments.get(UNREADABLE) if len(arguments) == 1 else None
+    text = arguments.get(UNREADABLE) if arguments.keys() <= {UNREADABLE, PROBLEM} else None
     return text if isinstance(text, str) else None

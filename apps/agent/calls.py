@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import structs
 
-from apps.agent.call_arguments import unreadable_text
+from apps.agent.call_arguments import PROBLEM, not_json, not_object, unreadable_text
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.surrogates import decode_json, well_formed
 from apps.agent.tools import Invocation, Pending, ResultStep, Tool, ToolResult
@@ -136,6 +136,8 @@ def read_arguments(call: ToolCall) -> dict[str, Any]:
     arguments = decode_arguments(call.arguments or "{}")
     written = unreadable_text(arguments)
     if written is not None:
+        if isinstance(problem := arguments.get(PROBLEM), str):
+            raise ToolError(problem)
         decode_arguments(written)
         raise ToolError("The arguments are not a JSON object. Send one JSON object.")
     return arguments
@@ -155,14 +157,9 @@ def decode_arguments(text: str) -> dict[str, Any]:
     try:
         arguments = decode_json(msgspec.json.decode, text.encode())
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ToolError(
-            f"The arguments are not valid JSON: {error}. The tool was not called. "
-            "Send one JSON object."
-        ) from error
+        raise ToolError(not_json(error)) from error
     if not isinstance(arguments, dict):
-        raise ToolError(
-            f"The arguments are a JSON {type(arguments).__name__}. Send one JSON object."
-        )
+        raise ToolError(not_object(arguments))
     return arguments
 
 

@@ -12,6 +12,7 @@ import msgspec
 from django.conf import settings
 from pydantic import ValidationError
 
+from apps.agent.surrogates import mend
 from apps.errors import BadRequest
 
 Message = Mapping[str, Any]
@@ -26,6 +27,10 @@ LARGEST_FRAME_BYTES = 1024 * 1024
 """One message can have at most this many bytes, as a frame of the page or as the body of an API
 request.
 """
+HALF_CHARACTER = (
+    "The request body has an escape of half a character (an unpaired surrogate). Send whole "
+    "characters."
+)
 T = TypeVar("T")
 LONGEST_QUOTE = 100
 """An error message repeats up to this many characters of a client's text."""
@@ -117,6 +122,8 @@ def decode_body(body: bytes, decode: Callable[[bytes], T]) -> T:
     except msgspec.ValidationError as error:
         raise invalid_structure(str(error)) from error
     except (msgspec.DecodeError, UnicodeError) as error:
+        if mend(body) != body:  # msgspec reports that the body is truncated
+            raise BadRequest(HALF_CHARACTER) from error
         raise BadRequest(f"The request body isn't valid JSON: {error}") from error
     except RecursionError as error:
         raise too_deep(settings.GATEWAY_MAX_DEPTH) from error
