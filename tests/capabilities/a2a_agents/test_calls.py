@@ -252,7 +252,7 @@ RPC_ERROR = '{"jsonrpc":"2.0","id":"1","error":{"code":-32004,"message":"No\\nst
     [
         (
             Reply(401),
-            "the server returned 401 Unauthorized. Its credentials have to be checked in "
+            "the server returned 401 Unauthorized. Check the credentials in "
             "`authorization` of the toolset.",
         ),
         (Reply(429, headers={"Retry-After": "7"}), "the server returned 429 Too Many Requests."),

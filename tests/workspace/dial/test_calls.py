@@ -24,7 +24,7 @@ async def test_what_may_pass_is_waited_for_when_nothing_is_changed_by_it(setting
 
 async def test_core_is_asked_three_times_at_most(settings):
     async with scripted(settings, Reply(503, b"Busy")) as (service, own):
-        with pytest.raises(ServiceFailed, match="returned status 503 for .*: Busy"):
+        with pytest.raises(ServiceFailed, match=r"returned status 503 for .*: Busy"):
             await own.files.home()
 
     assert len(service.seen) == 3
