@@ -34,7 +34,7 @@ def read_variable(name: str) -> str | None:
     except OSError as error:
         raise WrongVariable(f"{name}_FILE: {file} cannot be read: {error.strerror}.") from None
     except ValueError:
-        raise WrongVariable(f"{name}_FILE: {file} is not text in UTF-8.") from None
+        raise WrongVariable(f"{name}_FILE: {file} is not UTF-8; save it as UTF-8.") from None
     if not content:
         raise WrongVariable(f"{name}_FILE: {file} is empty; write the value into it.")
     return content

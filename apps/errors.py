@@ -121,12 +121,12 @@ class ContextTooLong(BadRequest):
 
     def __init__(self, total: int, most: int, *, is_asked: bool = False) -> None:
         by_client = gettext_noop(
-            "This conversation is too long: it takes about {total} tokens, and "
-            "'max_prompt_tokens' allows {most}. Use less text, or start a new conversation."
+            "This conversation is too long: it has about {total} tokens; the limit in "
+            "'max_prompt_tokens' is {most}. Use less text, or start a new conversation."
         )
         by_model = gettext_noop(
-            "This conversation is too long: it takes about {total} tokens, and the model of "
-            "this application reads {most}. Use less text, or start a new conversation."
+            "This conversation is too long: it has about {total} tokens; the limit of the model of "
+            "this application is {most}. Use less text, or start a new conversation."
         )
         text = by_client if is_asked else by_model
         super().__init__("The conversation is too long", text, total=total, most=most)
@@ -418,7 +418,7 @@ class ServerStopping(QuickAppError):
     retry_after = 1.0
 
     def __init__(self) -> None:
-        super().__init__(gettext_noop("The server is restarting. Ask again in a moment."))
+        super().__init__(gettext_noop("The server is restarting. Try again in a moment."))
 
 
 class ReadOnly(QuickAppError):

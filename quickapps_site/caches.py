@@ -55,7 +55,7 @@ class RedisOrLocalCache(RedisCache):
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params | {"OPTIONS": {}})
         self._class = ProcessClient
-        self.local = LocMemCache("while Redis is away", params)
+        self.local = LocMemCache("while Redis is unavailable", params)
 
     # One command for each key, because a cluster requires all keys of a command in one slot.
     get_many = BaseCache.get_many

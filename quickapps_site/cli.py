@@ -24,7 +24,7 @@ def main() -> int:
     )
     roles = serving.add_mutually_exclusive_group()
     roles.add_argument("--web", action="store_true", help="run no background jobs")
-    roles.add_argument("--worker", action="store_true", help="run nothing but background jobs")
+    roles.add_argument("--worker", action="store_true", help="run only background jobs")
     commands.add_parser(
         "manage", help="run a command of Django; `quickapps manage help` lists them"
     )

@@ -195,7 +195,7 @@ def networks(name: str) -> list[str]:
 def command(name: str) -> list[str]:
     """Read a program and its arguments, split as in a shell."""
     VARIABLES[name] = Exposure.HIDDEN
-    return parse_variable(name, [], shlex.split, "a command, in which quotation marks are closed")
+    return parse_variable(name, [], shlex.split, "a command with closed quotation marks")
 
 
 def paths(name: str, *, deprecated: str = "") -> list[str]:

@@ -86,7 +86,9 @@ def read_providers(raw: str) -> dict[str, Any]:
     except ValueError as error:
         raise ImproperlyConfigured(f"SIGN_IN_PROVIDERS: {error}") from None
     if len({app["provider_id"] for _, app in apps}) < len(apps):
-        raise ImproperlyConfigured("SIGN_IN_PROVIDERS: two providers have the same id.")
+        raise ImproperlyConfigured(
+            "SIGN_IN_PROVIDERS: two providers have the same id; change one of them."
+        )
     return {
         "openid_connect": {
             "provider_class": "apps.accounts.sign_in.openid_connect.OpenIDConnect",

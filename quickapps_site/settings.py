@@ -65,7 +65,7 @@ CSRF_COOKIE_SECURE = HTTPS
 COOKIES_SAMESITE = env.choice("COOKIES_SAMESITE", "Lax", ("Lax", "Strict", "None"))
 """`None` lets pages of other sites show this site in a frame. Browsers accept it only with TLS."""
 if COOKIES_SAMESITE == "None" and not HTTPS:
-    raise ImproperlyConfigured("COOKIES_SAMESITE is 'None', which needs HTTPS=true.")
+    raise ImproperlyConfigured("COOKIES_SAMESITE is 'None', which requires HTTPS; set HTTPS=true.")
 SESSION_COOKIE_SAMESITE = COOKIES_SAMESITE
 CSRF_COOKIE_SAMESITE = COOKIES_SAMESITE
 X_FRAME_OPTIONS = "DENY"
@@ -240,7 +240,9 @@ else:
     EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "quickapps@localhost")
 if EMAIL is not None and EMAIL.host and not env.text("EMAIL_FROM"):
-    raise ImproperlyConfigured("EMAIL_URL is set without EMAIL_FROM, the address of the sender.")
+    raise ImproperlyConfigured(
+        "EMAIL_URL is set without EMAIL_FROM; set it to the address of the sender."
+    )
 
 ACCOUNT_ADAPTER = "apps.accounts.sign_in.adapter.AccountAdapter"
 # Accounts created by administrators need no address. Accounts from sign_up.py wait until their

@@ -34,7 +34,7 @@ def test_what_is_wrong_with_a_file_is_named_without_its_content(
         ("none", "cannot be read: No such file or directory."),
         ("", "cannot be read: Is a directory."),
         ("empty", "is empty; write the value into it."),
-        ("latin", "is not text in UTF-8."),
+        ("latin", "is not UTF-8; save it as UTF-8."),
     ]:
         with subtests.test(name=name):
             file = tmp_path / name

@@ -77,7 +77,7 @@ def check_part(number: int, part: ClientPart, application: ResolvedApplication) 
     count = sum(value is not None for value in given) + (part.data is not msgspec.UNSET)
     if count != 1:
         raise InvalidParams(
-            f"message.parts[{number}] has {count} contents. Send one of text, raw, url and data."
+            f"message.parts[{number}] has {count} of text, raw, url and data. Send exactly one."
         )
     if (part.raw is not None or part.url is not None) and part.media_type:
         check_media_type(part.filename or part.media_type, part.media_type, application)

@@ -54,11 +54,13 @@ def check_config(sent: PushConfigParams) -> None:
     if any(not text.isprintable() or not text.isascii() for text in secrets):
         raise InvalidParams("token and authentication: use printable ASCII characters.")
     if any(len(text) > LONGEST_SECRET for text in secrets):
-        raise InvalidParams(f"token and authentication: the limit is {LONGEST_SECRET} characters.")
+        raise InvalidParams(
+            f"token and authentication: too long; the limit is {LONGEST_SECRET} characters."
+        )
     if given is not None and not (0 < len(given.scheme) <= 50 and " " not in given.scheme):
         raise InvalidParams("authentication.scheme: use a word such as Bearer.")
     if len(sent.id) > LONGEST_ID or storable_value(sent.id) != sent.id:
-        raise InvalidParams(f"id: the limit is {LONGEST_ID} characters, without NUL.")
+        raise InvalidParams(f"id: use up to {LONGEST_ID} characters, without NUL.")
     check_url(sent.url)
 
 

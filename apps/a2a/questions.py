@@ -61,13 +61,13 @@ def read_answer(run: Run, sent: SentMessage) -> AnswerFrame:
     if len(asked) > 1:
         raise InvalidParams(f"The task has {len(asked)} open questions. {DATA_ADVICE}")
     if not text.strip() or asked[0].kind not in ANSWERS:
-        raise InvalidParams(f"The message does not answer the task. {DATA_ADVICE}")
+        raise InvalidParams(f"The message does not answer the question of the task. {DATA_ADVICE}")
     return frame_of(run, asked[0], ANSWERS[asked[0].kind](asked[0].asked, text))
 
 
 def closed_text(run: Run) -> str:
     if run.status in Run.OPEN:
-        return "The task is in progress and asks nothing. Wait until its state changes."
+        return "The task is in progress and has no open question. Wait until its state changes."
     return "The task has ended and accepts no more messages. Send the message without taskId."
 
 
@@ -87,4 +87,4 @@ def frame_of(run: Run, asked: Interaction, given: Any) -> AnswerFrame:
     try:
         return FRAME.validate_python({**frame, "answer": given})
     except ValidationError as error:
-        raise InvalidParams(f"The answer cannot be read. {first_problem(error)}.") from error
+        raise InvalidParams(f"The answer is not valid. {first_problem(error)}.") from error

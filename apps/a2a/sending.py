@@ -58,7 +58,7 @@ async def send(here: Surroundings, sent: SendParams) -> SentTask:
     if sent.configuration.task_push_notification_config is not None:
         check_config(sent.configuration.task_push_notification_config)
     if here.hub.is_closing:
-        raise Closing("server_stopping", "The server is restarting. Ask again in a moment.")
+        raise Closing("server_stopping", "The server is restarting. Try again in a moment.")
     if sent.message.task_id:
         return await answer(here, sent)
     return await begin(here, sent)
@@ -90,7 +90,7 @@ async def begin(here: Surroundings, sent: SendParams) -> SentTask:
     except Refused as error:
         if error.code != "run_going":
             raise
-        text = "A task of this context is in progress. Send to its taskId, or wait for its end."
+        text = "A task of this context is in progress. Send the message to its taskId, or wait until it ends."
         raise UnsupportedOperation(text) from error
     await database_sync_to_async(note_message)(started.run, ClientMessage.QUESTION, sent)
     return await database_sync_to_async(whole_task)(started.run)  # type: ignore[no-any-return]
@@ -120,7 +120,7 @@ def read_task_answer(
     run = find_task(caller, application, message.task_id)
     if message.context_id and message.context_id != str(run.stream):
         context = shorten_text(message.context_id)
-        raise InvalidParams(f"contextId: the task is not part of {context!r}. Leave it out.")
+        raise InvalidParams(f"contextId: the task does not belong to {context!r}. Leave it out.")
     return run, read_answer(run, message)
 
 
@@ -139,7 +139,7 @@ def find_context(caller: Caller, application: ResolvedApplication, context_id: s
 
 def unknown_context(context_id: str) -> InvalidParams:
     context = shorten_text(context_id)
-    return InvalidParams(f"Unknown contextId: {context!r}. Omit it to start a new one.")
+    return InvalidParams(f"Unknown contextId: {context!r}. Leave it out to start a new one.")
 
 
 @transaction.atomic

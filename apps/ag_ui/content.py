@@ -143,7 +143,7 @@ def read_part(found: MessageContent, part: Object, path: str) -> None:
             if source.type == "file":
                 raise invalid(f"{path}.source.type", "Use 'data' or 'url'.")
             if source.type == "data" and not source.mimeType:
-                raise invalid(f"{path}.source.mimeType", "Send the type of the data.")
+                raise invalid(f"{path}.source.mimeType", "Send the media type of the data.")
             read_file(found, mime, source.value, name, path, is_url=source.type == "url")
         case {"type": "binary"}:
             binary = converted(part, BinaryPart, path)

@@ -44,7 +44,7 @@ class AgUiDialect:
 
 
 def whole(application: str) -> WholeEncoder:
-    raise NotImplementedError("AG-UI only streams.")
+    raise NotImplementedError("AG-UI supports only streams.")
 
 
 def prepare(

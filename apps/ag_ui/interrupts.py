@@ -111,13 +111,14 @@ def read_resume(
         raise invalid("resume", problem)
     if len(entries) > 1:
         raise invalid(
-            "resume", f"There are {len(entries)} entries; one interrupt is open. Send one entry."
+            "resume",
+            f"The list has {len(entries)} entries, but one interrupt is open. Send one entry.",
         )
     entry = entries[0]
     if entry.interrupt_id != waiting.id:
         raise invalid(
             "resume.0.interruptId",
-            f"No interrupt is open under '{shorten_text(entry.interrupt_id)}'.",
+            f"Unknown interrupt: '{shorten_text(entry.interrupt_id)}'. Use the id of the open one.",
         )
     if waiting.due <= time.time():
         raise invalid("resume.0", "The interrupt has expired. Ask again in a new message.")

@@ -104,10 +104,11 @@ def read_tools(tools: Sequence[FrontendTool]) -> dict[str, ToolSpec]:
     specs: dict[str, ToolSpec] = {}
     for index, tool in enumerate(tools):
         if not tool.name:
-            raise invalid(f"tools.{index}.name", "Send a name that is not empty.")
+            raise invalid(f"tools.{index}.name", "The name is empty. Send a name.")
         if tool.name in specs:
             raise invalid(
-                f"tools.{index}.name", f"Two tools are named '{shorten_text(tool.name)}'."
+                f"tools.{index}.name",
+                f"Two tools are named '{shorten_text(tool.name)}'. Rename one.",
             )
         parameters = tool.parameters or NO_PARAMETERS
         specs[tool.name] = ToolSpec(tool.name, tool.description, parameters)

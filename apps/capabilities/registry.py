@@ -271,7 +271,7 @@ def capabilities() -> tuple[Capability, ...]:
         capability = import_string(path)
         if not isinstance(capability, Capability):
             raise ImproperlyConfigured(
-                f"CAPABILITIES names {path!r}, which is not a Capability but "
+                f"CAPABILITIES contains {path!r}, which is not a Capability but a "
                 f"{type(capability).__name__}."
             )
         found.append(capability)

@@ -41,7 +41,7 @@ class CaseFile(BaseModel):
     @model_validator(mode="after")
     def has_one_content(self) -> CaseFile:
         if (self.data is None) == (self.url is None):
-            raise ValueError("needs either data or url")
+            raise ValueError("send either data or url")
         return self
 
     @property

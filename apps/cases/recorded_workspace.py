@@ -34,7 +34,7 @@ REMOTE = frozenset({"mcp", "dial_app"})
 IN_PROCESS = frozenset(
     {
         *("skills", "discovery", "todo", "summary", "representation", "contexts"),
-        *("attachments", "attachment contents"),
+        *("attachments", "attachment content"),
     }
 )
 """The tools of these capabilities access nothing outside the process, so they work as usual."""

@@ -167,9 +167,7 @@ def tool_form(name: str, arguments: Mapping[str, Any], mask: Mask) -> Form:
 def first_difference(recorded: Form, asked: Form) -> str:
     """Return a sentence about the first difference of two model requests."""
     if recorded["deployment"] != asked["deployment"]:
-        return (
-            f"The recording is of {recorded['deployment']!r}, but {asked['deployment']!r} is asked."
-        )
+        return f"The recording is of {recorded['deployment']!r}, but the run calls {asked['deployment']!r}."
     if found := message_difference(recorded["messages"], asked["messages"]):
         return found
     if found := tool_difference(recorded["tools"], asked["tools"]):
@@ -178,7 +176,7 @@ def first_difference(recorded: Form, asked: Form) -> str:
     for name in names:
         before, after = recorded["parameters"].get(name), asked["parameters"].get(name)
         if before != after:
-            return f"The parameter {name} was {show_value(before)} and is {show_value(after)}."
+            return f"The parameter {name} was {show_value(before)} and is now {show_value(after)}."
     return "The recording has this request fewer times."
 
 
@@ -188,9 +186,9 @@ def message_difference(recorded: Sequence[Any], asked: Sequence[Any]) -> str:
             continue
         what = "The system prompt" if after["role"] == "system" else f"Message {number}"
         old, new = around(message_text(before), message_text(after))
-        return f"{what} ({after['role']}) was recorded as {old} and is {new}."
+        return f"{what} ({after['role']}) was recorded as {old} and is now {new}."
     if len(recorded) != len(asked):
-        return f"There were {len(recorded)} messages, and now there are {len(asked)}."
+        return f"The recording has {len(recorded)} messages, and the request has {len(asked)}."
     return ""
 
 

@@ -85,9 +85,11 @@ def begin(application: Application, user: User | None, request: CaseRunRequest) 
             raise CaseRunRefused(f"The test case “{case.name}” cannot run: {problems[0]}")
     times = request.times if request.mode != "replay" else 1
     if not 1 <= times <= MOST_TIMES:
-        raise CaseRunRefused(f"Test cases can run 1 to {MOST_TIMES} times.")
+        raise CaseRunRefused(f"Unsupported number of attempts: {times}. Use 1 to {MOST_TIMES}.")
     if count * times > MOST_ATTEMPTS:
-        raise CaseRunRefused(f"A test run can have at most {MOST_ATTEMPTS:,} attempts.")
+        raise CaseRunRefused(
+            f"The run has {count * times:,} attempts; the limit is {MOST_ATTEMPTS:,}."
+        )
     resolved = resolve_target(application, request.target)
     return CaseRun.objects.create(
         application=application,

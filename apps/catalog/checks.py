@@ -23,7 +23,7 @@ LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 def capabilities_exist(**options: Any) -> list[CheckMessage]:
     hint = "settings.CAPABILITIES lists dotted paths of Capability values."
     return [
-        Error(f"CAPABILITIES names {path!r}{problem}.", hint=hint, id="quickapps.E001")
+        Error(f"CAPABILITIES contains {path!r}{problem}.", hint=hint, id="quickapps.E001")
         for path in settings.CAPABILITIES
         if (problem := capability_problem(path))
     ]
@@ -36,7 +36,7 @@ def capability_problem(path: str) -> str:
         return f": {error}"
     if isinstance(found, Capability):
         return ""
-    return f", which is not a Capability but {type(found).__name__}"
+    return f", which is not a Capability but a {type(found).__name__}"
 
 
 @register(Tags.security, deploy=True)
@@ -87,7 +87,7 @@ def content_is_usable(**options: Any) -> list[CheckMessage]:
     replace.
     """
     content = read_layers(directories())
-    hint = "Create the directory, or take it out of PREDEFINED_EXTRA_PATHS."
+    hint = "Create the directory, or remove it from PREDEFINED_EXTRA_PATHS."
     return [
         *(Error(problem, hint=hint, id="quickapps.E002") for problem in missing_problems(content)),
         *content_warnings(content),

@@ -129,4 +129,6 @@ def make_secret(credential: PlainCredential, user: Any) -> Secret:
         except IntegrityError:
             continue  # Another transaction has taken the name in the meantime.
         return secret
-    raise IntegrityError(f"All names for a secret {credential.stem!r} are taken.")
+    raise IntegrityError(
+        f"All names for the secret {credential.stem!r} are taken. Add the secret under another name."
+    )

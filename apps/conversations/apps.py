@@ -19,12 +19,12 @@ class ConversationsConfig(AppConfig):
             Interval.TEN_MINUTES,
         ),
         Chore(
-            "Erase untouched conversations",
+            "Erase inactive conversations",
             "apps.conversations.keeping.retention.erase_untouched",
         ),
         Chore("Delete files of unsent questions", "apps.conversations.files.unsent.delete"),
         Chore(
-            "Delete requests of clients after their answers",
+            "Delete answered client requests",
             "apps.conversations.client_requests.delete_answered",
         ),
     )

@@ -178,7 +178,9 @@ def read_mirrored(path: Path) -> MirroredConversation:
     except (OSError, msgspec.MsgspecError, UnicodeError) as error:
         raise NotRestored(str(error)) from error
     if (document.scope, str(document.id)) != (path.parent.name, path.stem):
-        raise NotRestored(f"it is the conversation {document.id} of {document.scope}")
+        raise NotRestored(
+            f"it contains the conversation {document.id} of {document.scope}; restore its name"
+        )
     return document
 
 

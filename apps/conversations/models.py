@@ -16,8 +16,10 @@ LONGEST_TITLE = 80
 """A title derived from a question can have up to this many characters."""
 
 
-PLACE_HELP = "Where the person was: slug and title of the place, and a narrative."
-SENDER_HELP = "What sent it in place of a person, as `apps.conversations.senders` describes it."
+PLACE_HELP = "The page that the user was on: its slug, its title and a narrative."
+SENDER_HELP = (
+    "The program that sent the message instead of a user. See `apps.conversations.senders`."
+)
 # The columns have no default, so that SQLite need not copy the table.
 
 

@@ -17,8 +17,8 @@ CONFIRM = (
     "**Yes, forget everything about me.**"
 )
 NO_WEB = (
-    "I have no tool that searches the web. An operator of this installation can add one: "
-    "`WEB_SEARCH_COMMAND` names the program for it."
+    "I have no tool that searches the web. An operator of this installation can add one with "
+    "the setting `WEB_SEARCH_COMMAND`."
 )
 SEARCH_NOTES, CHANGE_NOTES = "wiki-search", "wiki-operation"
 ASK_DOCUMENT, READ_DOCUMENT = "rag_tool", "file_content_extraction_tool"

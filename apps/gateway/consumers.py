@@ -106,7 +106,7 @@ class NotFoundConsumer(GatewayConsumer):
         self.advice = advice
 
     async def handle(self) -> None:
-        text = f"There is nothing at {shorten_text(self.scope['path'])!a}. {self.advice}"
+        text = f"Unknown path: {shorten_text(self.scope['path'])!a}. {self.advice}"
         await self.send_failure(fault(404, text, "unknown_url"))
 
 

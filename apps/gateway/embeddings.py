@@ -117,7 +117,8 @@ class EmbeddingsConsumer(GatewayConsumer):
         spend(rates, [ModelUsage(name, found.prompt_tokens, 0)])
         if asked.dimensions not in (None, found.vectors.shape[1]):
             raise invalid(
-                "dimensions", f"The model's vectors have {found.vectors.shape[1]} dimensions."
+                "dimensions",
+                f"The model's vectors have {found.vectors.shape[1]} dimensions. Leave it out.",
             )
         body = await asyncio.to_thread(answer_body, found, name, asked.encoding_format)
         is_other = self.slug and asked.model not in (None, name)
@@ -156,7 +157,9 @@ async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Em
         raise EmbedderNotFound(shorten_text(name)) from error
     if dimensions is not None:
         if isinstance(embedder, BuiltInEmbedder) and dimensions != DIMENSION:
-            raise invalid("dimensions", f"The model's vectors have {DIMENSION} dimensions.")
+            raise invalid(
+                "dimensions", f"The model's vectors have {DIMENSION} dimensions. Leave it out."
+            )
         if isinstance(embedder, ServiceEmbedder):
             return replace(embedder, parameters={**embedder.parameters, "dimensions": dimensions})
     return embedder

@@ -157,7 +157,7 @@ class FileConsumer(FilesConsumer):
             raise files.missing(self.path)
         check_name(self.name)
         if any(segment.endswith(".") for segment in self.name.split("/")):
-            raise FileRefused("No part of a file's path can end in a dot.")
+            raise FileRefused("A part of the path ends with a dot. Use another name.")
         condition = condition_of(self.header(b"if-match"), self.header(b"if-none-match"))
         parts = self.body_parts(settings.DEFAULT_FILE_LOADING_SIZE_LIMIT + OVERHEAD_BYTES)
         sent = await uploaded_file(self.header(b"content-type"), parts)

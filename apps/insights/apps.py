@@ -48,7 +48,7 @@ class InsightsConfig(AppConfig):
             Interval.TEN_MINUTES,
         ),
         Chore(
-            "Release lapsed reservations of budgets",
+            "Release expired budget reservations",
             "apps.insights.budgets.reservations.release_all_lapsed",
             Interval.TEN_MINUTES,
         ),

@@ -31,7 +31,7 @@ class LiveConfig(AppConfig):
     )
     chores = (
         Chore(
-            "Sum up usage",
+            "Aggregate usage",
             "apps.live.history.run_rows.sum_up_usage",
             Interval.FIVE_MINUTES,
         ),

@@ -79,7 +79,7 @@ def unstorable(value: Any) -> Iterator[tuple[str, str]]:
         elif isinstance(item, str) and _unstorable_character(item):
             yield (
                 path or ROOT,
-                "contains a NUL character or half of a surrogate pair, which cannot be stored.",
+                "contains a NUL character or invalid Unicode, which cannot be stored; remove it.",
             )
 
 

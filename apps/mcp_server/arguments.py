@@ -54,6 +54,6 @@ def read_base64(data: str, kind: str, path: str) -> str:
         content = base64.b64decode(data, validate=True)
         return content.decode() if kind.startswith("text/") else data
     except UnicodeDecodeError as error:
-        raise invalid(f"{path}.data", "The text is not UTF-8.") from error
+        raise invalid(f"{path}.data", "The text is not UTF-8. Send it in UTF-8.") from error
     except (binascii.Error, ValueError) as error:
         raise invalid(f"{path}.data", "The content is not valid base64.") from error

@@ -94,7 +94,7 @@ def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
             case {"type": "redacted_thinking", "data": str(data)}:
                 answer.custom_content = {"state": unsealed(data)}
             case {"type": "thinking" | "redacted_thinking" | "text"}:
-                raise invalid(f"{path}.{index}", "The block lacks its content.")
+                raise invalid(f"{path}.{index}", "The block has no content. Send it.")
             case _:
                 pass  # These blocks come from tools that Anthropic runs.
     answer.content = "\n\n".join(said)
@@ -154,7 +154,7 @@ class ContentReader(MessageContent):
                 self.text(texts(content, f"{path}.content"))
             case {"type": "text" | "image" | "document" | "search_result"}:
                 raise invalid(
-                    path, "The block lacks its content, or the source has an unknown type."
+                    path, "The block has no content, or its source has an unknown type. Send it."
                 )
             case {"type": str()}:
                 pass  # These blocks come from tools that Anthropic runs.

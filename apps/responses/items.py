@@ -114,7 +114,10 @@ class ItemReader:
 
     def read_output(self, item: OutputItem, path: str) -> None:
         if item.call_id not in self.calls:
-            raise invalid(f"{path}.call_id", "No call before it has this ID.")
+            raise invalid(
+                f"{path}.call_id",
+                f"Unknown call: '{shorten_text(item.call_id)}'. Send the call before its output.",
+            )
         self.answer = None
         content, attachments = read_content(item.output, f"{path}.output")
         custom = {"attachments": attachments} if attachments else None

@@ -83,7 +83,7 @@ BY_REASON = {
     "stream": Explanation(gettext_noop("The AI model service failed while responding."), True),
     "unreadable": Explanation(
         gettext_noop(
-            "The AI model service sent an answer in a form that this application cannot read. "
+            "The AI model service sent a response that this application cannot read. "
             "Please contact your administrator."
         )
     ),

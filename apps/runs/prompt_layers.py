@@ -81,7 +81,7 @@ def layers_at(paths: tuple[str, ...]) -> tuple[PromptLayer, ...]:
         layer = import_string(path)
         if not isinstance(layer, PromptLayer):
             raise ImproperlyConfigured(
-                f"PROMPT_LAYERS names {path!r}, which is not a PromptLayer but "
+                f"PROMPT_LAYERS contains {path!r}, which is not a PromptLayer but a "
                 f"{type(layer).__name__}."
             )
         found.append(layer)

@@ -176,7 +176,7 @@ def effort_issue(effort: Any, info: DeploymentInfo) -> InitializationIssue:
 
 
 def known_efforts(info: DeploymentInfo) -> str:
-    return f"Write one of {', '.join(map(repr, info.reasoning_efforts))}, or leave it out."
+    return f"Use one of {', '.join(map(repr, info.reasoning_efforts))}, or leave it out."
 
 
 def limit_of(orchestrator: Orchestrator, default: int) -> int:
@@ -243,7 +243,9 @@ def within_limits(
         asked.add(FORMAT)
     for name, problem in problems.items():
         if name in asked:
-            advice = "Ask for JSON in words instead." if name == FORMAT else "Ask for no more."
+            advice = (
+                "Describe the JSON in the prompt." if name == FORMAT else "Use up to this limit."
+            )
             raise BadRequest(f"{name}: the model of this application {problem}. {advice}")
     fitting = {**wanted, **dict.fromkeys(problems, info.max_output_tokens)}
     if FORMAT in problems:
@@ -282,9 +284,9 @@ def is_schema(response_format: Any) -> bool:
 
 
 def limit_issue(name: str, problem: str, info: DeploymentInfo) -> InitializationIssue:
-    outcome = "asked without it" if name == FORMAT else "asked for no more"
+    outcome = "it is not sent" if name == FORMAT else "this limit is sent"
     return InitializationIssue(
-        f"orchestrator.deployment.parameters.{name}: {info.id!r} {problem}, so it is {outcome}.",
+        f"orchestrator.deployment.parameters.{name}: {info.id!r} {problem}, so {outcome}.",
         section=SECTION,
         is_hard=False,
     )

@@ -28,7 +28,7 @@ LONGEST_REASON = 500
 LIVE = gettext_lazy("the live version")
 MOST_MINUTES = 30 * 24 * 60
 """A user can have at most this many minutes to answer, which is 30 days."""
-NEVER = gettext_noop("It never runs: change its times or its active hours.")
+NEVER = gettext_noop("The schedule never runs: change its times or its active hours.")
 NO_TIME_LEFT = gettext_noop("It has run for the last time.")
 
 

@@ -79,7 +79,7 @@ def part_problem(parts: Mapping[str, str]) -> str:
                 problem=INSTEAD.get(name, gettext("This isn’t supported here")), name=name
             )
     if not interval_of(parts):
-        return gettext("INTERVAL: write a number from 1 to {most_interval}.").format(
+        return gettext("INTERVAL: enter a number from 1 to {most_interval}.").format(
             most_interval=MOST_INTERVAL
         )
     if not _until.fullmatch(parts.get("UNTIL", "20000101")):

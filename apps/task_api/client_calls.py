@@ -107,7 +107,7 @@ def claim_call(caller: Caller, sent: ClaimSent) -> Claim:
 def malformed_request(error: ValidationError) -> Refused:
     return Refused(
         "bad_request",
-        gettext("The message cannot be read. {first_problem}.").format(
+        gettext("The message is not valid. {first_problem}.").format(
             first_problem=first_problem(error)
         ),
     )

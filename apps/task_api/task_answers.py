@@ -47,9 +47,9 @@ def read_answer(run: Run, body: bytes) -> AnswerFrame:
         rows = Interaction.objects.filter(run=run, key=kept_key(sent.key))
         kind = rows.values_list("kind", flat=True).first()
         if kind is None:
-            raise Missing("answered", "The task does not ask this question.")
+            raise Missing("answered", "The task has no question with this key.")
         frame = {"type": "answer", "kind": kind, "run": run.pk, "key": sent.key}
         return FRAME.validate_python({**frame, "answer": sent.answer})
     except ValidationError as error:
-        text = f"The answer cannot be read. {first_problem(error)}."
+        text = f"The answer is not valid. {first_problem(error)}."
         raise Refused("bad_request", text) from error

@@ -45,7 +45,9 @@ class Submission(Ask):
     @model_validator(mode="after")
     def live_version_when_queued(self) -> Self:
         if self.while_running == "queue" and "@" in self.application:
-            raise ValueError("while_running: a queued message cannot name a version")
+            raise ValueError(
+                "while_running: a queued message cannot have a version; send the slug alone"
+            )
         return self
 
 
@@ -115,7 +117,7 @@ class SubmitConsumer(TaskConsumer):
         caller = await self.caller()
         sent = read_submission(await self.read_body(LARGEST_FRAME_BYTES))
         if self.hub.is_closing:
-            raise Closing("server_stopping", "The server is restarting. Ask again in a moment.")
+            raise Closing("server_stopping", "The server is restarting. Try again in a moment.")
         application = await access.find(sent.application, caller)
         if sent.conversation is not None:
             await sweeper(self.hub, self.open_workspace).sweep(sent.conversation)
@@ -152,7 +154,7 @@ def read_submission(body: bytes) -> Submission:
     try:
         return Submission.model_validate_json(body)
     except ValidationError as error:
-        text = f"The message cannot be read. {first_problem(error)}."
+        text = f"The message is not valid. {first_problem(error)}."
         raise Refused("bad_request", text) from error
 
 

@@ -55,7 +55,7 @@ def task(key: str, **options: Any) -> Callable[[Callable[P, T]], Task[P, T]]:
         made = cast("Task[P, T]", django_tasks.task(key=key, **options)(function))
         if (other := _tasks.setdefault(key, made)).module_path != made.module_path:
             raise ValueError(
-                f"{other.module_path} and {made.module_path} are both the task {key!r}."
+                f"{other.module_path} and {made.module_path} define the task {key!r}; rename one of them."
             )
         return made
 

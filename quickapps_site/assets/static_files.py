@@ -133,8 +133,7 @@ def current_bundles() -> dict[str, str]:
             return made.entries
         wrong = f"the bundles differ from {', '.join(changed)}"
     logger.warning(
-        "Pages use single scripts and styles, which takes longer to load: %s."
-        " `make bundles` makes them",
+        "Pages use single scripts and styles, which load more slowly: %s. Run `make bundles`.",
         wrong,
     )
     return {}

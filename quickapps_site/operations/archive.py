@@ -155,7 +155,7 @@ def verify(file: IO[bytes]) -> Contents:
     if found is None:
         raise DamagedArchive(f"It ends before {CONTENTS}, so a part of it is missing.")
     if (found.members, found.sha256) != (number, checksum.hexdigest()):
-        raise DamagedArchive("Its contents do not match their checksum.")
+        raise DamagedArchive("Its content does not match its checksum.")
     return found
 
 

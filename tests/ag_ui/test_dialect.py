@@ -110,7 +110,7 @@ def test_instructions_are_refused_where_the_manifest_forbids_them():
         ({"threadId": ""}, "threadId. "),
         ({"runId": "x" * 1_001}, "runId. "),
         ({"runId": None}, "runId. "),
-        ({"tools": [LOOK, LOOK]}, "tools.1.name. Two tools are named 'look'."),
+        ({"tools": [LOOK, LOOK]}, "tools.1.name. Two tools are named 'look'. Rename one."),
         ({"tools": [{**LOOK, "name": ""}]}, "tools.0.name. "),
         ({"tools": [{**LOOK, "parameters": "x"}]}, "tools.0.parameters. "),
         ({"context": [{"value": 1}]}, "context.0"),

@@ -55,11 +55,11 @@ def test_several_processes_that_do_not_hear_each_other_are_warned_of(
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("nowhere.at_all", "CAPABILITIES names 'nowhere.at_all': No module named 'nowhere'."),
+        ("nowhere.at_all", "CAPABILITIES contains 'nowhere.at_all': No module named 'nowhere'."),
         (
             "apps.catalog.models.Application",
-            "CAPABILITIES names 'apps.catalog.models.Application', "
-            "which is not a Capability but ModelBase.",
+            "CAPABILITIES contains 'apps.catalog.models.Application', "
+            "which is not a Capability but a ModelBase.",
         ),
     ],
 )

@@ -303,7 +303,7 @@ async def test_the_download_knows_two_formats():
 
     assert whole.headers["Content-Disposition"].endswith(".json")
     assert whole.json()["id"] == tab.conversation
-    assert (unknown.status_code, unknown.content) == (400, b"format: write markdown or json.")
+    assert (unknown.status_code, unknown.content) == (400, b"format: use markdown or json.")
 
 
 @pytest.mark.parametrize("kind", ["again", "switch", "delete"])

@@ -112,7 +112,7 @@ async def test_an_id_with_slashes_that_names_nothing_is_refused_in_json(method: 
 async def test_unknown_addresses_of_the_gateway_are_told_in_its_shape(method: str, path: str):
     answer = await ask_site(method, path)
 
-    text = f"There is nothing at {path!a}. Chat completions are at /v1/chat/completions, and the list of applications is at /v1/models."
+    text = f"Unknown path: {path!a}. Chat completions are at /v1/chat/completions, and the list of applications is at /v1/models."
     error = {
         "message": text,
         "type": "invalid_request_error",
@@ -132,7 +132,7 @@ async def test_a_client_whose_base_url_has_no_path_is_told_which_to_use(path: st
 
     assert (answer.status, answer.json()["error"]["message"]) == (
         404,
-        f"There is nothing at '{path}'. The client's base_url has to end in /v1: "
+        f"Unknown path: '{path}'. The client's base_url has to end in /v1: "
         "completions are at /v1/chat/completions.",
     )
 

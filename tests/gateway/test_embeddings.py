@@ -119,7 +119,7 @@ async def test_what_has_no_effect_is_named(key: str):
         ({"input": ["a", ""]}, "on path input.1. The text is empty. Send a text."),
         (
             {"dimensions": 256},
-            ("on path dimensions. The model's vectors have 384 dimensions."),
+            ("on path dimensions. The model's vectors have 384 dimensions. Leave it out."),
         ),
         ({"dimensions": 0}, "on path dimensions. Expected `int` >= 1."),
         ({"encoding_format": "hex"}, "on path encoding_format. Invalid enum value 'hex'."),
@@ -219,7 +219,9 @@ async def test_dimensions_are_passed_on_to_a_service(key: str, settings: Any):
         "dimensions": 3,
     }
     assert right.json()["data"][0]["embedding"] == [1.0, 0.0, 0.0]
-    assert message(wrong)[1].endswith("on path dimensions. The model's vectors have 3 dimensions.")
+    assert message(wrong)[1].endswith(
+        "on path dimensions. The model's vectors have 3 dimensions. Leave it out."
+    )
 
 
 @pytest.mark.parametrize(

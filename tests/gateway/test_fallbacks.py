@@ -40,7 +40,7 @@ async def test_an_answer_of_a_fallback_has_the_name_of_the_application_and_says_
     custom = [part["custom_content"] for part in said if "custom_content" in part]
     names = [stage["name"] for part in custom for stage in part.get("stages", [])]
     assert (answer.status, {chunk["model"] for chunk in chunks}) == (200, {application.slug})
-    assert names == ["Answered by B because A did not answer in time."]
+    assert names == ["Answered by B because A did not respond in time."]
 
 
 async def test_when_nobody_answers_the_failure_that_may_pass_is_told():

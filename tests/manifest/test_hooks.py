@@ -90,8 +90,14 @@ def test_a_template_that_can_be_filled_in(arguments):
             {"q": "${1 + len(messages) ** 2}"},
             "q: `**` is not supported, because its results can be too large",
         ),
-        ({"q": {"$eval": "(" * 500}}, 'q["$eval"]: the expression is too long'),
-        ({"q": {"$eval": "event" + "[:]" * 500}}, 'q["$eval"]: the expression is too long'),
+        (
+            {"q": {"$eval": "(" * 500}},
+            'q["$eval"]: the expression is too long; the limit is 150 tokens',
+        ),
+        (
+            {"q": {"$eval": "event" + "[:]" * 500}},
+            'q["$eval"]: the expression is too long; the limit is 150 tokens',
+        ),
     ],
 )
 def test_a_template_that_cannot_be_filled_in(arguments, problem):

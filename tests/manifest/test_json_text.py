@@ -64,11 +64,11 @@ REFUSED = [
     ("[1e999]", "Line 1, column 2: [0]: is a number too large to be stored."),
     (
         '{"a": "\\u0000"}',
-        "Line 1, column 2: a: contains a NUL character or half of a surrogate pair, which cannot be stored.",
+        "Line 1, column 2: a: contains a NUL character or invalid Unicode, which cannot be stored; remove it.",
     ),
     (
         '["\\ud800"]',
-        "Line 1, column 2: [0]: contains a NUL character or half of a surrogate pair, which cannot be stored.",
+        "Line 1, column 2: [0]: contains a NUL character or invalid Unicode, which cannot be stored; remove it.",
     ),
 ]
 

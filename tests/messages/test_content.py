@@ -113,7 +113,7 @@ def test_pictures_are_parts_and_documents_are_attachments():
     ("role", "block", "problem"),
     [
         ("user", {}, "path messages.0.content.0.type. Expected `str`."),
-        ("user", {"type": "text"}, "path messages.0.content.0. The block lacks its content"),
+        ("user", {"type": "text"}, "path messages.0.content.0. The block has no content"),
         ("user", {"type": "image", "source": {"type": "file"}}, "path messages.0.content.0. "),
         (
             "user",

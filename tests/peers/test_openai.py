@@ -390,7 +390,7 @@ def test_a_base_url_without_a_path_is_told_which_to_use(gateway):
         client.chat.completions.create(model=SLUG, messages=[said("Hello")])
 
     assert body_of(refused)["message"] == (
-        "There is nothing at '/chat/completions'. The client's base_url has to end in /v1: "
+        "Unknown path: '/chat/completions'. The client's base_url has to end in /v1: "
         "completions are at /v1/chat/completions."
     )
 

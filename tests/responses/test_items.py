@@ -165,7 +165,7 @@ def test_items_of_tools_that_run_at_openai_are_skipped():
         ({"role": "user", "content": [{"type": "input_image"}]}, "path input.0.content.0.image_url."),
         ({"role": "user", "content": [{"type": "input_file", "file_id": "file-1"}]}, "path input.0.content.0. "),
         ({"type": "function_call", "name": "x"}, "path input.0. Object missing required field `call_id`."),
-        (output("9"), "path input.0.call_id. No call before it has this ID."),
+        (output("9"), "path input.0.call_id. Unknown call: '9'. Send the call before its output."),
         ({"type": "item_reference", "id": "x"}, "path input.0. Items are not stored for this request."),
     ],
 )  # fmt: skip

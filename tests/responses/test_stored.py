@@ -82,7 +82,7 @@ def test_the_output_of_a_function_answers_a_stored_call(client: OpenAI, gateway:
     client.responses.create(model=SLUG, input=[output], tools=[LOOK], previous_response_id=first.id)
 
     assert sent(gateway)[-1] == "Snow"
-    with pytest.raises(openai.BadRequestError, match="No call before it has this ID"):
+    with pytest.raises(openai.BadRequestError, match="Unknown call: "):
         client.responses.create(
             model=SLUG,
             input=[unknown],

@@ -35,8 +35,7 @@ UNUSABLE = f"The AI model service cannot be used at present. {ADMINISTRATOR}"
 LIMITED = "The request was rate-limited by the AI model service. Please try again later."
 CUT = "The AI model service failed while responding. Please try again later."
 UNREADABLE = (
-    "The AI model service sent an answer in a form that this application cannot read. "
-    + ADMINISTRATOR
+    "The AI model service sent a response that this application cannot read. " + ADMINISTRATOR
 )
 GENERIC = f"Something went wrong with the execution of your request. {ADMINISTRATOR}"
 

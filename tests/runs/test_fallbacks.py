@@ -183,7 +183,7 @@ async def test_a_deployment_that_stays_silent_is_given_up(trouble: Sequence[Any]
 
     assert (heard.text, heard.notices) == (
         "Hello",
-        ["Answered by B because A did not answer in time."],
+        ["Answered by B because A did not respond in time."],
     )
 
 
@@ -293,8 +293,8 @@ async def test_a_conversation_is_not_sent_to_a_fallback_that_does_not_read_so_mu
 
     unfit, answered = heard.notices
     assert (heard.text, services["b"].requests) == ("Hello", [])
-    assert unfit.startswith("B was not asked: this conversation takes about 2,5")
-    assert unfit.endswith(" tokens, and its limit is 1,000.")
+    assert unfit.startswith("B was not called: this conversation has about 2,5")
+    assert unfit.endswith(" tokens; the limit is 1,000.")
     assert answered == "Answered by C because A was overloaded."
 
 
@@ -319,7 +319,7 @@ async def test_a_run_goes_back_when_its_conversation_outgrows_the_fallback():
 
     assert heard.text == "Hello"
     assert [len(one.requests) for one in services.values()] == [5, 1]
-    assert [text.split(":")[0] for text in heard.notices] == [OVERLOADED, "B was not asked"]
+    assert [text.split(":")[0] for text in heard.notices] == [OVERLOADED, "B was not called"]
 
 
 def calling(name: str) -> list[Any]:
@@ -402,7 +402,7 @@ async def test_a_deployment_with_an_open_breaker_is_passed_over_until_one_call_t
         tried, closed = [await ask() for _ in range(2)]
 
     assert first.notices == second.notices == [OVERLOADED]
-    assert third.notices == ["Answered by B because A is out of order at the moment."]
+    assert third.notices == ["Answered by B because A is unavailable at the moment."]
     assert asked == 5
     assert tried.calls == closed.calls == [("a", "")]
     assert breakers.of_process.troubles == {}

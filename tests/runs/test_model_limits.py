@@ -110,15 +110,15 @@ async def test_what_a_deployment_cannot_do_is_told_to_those_alone_who_may_see_it
         (
             {"parameters": {"max_tokens": 5000}},
             (
-                "max_tokens: the model of this application has an output limit of 4096 tokens. Ask "
-                "for no more."
+                "max_tokens: the model of this application has an output limit of 4096 tokens. Use "
+                "up to this limit."
             ),
         ),
         (
             {"response_format": SCHEMA},
             (
                 "response_format: the model of this application does not support a JSON Schema. "
-                "Ask for JSON in words instead."
+                "Describe the JSON in the prompt."
             ),
         ),
     ],
@@ -141,8 +141,8 @@ def test_a_limit_of_the_operator_above_that_of_the_model_is_that_of_the_model(na
 
     assert fitting == {name: 4096, "seed": 1}
     assert [str(issue) for issue in issues] == [
-        f"orchestrator.deployment.parameters.{name}: 'gpt' has an output limit of 4096 tokens, so it "
-        "is asked for no more."
+        f"orchestrator.deployment.parameters.{name}: 'gpt' has an output limit of 4096 tokens, so "
+        "this limit is sent."
     ]
 
 
@@ -155,7 +155,7 @@ def test_a_schema_of_the_operator_that_the_model_cannot_keep_to_is_left_out():
     assert [str(issue) for issue in issues] == [
         (
             "orchestrator.deployment.parameters.response_format: 'gpt' does not support a JSON "
-            "Schema, so it is asked without it."
+            "Schema, so it is not sent."
         )
     ]
 

@@ -191,7 +191,7 @@ def test_an_entry_that_is_no_layer_is_named(settings):
     settings.PROMPT_LAYERS = ["apps.runs.prompt.fill_variables"]
 
     with pytest.raises(
-        ImproperlyConfigured, match=r"'apps.runs.prompt.fill_variables'.* but function"
+        ImproperlyConfigured, match=r"'apps.runs.prompt.fill_variables'.* but a function"
     ):
         prompt_layers()
 

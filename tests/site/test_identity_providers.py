@@ -79,7 +79,10 @@ def test_providers_are_what_allauth_reads(monkeypatch: pytest.MonkeyPatch):
             [{**COMPANY, "kind": "github"}],
             "company: for GitHub, use the id github and no server_url.",
         ),
-        ([{**COMPANY, "client_secret_env": ""}] * 2, "two providers have the same id."),
+        (
+            [{**COMPANY, "client_secret_env": ""}] * 2,
+            "two providers have the same id; change one of them.",
+        ),
     ],
 )
 def test_a_mistake_stops_the_start_and_nothing_of_it_is_repeated(providers: Any, message: str):

@@ -38,7 +38,7 @@ def test_a_worker_runs_the_jobs_of_sites_that_run_none(tmp_path: Path):
     assert (page, done_by_site) == (200, 0)
     assert [answer.status_code for answer in answers] == [200, 200, 404, 404]
     assert answers[2].json()["error"]["message"] == (
-        "There is nothing at '/accounts/login/'. This process runs background jobs."
+        "Unknown path: '/accounts/login/'. This process runs background jobs."
     )
     assert process.status == 0
 

@@ -80,7 +80,7 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
             check_storable(person)
             return self.get_provider().sociallogin_from_response(request, {"userinfo": person})
         except UNREADABLE as error:
-            raise OAuth2Error("The provider's answer cannot be read.") from error
+            raise OAuth2Error("The provider's response cannot be read.") from error
 
     def parse_token(self, data: dict[str, Any]) -> SocialToken:
         """Parse the token. Raises OAuth2Error if it is invalid, for example if it never expires."""

@@ -41,7 +41,7 @@ NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
 """Some services send these error codes for an unknown model, with status code 400."""
 BAD_REQUEST = "invalid_request_error"
 OVERLOADED = frozenset({429, 503, 529})
-OUT_OF_ORDER = "is out of order at the moment"
+OUT_OF_ORDER = "is unavailable at the moment"
 """The notice about a deployment whose circuit breaker is open."""
 
 
@@ -242,7 +242,7 @@ class FirstWordWithin:
                     first = await anext(batches, ())
             except TimeoutError as error:
                 raise ModelFailed(
-                    f"The model's service did not begin to answer within {self.seconds:g} seconds.",
+                    f"The model's service did not begin its response within {self.seconds:g} seconds.",
                     reason="timeout",
                 ) from error
             yield first
@@ -272,8 +272,8 @@ def notice(candidate: Candidate, wanted: Candidate, failure: QuickAppError | Non
 
 def unfit_notice(candidate: Candidate, tokens: int) -> Noticed:
     text = (
-        f"{candidate.title} was not asked: this conversation takes about {tokens:,} tokens, and its "
-        f"limit is {candidate.window:,}."
+        f"{candidate.title} was not called: this conversation has about {tokens:,} tokens; the limit "
+        f"is {candidate.window:,}."
     )
     return Noticed(f"unfit-{candidate.name}", text)
 
@@ -286,7 +286,7 @@ def what_happened(failure: QuickAppError | None) -> str:
     if failure.status in OVERLOADED:
         return "was overloaded"
     if failure.reason == "timeout":
-        return "did not answer in time"
+        return "did not respond in time"
     return "could not be reached" if failure.reason == "connection" else "failed"
 
 

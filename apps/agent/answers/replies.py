@@ -116,11 +116,11 @@ async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -
         except Exception as error:
             # An answer with a finish reason is complete, so a later failure does not matter.
             if assembly.finish_reason:
-                logger.warning("A model's stream broke after the answer: %s", error)
+                logger.warning("A model's stream broke after the end of the response: %s", error)
                 return
             if isinstance(error, QuickAppError) or not assembly.has_begun:
                 raise
-            logger.exception("The answer of a model could not be read")
+            logger.exception("The response of a model could not be read")
             raise ModelFailed(
                 "The stream of the completion could not be read.", reason="stream"
             ) from error

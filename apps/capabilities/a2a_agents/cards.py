@@ -182,7 +182,7 @@ def read_card(server: AgentServer, body: bytes) -> AgentCard:
         problem, reason = error, f"its agent card is not valid: {one_line(str(error))}."
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         problem = error
-        reason = "there is no agent card at the address: the answer is not JSON."
+        reason = "there is no agent card at the address: the response is not JSON."
     raise ToolError(f"{called(server, server.label)}: {reason}") from problem
 
 

@@ -91,7 +91,7 @@ class AgentClient:
         async with aclosing(self.payloads(operation, method, path, params)) as told:
             async for payload in told:
                 return payload
-        raise AnswerInvalid("its answer is empty.")
+        raise AnswerInvalid("its response is empty.")
 
     async def payloads(
         self, operation: str, method: str, path: str, params: Mapping[str, Any]
@@ -156,7 +156,7 @@ class AgentClient:
         if self.endpoint.binding != "JSONRPC":
             return payload
         if not envelope.result:
-            raise AnswerInvalid("its answer has neither a result nor an error.")
+            raise AnswerInvalid("its response has neither a result nor an error.")
         return bytes(envelope.result)
 
 

@@ -121,9 +121,9 @@ def read(decode: Callable[[bytes], T], payload: bytes) -> T:
     try:
         return decode_json(decode, payload)
     except msgspec.ValidationError as error:
-        raise AnswerInvalid(f"its answer does not follow A2A: {one_line(str(error))}.") from error
+        raise AnswerInvalid(f"its response does not follow A2A: {one_line(str(error))}.") from error
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise AnswerInvalid("its answer is not JSON.") from error
+        raise AnswerInvalid("its response is not JSON.") from error
 
 
 def error_text(body: bytes) -> str:

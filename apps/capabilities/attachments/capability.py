@@ -141,4 +141,4 @@ def content_tool(manifest: Manifest, offer: ContentOffer) -> PreparedTool:
 
 SERVES = frozenset({"orchestrator.attachment_strategy", f"tool_sets.internal.{TOOL_NAME}"})
 attachments = Capability("attachments", frozenset(), prepare)
-attachment_contents = Capability("attachment contents", SERVES, prepare_contents)
+attachment_contents = Capability("attachment content", SERVES, prepare_contents)

@@ -43,7 +43,7 @@ FORBIDDEN = (
     "Continue without it, and mention what you left out."
 )
 TIMED_OUT = (
-    "The page did not answer in time. The tool may still have had its effect. Check that before "
+    "The page did not respond in time. The tool may still have had its effect. Check that before "
     "you call it again."
 )
 FAILED = "The page could not run the tool: "
@@ -89,7 +89,7 @@ async def result_of(arguments: Arguments, opening: Opening, invocation: Invocati
     """Return the result for the model from the page's answer.
 
     An answer is `{"outcome": "done", "result": JSON}`, `{"outcome": "failed", "error": "…"}`, or
-    `{"outcome": "timeout"}` if the page did not answer in time. Raises `ToolError`.
+    `{"outcome": "timeout"}` if the page did not respond in time. Raises `ToolError`.
     """
     answered = invocation.answers.get("client_tool")
     if answered is None:  # the arguments are invalid, so nothing was asked

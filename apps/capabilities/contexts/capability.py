@@ -32,7 +32,7 @@ TOOL_NAME = "internal_attachments_available_context"
 DISCLAIMER = (
     "These files were made available by the operator of this application; the user did not send "
     "them and may not know of them. Do not infer their content from their names: read a file "
-    "with a tool that takes its URL before you rely on it. Never use entries with the status "
+    "with a tool that accepts its URL before you rely on it. Never use entries with the status "
     "'removed'."
 )
 LEFT_OUT = " There are {} more entries, which are not listed."

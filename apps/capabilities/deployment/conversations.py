@@ -83,9 +83,9 @@ class OutgoingFiles:
         if self.info.reads(content_type) is not False:
             return
         accepted = ", ".join(self.info.input_attachment_types)
-        takes = f"takes files of the types {accepted}" if accepted else "cannot read it"
+        abilities = f"accepts files of the types {accepted}" if accepted else "cannot read it"
         raise refusal(
-            f"the deployment {self.info.id!r} {takes}; {title!r} is of the type {content_type}."
+            f"the deployment {self.info.id!r} {abilities}; {title!r} is of the type {content_type}."
         )
 
 
@@ -162,6 +162,6 @@ async def question(
     if isinstance(urls, str):
         urls = (urls,)
     if not isinstance(urls, list | tuple) or not all(isinstance(url, str) for url in urls):
-        raise InvalidParameter(FILES, "it must be a list of addresses.")
+        raise InvalidParameter(FILES, "send a list of addresses.")
     attachments = await files.attach_all([url for url in urls if url.strip()])
     return ModelMessage("user", value_text(arguments.get(target.query)), attachments=attachments)

@@ -79,7 +79,7 @@ def lines_result(lines: Sequence[str], nothing: str) -> ToolResult:
     if not lines:
         return text_result(f"({nothing})")
     rest = len(lines) - MOST_ENTRIES
-    more = [f"… ({rest:,} more entries; name a folder below this one)"] if rest > 0 else []
+    more = [f"… ({rest:,} more entries; use a folder below this one)"] if rest > 0 else []
     return text_result("\n".join((*lines[:MOST_ENTRIES], *more)))
 
 
@@ -89,5 +89,5 @@ def depth_of(arguments: Arguments, usual: int) -> int:
     if depth is None:
         return usual
     if not 1 <= depth <= DEEPEST:
-        raise InvalidParameter("max_depth", f"must be a number from 1 to {DEEPEST}.")
+        raise InvalidParameter("max_depth", f"it must be a number from 1 to {DEEPEST}.")
     return int(depth)

@@ -144,13 +144,13 @@ def read_query(arguments: Arguments) -> Query:
     """Raises `InvalidParameter` if the pattern or the number of context lines is invalid."""
     pattern, context = arguments["pattern"], arguments.get("context_lines") or 0
     if not pattern or len(pattern) > LONGEST_PATTERN:
-        raise InvalidParameter("pattern", f"must have 1 to {LONGEST_PATTERN} characters.")
+        raise InvalidParameter("pattern", f"it must have 1 to {LONGEST_PATTERN} characters.")
     if "\n" in pattern or "\r" in pattern:
         raise InvalidParameter(
-            "pattern", "must not contain a line break, because each line is searched separately."
+            "pattern", "it must not contain a line break, because each line is searched separately."
         )
     if not 0 <= context <= MOST_CONTEXT:
-        raise InvalidParameter("context_lines", f"must be a number from 0 to {MOST_CONTEXT}.")
+        raise InvalidParameter("context_lines", f"it must be a number from 0 to {MOST_CONTEXT}.")
     return Query(pattern, bool(arguments.get("case_insensitive")), int(context))
 
 
@@ -161,7 +161,7 @@ async def search_folder(
     filtering = arguments.get("name_filter") or ""
     if len(filtering) > LONGEST_PATTERN:
         raise InvalidParameter(
-            "name_filter", f"too long; the limit is {LONGEST_PATTERN} characters."
+            "name_filter", f"it is too long; the limit is {LONGEST_PATTERN} characters."
         )
     home = await context.home()
     folder = full_folder(home, path)
@@ -209,7 +209,7 @@ def notices(found: Sequence[FileHits], total: int) -> Iterator[str]:
     if total > len(found):
         yield (
             f"Only the first {len(found)} of {total:,} files were searched. "
-            "Name a folder below this one, or set name_filter."
+            "Use a folder below this one, or set name_filter."
         )
     if begun := [f"{one.name} ({one.rest})" for one in found if one.rest]:
         yield f"Not read to the end in time: {', '.join(begun)}. {AGAIN}"

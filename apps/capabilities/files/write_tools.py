@@ -127,8 +127,8 @@ def with_replacement(text: str, old: str, new: str) -> tuple[str, int]:
     if start < 0:
         raise InvalidParameter(
             "old_string",
-            "it was not found in the file; quote it exactly as the file has it "
-            "(of a web page: its source, not the Markdown that is read of it).",
+            "it was not found in the file; quote it exactly as in the file (for a web page, as in "
+            "its source, not as in its Markdown).",
         )
     if text.find(old, start + 1) >= 0:
         problem = "it occurs more than once in the file; quote more of the surrounding text."
@@ -145,7 +145,9 @@ def encoded_text(parameter: str, text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise InvalidParameter(parameter, "it contains an incomplete character.") from error
+        raise InvalidParameter(
+            parameter, "it contains invalid Unicode; remove the invalid characters."
+        ) from error
 
 
 def already_exists(parameter: str, path: str) -> InvalidParameter:

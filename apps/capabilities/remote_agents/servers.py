@@ -41,7 +41,7 @@ from apps.workspace.oauth.accounts import WantedAccount
 T = TypeVar("T")
 
 MESSAGE_CHARACTERS = 500
-CHECK_CREDENTIALS = "Its credentials have to be checked in `authorization` of the toolset."
+CHECK_CREDENTIALS = "Check the credentials in `authorization` of the toolset."
 
 
 class CredentialsRefused(ToolError):

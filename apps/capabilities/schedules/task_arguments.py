@@ -39,7 +39,7 @@ def read_moment(argument: str, written: str, zone: str) -> datetime:
 def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:
     """Return the interval in seconds. Raises `InvalidParameter`."""
     if not 1 <= minutes <= 366 * 24 * 60:
-        raise InvalidParameter(argument, "must be between 1 minute and a year.")
+        raise InvalidParameter(argument, "it must be between 1 minute and a year.")
     return round(minutes * 60)
 
 

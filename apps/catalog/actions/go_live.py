@@ -53,7 +53,7 @@ def read_note(note: str) -> str:
     """
     said = " ".join(note.replace("\0", " ").split())
     if not said:
-        raise ValidationError({"note": "Enter a note that says what is new."})
+        raise ValidationError({"note": "Enter a note that describes the changes."})
     if len(said) > LONGEST_NOTE:
         raise ValidationError(
             {"note": (f"The note is too long; the limit is {LONGEST_NOTE} characters.")}

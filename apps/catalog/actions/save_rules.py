@@ -69,7 +69,9 @@ def check_content(row: Application, circumstances: Circumstances = FORM) -> None
     if is_renamed and (cycles := cycle_problems(row.slug, row.manifest, row.pk)):
         raise ValidationError({"manifest": [*map(str, cycles)]})
     if stored is not None and row.is_enabled and not (stored.is_enabled or stored.live_number):
-        raise ValidationError({"is_enabled": "It has no published version. Publish it first."})
+        raise ValidationError(
+            {"is_enabled": "The application has no published version. Publish it first."}
+        )
     is_other_owner, files = added_files(row)
     if is_other_owner and files:
         raise ValidationError({"owner": [*map(str, files)]})

@@ -68,7 +68,7 @@ def read_entries(zipped: zipfile.ZipFile) -> dict[str, bytes]:
         if entry.is_dir() or is_hidden(name):
             continue
         if name.casefold() in names:
-            raise FilesRefused(name, "is in the ZIP file twice.")
+            raise FilesRefused(name, "is in the ZIP file twice; remove one of the two.")
         names.add(name.casefold())
         if len(files) == MOST_FILES:
             raise FilesRefused("", f"the ZIP file has too many files; the limit is {MOST_FILES}.")
@@ -88,7 +88,7 @@ def check_name(name: str) -> None:
     """Raise `FilesRefused` for a path outside the ZIP file."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name.split("/")[0]:
-        raise FilesRefused(name[:200], "is outside of the ZIP file.")
+        raise FilesRefused(name[:200], "is outside of the ZIP file; use a path inside it.")
     if problem := file_name_problem(name.removesuffix("/")):
         raise FilesRefused(ascii(name[:200]), problem)
 
@@ -117,17 +117,21 @@ def applications_in(files: Mapping[str, bytes], name: str = "") -> dict[str, dic
     """
     holders = sorted(str(PurePosixPath(path).parent) for path in files if is_document(path))
     if not holders:
-        raise FilesRefused("", f"the files contain no {DOCUMENT_FILE}.")
+        raise FilesRefused("", f"the files contain no {DOCUMENT_FILE}; add one.")
     found: dict[str, dict[str, bytes]] = {}
     for holder in holders:
         slug = PurePosixPath(holder).name or name
         if slug in found:
-            raise FilesRefused(holder, f"the files contain the application {slug!r} twice.")
+            raise FilesRefused(
+                holder, f"the files contain the application {slug!r} twice; remove one of the two."
+            )
         found[slug] = {}
     for path, content in sorted(files.items()):
         above = [holder for holder in holders if PurePosixPath(path).is_relative_to(holder)]
         if len(above) != 1:
-            raise FilesRefused(path, f"is not in a folder with a {DOCUMENT_FILE}.")
+            raise FilesRefused(
+                path, f"is not in a folder with an {DOCUMENT_FILE}; move it into one."
+            )
         beside = PurePosixPath(path).relative_to(above[0]).as_posix()
         found[PurePosixPath(above[0]).name or name][beside] = content
     return found

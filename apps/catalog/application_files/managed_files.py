@@ -218,9 +218,9 @@ def is_loaded(slug: str, directory: str, digest: str) -> bool:
 def why_kept(slug: str) -> str:
     source = ApplicationSource.objects.filter(application__slug=slug).first()
     if source is not None and source.directory:
-        return f"{slug!r} is already in {source.directory}."
+        return f"{slug!r} is already in {source.directory}; remove one of them."
     return (
-        f"there is an application {slug!r} that an operator has made or changed; delete it or "
+        f"an operator has created or changed an application with the slug {slug!r}; delete it, or "
         "rename one of the two."
     )
 

@@ -74,4 +74,4 @@ def duplicates(items: list[ContentFile]) -> Iterator[str]:
     for item in items:
         other = first.setdefault((item.kind.name, item.key), item.file)
         if other != item.file:
-            yield f"{item.file}: {item.kind.key}: {item.key!r} is already in {other}."
+            yield f"{item.file}: {item.kind.key}: {item.key!r} is already in {other}; remove one of them."

@@ -105,7 +105,9 @@ def shape_problems(
 
 def unknown_key(name: str, known: list[str]) -> str:
     if name == "api_key":
-        return "files must not contain keys; name an environment variable in 'api_key_env'."
+        return (
+            "files must not contain keys; set 'api_key_env' to the name of an environment variable."
+        )
     if near := get_close_matches(name, known, n=1, cutoff=0.5):
         return f"there is no such key; did you mean {near[0]!r}?"
     return f"there is no such key; use one of {', '.join(known)}."

@@ -19,8 +19,8 @@ from apps.workspace.local.files.readers import FileReader, readable_files
 from apps.workspace.local.models import StoredFile
 
 MISSING = (
-    "There is no such file that everybody may read, or the owner of the application. Share it under "
-    "files/public/, or correct its address in contexts."
+    "The file does not exist, or is neither public nor a file of the application's owner. Share it "
+    "under files/public/, or correct its address in contexts."
 )
 
 

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 BATCH = 32
 """This many chunks are embedded and stored at a time. The built-in model takes about a second."""
-GIVEN_UP = f"It was skipped because {MOST_ATTEMPTS} attempts to read it did not finish."
+GIVEN_UP = f"The file was skipped because {MOST_ATTEMPTS} attempts to read it did not finish."
 
 
 async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None:
@@ -60,7 +60,7 @@ async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None
         await database_sync_to_async(fail)(claim, document, str(error))
     except Exception as error:
         logger.exception("An attached file cannot be read: %a", document.address)
-        problem = f"It cannot be read at the moment ({type(error).__name__})."
+        problem = f"The file cannot be read at the moment ({type(error).__name__})."
         await database_sync_to_async(fail)(claim, document, problem, pause_after(document.attempts))
     else:
         if len(chunks) > left:

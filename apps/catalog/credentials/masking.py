@@ -22,9 +22,9 @@ SHOWN = 8
 one.
 """
 
-UNKNOWN = "is a hidden credential that is not stored; enter it again, or name a secret"
+UNKNOWN = "is a hidden credential that is not stored; enter it again, or use a secret"
 ELSEWHERE = (
-    "is a hidden credential that was stored for other servers; enter it again, or name a secret"
+    "is a hidden credential that was stored for other servers; enter it again, or use a secret"
 )
 
 

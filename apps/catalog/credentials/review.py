@@ -48,7 +48,7 @@ def server(url: str) -> tuple[str, str]:
 SAVING_MOVES = (
     "is a plain credential. Saving turns it into a secret and enters the secret’s name here."
 )
-STAYS = "is a plain credential and stays in the row, hidden, because {}. Name a secret."
+STAYS = "is a plain credential and stays in the row, hidden, because {}. Use a secret."
 
 URL_STARTS = ("http://", "https://", "/")
 

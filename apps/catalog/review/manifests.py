@@ -178,7 +178,7 @@ def wrong_kinds(manifest: Any) -> Iterator[Problem]:
     for path, name in named:
         usable = usable_kinds(path)
         if (kind := kinds.get(name, usable[0])) not in usable:
-            text = f"the deployment {name!r} is of kind {kind!r}; name one of kind {usable[0]!r}."
+            text = f"the deployment {name!r} is of kind {kind!r}; choose one of kind {usable[0]!r}."
             yield Problem(path, text)
 
 
@@ -198,7 +198,9 @@ def applications_named(names: set[str]) -> Iterator[str]:
 def unknown_name(name: str, known: dict[str, bool]) -> str:
     near = get_close_matches(name, known, n=3, cutoff=0.5)
     hint = (
-        f"; did you mean {' or '.join(map(repr, near))}?" if near else "; add it, or name another."
+        f"; did you mean {' or '.join(map(repr, near))}?"
+        if near
+        else "; add it, or choose another."
     )
     return f"there is no deployment {name!r} in this installation{hint}"
 

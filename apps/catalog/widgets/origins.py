@@ -17,7 +17,7 @@ HIGHEST_PORT = 65_535
 def read_origins(written: object) -> list[str]:
     """Return the origins as browsers write them, without duplicates. Raises `ValidationError`."""
     if not isinstance(written, Sequence) or isinstance(written, str):
-        raise ValidationError("origins: must be a list of strings.")
+        raise ValidationError("origins: send a list of strings.")
     if len(written) > MOST_ORIGINS:
         raise ValidationError(
             f"The widget has {len(written)} origins; the limit is {MOST_ORIGINS}."

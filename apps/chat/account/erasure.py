@@ -80,7 +80,7 @@ def retained_rows(user: int) -> Mapping[str, RetainedRows]:
             RunSummary.objects.filter(of_person(user)),
             "Numbers without texts, for RUN_ROWS_DAYS.",
         ),
-        "audit_events": RetainedRows(None, "The audit without texts, for AUDIT_DAYS."),
+        "audit_events": RetainedRows(None, "The audit log without texts, for AUDIT_DAYS."),
         "calls_of_models_and_tools": RetainedRows(None, "Usage without texts, for USAGE_DAYS."),
         "sums_of_usage": RetainedRows(None, "Sums of usage without texts."),
     }

@@ -42,7 +42,7 @@ class PictureForm(forms.Form):
         """
         sent: UploadedFile[Any] = self.cleaned_data["picture"]
         if sent.size is None or sent.size > LARGEST_PICTURE:
-            raise forms.ValidationError(gettext("The picture is larger than 1 MB."))
+            raise forms.ValidationError(gettext("The picture is too large; the limit is 1 MB."))
         kind = filetype.guess_mime(sent.read(512))
         sent.seek(0)
         if kind not in PICTURE_TYPES:

@@ -173,7 +173,7 @@ def change_theme(request: HttpRequest) -> HttpResponse:
     """Store the `theme` that the user chose with the switch on a page."""
     theme = request.POST.get("theme", "")
     if theme not in Preferences.Theme.values:
-        text = f"theme: write one of {', '.join(Preferences.Theme.values)}."
+        text = f"theme: use one of {', '.join(Preferences.Theme.values)}."
         return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
     Preferences.objects.update_or_create(user=account_user(request), defaults={"theme": theme})
     return HttpResponse(status=204)

@@ -35,7 +35,9 @@ def listing(request: HttpRequest) -> JsonResponse:
     """Return the user's feedback on the answers that the query lists as `message`."""
     asked = {found for text in request.GET.getlist("message") if (found := uuid_of(text))}
     if len(asked) > MOST_ASKED:
-        return JsonResponse({"error": f"message: name at most {MOST_ASKED} answers."}, status=400)
+        return JsonResponse(
+            {"error": f"message: send at most {MOST_ASKED} ids of answers."}, status=400
+        )
     rows = Feedback.objects.filter(bucket=visitor(request).bucket, message__in=asked)
     return JsonResponse({"feedback": {str(row.message): row.told for row in rows}})
 

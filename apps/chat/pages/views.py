@@ -186,7 +186,7 @@ def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpRespons
             ending = "json"
             response = JsonResponse(document(found), json_dumps_params={"ensure_ascii": False})
         case _:
-            text = "format: write markdown or json."
+            text = "format: use markdown or json."
             return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
     name = quote(export_name(found, ending), safe="")
     response["Content-Disposition"] = f"attachment; filename*=UTF-8''{name}"

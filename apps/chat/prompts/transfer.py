@@ -51,7 +51,7 @@ def import_prompts(user: int, content: bytes) -> int:
 def read_prompts(content: bytes) -> list[PromptEntry]:
     """Parse the document. Raises `Refused`, which names the invalid field."""
     if len(content) > IMPORT_BYTES:
-        raise TooLarge("too_large", gettext("The file has more than 12 MB."))
+        raise TooLarge("too_large", gettext("The file is too large; the limit is 12 MB."))
     try:
         return PromptFile.model_validate_json(content).prompts
     except ValidationError as error:

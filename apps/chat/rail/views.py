@@ -108,7 +108,7 @@ def restore(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
     found = mine.filter(under(slug), pk=conversation).first()
     if found is None:
         record_denial(caller, conversation, slug)
-        raise Http404("It was permanently deleted.")
+        raise Http404("The conversation was permanently deleted.")
     arrangement.restore(found)
     return read_state_response(caller, conversation)
 

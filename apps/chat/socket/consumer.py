@@ -199,7 +199,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def ask(self, sent: Ask) -> None:
         if self.hub.is_closing:
             raise Closing(
-                "server_stopping", gettext("The server is restarting. Ask again in a moment.")
+                "server_stopping", gettext("The server is restarting. Try again in a moment.")
             )
         slug = sent.application or self.slug
         try:

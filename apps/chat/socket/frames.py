@@ -129,13 +129,13 @@ _client_frame: TypeAdapter[ClientFrame] = TypeAdapter(
 def read_frame(frame: str | bytes) -> ClientFrame:
     """Parse a frame. Raises `Refused`, which names the invalid field."""
     if isinstance(frame, bytes):
-        raise Refused("bad_frame", "Frames must be JSON text; this one is binary.")
+        raise Refused("bad_frame", "The frame is binary. Send JSON as text.")
     if is_too_large(frame):
         raise TooLarge("too_large", "The frame is too large; the limit is 1 MiB.")
     try:
         return _client_frame.validate_json(frame)
     except ValidationError as error:
-        raise Refused("bad_frame", f"The frame cannot be read. {first_problem(error)}.") from error
+        raise Refused("bad_frame", f"The frame is not valid. {first_problem(error)}.") from error
 
 
 def is_too_large(frame: str) -> bool:

@@ -293,7 +293,9 @@ class ApplicationViewSet(ExportAction, VersionActions, RowViewSet[Application]):
         super().check_object_permissions(request, obj)
         least = Role.OWNER if request.method == "DELETE" else Role.EDITOR
         if request.method not in SAFE_METHODS and not has_role(request, obj, least):
-            self.permission_denied(request, "Ask an owner of the application.")
+            action = "delete" if least is Role.OWNER else "change"
+            whose = f"{least.label.lower()}s"
+            self.permission_denied(request, f"Only {whose} of the application can {action} it.")
         if request.method not in SAFE_METHODS and (refusal := managed_refusal(obj.pk)):
             self.permission_denied(request, refusal)
 

@@ -19,8 +19,8 @@ from apps.console.operator_rights import may_rule, of_seen, visible_applications
 from apps.insights.budgets.budget_usage import BudgetStatus, standings_of
 from apps.insights.budgets.models import FIXED, Budget
 
-NOT_YOURS = "Budgets can be set for the applications that you edit."
-UNCHANGEABLE = "It cannot be changed. Delete this budget and create another one."
+NOT_YOURS = "Choose an application that you can edit."
+UNCHANGEABLE = "This field cannot be changed. Delete this budget and create another one."
 SUBJECTS: Mapping[str, tuple[str, Any, str]] = {
     "user": ("user", get_user_model(), "username"),
     "team": ("team", Team, "group__name"),

@@ -59,7 +59,9 @@ class FeedbackSerializer(serializers.ModelSerializer[Feedback]):
 
 class SaidSerializer(serializers.Serializer[Any]):
     text = serializers.CharField()
-    files = serializers.ListField(child=serializers.CharField(), help_text="The names.")
+    files = serializers.ListField(
+        child=serializers.CharField(), help_text="The names of the files."
+    )
     at = serializers.DateTimeField()
 
 

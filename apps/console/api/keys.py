@@ -19,7 +19,7 @@ from apps.console.api.datetime_fields import FIELD_MAPPING
 from apps.console.giving import manageable, may_change_key
 from apps.console.operator_rights import edits_all, sees_all
 
-UNCHANGEABLE = "It cannot be changed. Revoke this key and create another one."
+UNCHANGEABLE = "This field cannot be changed. Revoke this key and create another one."
 ONLY_OWN = "You can create keys only for yourself."
 UNMANAGED = "You cannot manage this account, so you cannot create or change its keys."
 IS_REVOKED = "The key is permanently revoked."

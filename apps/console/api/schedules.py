@@ -34,9 +34,10 @@ from apps.triggers.access_problems import note_access
 
 ASKED = ("name", "message", "is_same_conversation", "pinned_version")
 NOT_CHANGEABLE = (
-    "It cannot be changed, because it is an alarm or belongs to an account that you may not manage."
+    "The schedule cannot be changed, because it is an alarm or belongs to an account that you may not "
+    "manage."
 )
-OWNER_ONLY = "Only its owner can resume it."
+OWNER_ONLY = "Only the owner of the schedule can resume it."
 
 
 class ScheduleSerializer(serializers.ModelSerializer[Schedule]):

@@ -20,7 +20,7 @@ from apps.console.admin.connect.secrets import ANYWHERE
 from apps.console.api.versioned_rows import RowSerializer, RowViewSet
 from apps.workspace.local.models import Secret
 
-FIXED = "It cannot be changed, because manifests name it. Create another secret."
+FIXED = "This field cannot be changed, because manifests refer to it. Create another secret."
 NO_ANYWHERE = "You need the permission to allow secrets to be sent to any server."
 
 
@@ -94,5 +94,7 @@ class SecretViewSet(RowViewSet[Secret]):
         """Raise `SecretInUse` if manifests use the secret, because they would stop working."""
         if users := secret_uses(installed_content()).get(instance.name, []):
             count = len({(user.kind, user.name) for user in users})
-            raise SecretInUse(f"It is in use by {count} applications and predefined items.")
+            raise SecretInUse(
+                f"Applications and predefined items use the secret ({count}). Remove it there first."
+            )
         super().perform_destroy(instance)

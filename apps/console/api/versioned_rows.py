@@ -113,7 +113,7 @@ def check_version(request: Request, row: Versioned) -> None:
     """Raise `EditConflict` if the request edits an outdated version."""
     wanted = wanted_tags(request)
     if wanted and f'"{row.version}"' not in wanted:
-        message = f"The row is at version {row.version}; read it again."
+        message = f"The row is at version {row.version}; fetch it again."
         raise EditConflict(412, message, changes_since(row, newest_version(wanted)))
     body: Any = request.data
     edited = body.get("version") if isinstance(body, dict) else None

@@ -104,7 +104,7 @@ class VersionActions(DraftActions):
         if not request.user.has_perm(ERASE):
             raise PermissionDenied("You have no permission to permanently delete applications.")
         if row.archived_at is None:
-            raise RowInvalid([Problem("$", "Archive it first.")])
+            raise RowInvalid([Problem("$", "The application is not archived. Archive it first.")])
         row.delete()
         return Response(status=204)
 

@@ -23,9 +23,9 @@ from apps.triggers.webhook_secrets import new_secret, renew_secret, renew_signin
 from apps.workspace.versions import Versioned
 
 Row = TypeVar("Row", bound=Versioned)
-NOT_YOURS = "You can create it only for applications that you edit."
-NOT_YOUR_ACCOUNT = "Only users who may manage its account can change it."
-UNCHANGEABLE = "It cannot be changed. Delete this row and create another one."
+NOT_YOURS = "You can create this only for applications that you edit."
+NOT_YOUR_ACCOUNT = "Only users who may manage the account of the webhook can change it."
+UNCHANGEABLE = "This field cannot be changed. Delete this row and create another one."
 SECRET = inline_serializer("Secret", {"secret": serializers.CharField()})
 
 

@@ -66,7 +66,7 @@ def switches_in(body: Mapping[str, Any]) -> dict[str, bool]:
     """Return the given switches. Raises `UnreadableDraft`."""
     found = {name: body[name] for name in SWITCHES if name in body}
     if not all(isinstance(value, bool) for value in found.values()):
-        raise UnreadableDraft("Send true or false.")
+        raise UnreadableDraft(f"{', '.join(found)}: send true or false.")
     return {SWITCHES[name]: value for name, value in found.items()}
 
 
@@ -78,7 +78,7 @@ def granting_in(request: HttpRequest, row: Application, body: Mapping[str, Any])
     if "audience" in body:
         audience = read_text_field(body, "audience")
         if audience not in AUDIENCES:
-            raise UnreadableDraft("The audience must be private, shared or public.")
+            raise UnreadableDraft("audience: use private, shared or public.")
         values.update(AUDIENCES[audience])
     if "owner" in body:
         name = read_text_field(body, "owner")
@@ -131,7 +131,7 @@ def read_text_field(body: Mapping[str, Any], name: str) -> str:
     """Return a text of the request. Raises `UnreadableDraft`."""
     value = body.get(name)
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
-        raise UnreadableDraft(f"{name}: must be a string of at most {LONGEST_TEXT} characters.")
+        raise UnreadableDraft(f"{name}: send a string of up to {LONGEST_TEXT} characters.")
     return value
 
 

@@ -116,9 +116,11 @@ def messages_in(body: dict[str, Any]) -> tuple[ModelMessage, ...]:
     """Return the messages of the request. Raises `UnreadableDraft`."""
     written = body.get("messages")
     if not isinstance(written, list) or not 0 < len(written) <= MOST_MESSAGES:
-        raise UnreadableDraft(f"The conversation must have 1 to {MOST_MESSAGES} messages.")
+        raise UnreadableDraft(f"messages: send a list of 1 to {MOST_MESSAGES} messages.")
     if not all(map(is_message, written)) or written[-1]["role"] != "user":
-        raise UnreadableDraft("A message of the conversation cannot be read.")
+        raise UnreadableDraft(
+            "messages: send messages with a role and content; the last one must be from the user."
+        )
     return tuple(map(from_dict, written))
 
 

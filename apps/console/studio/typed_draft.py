@@ -36,14 +36,14 @@ def object_in(content: bytes) -> dict[str, Any]:
     except (JSONTextInvalid, UnicodeDecodeError) as error:
         raise UnreadableDraft(str(error)) from error
     if not isinstance(body, dict):
-        raise UnreadableDraft("The request must be a JSON object.")
+        raise UnreadableDraft("The request is not a JSON object. Send one.")
     return body
 
 
 def typed_in(body: Any) -> ApplicationDefinition:
     """Return the typed draft with its masked credentials. Raises `UnreadableDraft`."""
     if not isinstance(body, dict) or not isinstance(body.get("manifest"), dict):
-        raise UnreadableDraft("The request has no manifest.")
+        raise UnreadableDraft("The request has no manifest. Send it as an object.")
     return ApplicationDefinition(
         title=str(body.get("title", "")).strip(),
         description=str(body.get("description", "")),
@@ -58,7 +58,7 @@ def skills_in(written: Any) -> Skills | None:
     if written is None:
         return None
     if not isinstance(written, dict) or not all(map(is_folder, written.values())):
-        raise UnreadableDraft("The skills must map each name to texts by path.")
+        raise UnreadableDraft("skills: send an object that maps each name to texts by path.")
     return written
 
 

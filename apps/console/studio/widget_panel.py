@@ -29,7 +29,7 @@ def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
     body = body_of(request)
     is_enabled, origins = body.get("is_enabled"), body.get("origins")
     if not isinstance(is_enabled, bool | None):
-        raise UnreadableDraft("is_enabled: must be true or false.")
+        raise UnreadableDraft("is_enabled: send true or false.")
     if not may_grant(request, row):
         return refusal_response(OWNERS_ONLY, 403)
     who = bucket_of(request.user.pk), address_of(request)

@@ -50,7 +50,7 @@ class ApprovalGiven(GivenAnswer):
     def storable_arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
         # Infinity and NaN, which are not valid JSON, raise a ValueError.
         if len(json.dumps(arguments, allow_nan=False)) > LARGEST_ARGUMENTS:
-            raise ValueError(f"at most {LARGEST_ARGUMENTS:,} characters")
+            raise ValueError(f"too long; the limit is {LARGEST_ARGUMENTS:,} characters")
         return arguments
 
     def check(self, asked: Mapping[str, Any]) -> None:
@@ -90,7 +90,7 @@ class ClientToolGiven(GivenAnswer):
     def storable_result(cls, result: Any) -> Any:
         # Infinity and NaN, which are not valid JSON, raise a ValueError.
         if len(json.dumps(result, allow_nan=False)) > LARGEST_RESULT:
-            raise ValueError(f"at most {LARGEST_RESULT:,} characters")
+            raise ValueError(f"too long; the limit is {LARGEST_RESULT:,} characters")
         return result
 
     def check(self, asked: Mapping[str, Any]) -> None:

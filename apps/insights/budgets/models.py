@@ -199,13 +199,13 @@ class Budget(Versioned):
         mine = {"run": "application"}.get(self.subject_kind, self.subject_kind)
         for name in SUBJECTS:
             if name != mine and getattr(self, f"{name}_id") is not None:
-                found[name] = f"Leave it empty: the budget is for a {self.subject_kind}."
+                found[name] = f"Leave this field empty: the budget is for a {self.subject_kind}."
         if is_run and self.window:
-            found["window"] = "Leave it empty: each run has the whole budget for itself."
+            found["window"] = "Leave this field empty: each run has the whole budget for itself."
         elif not is_run and not self.window:
-            found["window"] = "Choose how often it renews."
+            found["window"] = "Choose how often the budget renews."
         if self.time_zone not in zone_names():
-            found["time_zone"] = "Unknown time zone. Use one such as Europe/Berlin."
+            found["time_zone"] = "This time zone does not exist. Enter one such as Europe/Berlin."
         found |= self.wrong_amounts()
         if not found and self.others().exists():
             found["window"] = "A budget of this kind already exists. Change that one."
@@ -226,7 +226,7 @@ class Budget(Versioned):
             if (problem := amount_problem(value, self.unit))
         }
         if len(known) == len(values) and known["soft_amount"] > known["amount"] >= 0:
-            found.setdefault("soft_amount", "It must not exceed the amount.")
+            found.setdefault("soft_amount", "Enter up to the amount of the budget.")
         return found
 
     def others(self) -> models.QuerySet["Budget"]:

@@ -52,7 +52,7 @@ async def announce_events(log: RunLog) -> None:
     try:
         await layer().group_send(group(log.stream), told)
     except Exception:
-        logger.exception("News of %s could not be announced to other processes", log.stream)
+        logger.exception("New events of %s could not be announced to other processes", log.stream)
 
 
 async def wake_viewers(streams: LiveStreams, stream: UUID) -> None:
@@ -114,7 +114,9 @@ async def tell(name: str, news: str) -> None:
         async with asyncio.timeout(ANNOUNCE_SECONDS):
             await layer().group_send(name, {"type": news})
     except Exception:
-        logger.exception("%s could not be announced to %s; it is found a little later", news, name)
+        logger.exception(
+            "%s could not be announced to %s; other processes find it a little later", news, name
+        )
 
 
 @asynccontextmanager

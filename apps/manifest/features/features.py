@@ -124,7 +124,7 @@ def _folder_problem(path: str) -> str:
     if path.startswith("files/"):
         return "the path is relative to the application's folder and must not begin with 'files/'"
     if not path.endswith("/"):
-        return "the path of a folder ends with '/'"
+        return "the path of a folder must end with '/'"
     segments = path[:-1].split("/")
     if ".." in segments:
         return "the path must not contain '..'"

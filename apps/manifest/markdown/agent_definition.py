@@ -93,13 +93,13 @@ class AgentFields(SkillFields):
             return None
         number = read_integer(text, most)
         if not number:
-            self.wrong(key, f"has to be a whole number from 1 to {most:,}")
+            self.wrong(key, f"must be a whole number from 1 to {most:,}")
         return number or None
 
     def switch(self, key: str) -> bool:
         text = (self.optional(key) or "no").lower()
         if text not in SWITCH:
-            self.wrong(key, "has to be true or false")
+            self.wrong(key, "must be true or false")
         return SWITCH.get(text, False)
 
 

@@ -115,11 +115,11 @@ def credential_references(names: Collection[str]) -> dict[str, Schema]:
             *sorted(names),
         ]  # A form shows the first choice by default, which names no secret.
     return {
-        SECRET_REFERENCE: only(SECRET, name, "A secret, by its name."),
+        SECRET_REFERENCE: only(SECRET, name, "A reference to a secret by its name."),
         HIDDEN_CREDENTIAL: only(
             HIDDEN,
             {"title": "Stands for it", "type": "string", "readOnly": True},
-            "The credential that is stored here, which is not shown.",
+            "The stored credential, which is not shown.",
         ),
     }
 

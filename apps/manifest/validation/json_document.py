@@ -17,7 +17,7 @@ MAX_CHARACTERS = 4_000_000
 MAX_INTEGER = 2**64
 
 TOO_LARGE = "too large; at most {:,} values and {:,} characters are read"
-_BROKEN = "contains half a surrogate pair; write whole characters"
+_BROKEN = "contains invalid Unicode (half of a surrogate pair); remove it"
 
 _PLAIN = frozenset({bool, str, dict, list})
 

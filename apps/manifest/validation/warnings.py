@@ -93,8 +93,8 @@ def large_parameters(visit: ShapeVisit) -> Iterator[tuple[str, str]]:
     if size > MOST_TOOL_CHARACTERS:
         yield (
             "parameters",
-            f"has {size:,} characters, which every request sends to the model; more than "
-            f"{MOST_TOOL_CHARACTERS:,} cost much and confuse it. Remove parameters that are not needed.",
+            f"has {size:,} characters, which are part of every request to the model; the recommended "
+            f"limit is {MOST_TOOL_CHARACTERS:,}. Remove parameters that are not needed.",
         )
 
 
@@ -121,7 +121,7 @@ def unfit_defaults(visit: ShapeVisit) -> Iterator[tuple[str, str]]:
     fits = isinstance(default, _VALUES.get(kind, object)) and is_boolean == (kind == "boolean")
     options = visit.value.get("enum")
     if not fits or (isinstance(options, list) and default not in options):
-        yield "default", "does not fit the parameter, so calls that leave it out are refused."
+        yield "default", "does not fit the parameter, so calls without it are rejected. Correct it."
 
 
 _VALUES: dict[str, type | tuple[type, ...]] = {

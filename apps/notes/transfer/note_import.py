@@ -65,7 +65,9 @@ def read_documents(
         document = read_note_document(name, source.read(name))
         key = title_key(document.content.title)
         if key in titles:
-            raise refusal_error(name, f"it has the same title as {titles[key][:200]}.")
+            raise refusal_error(
+                name, f"it has the same title as {titles[key][:200]}; change one of them."
+            )
         titles[key] = name
         text = imported_text(owner, document.content.text)
         found[name] = replace(document, content=replace(document.content, text=text))

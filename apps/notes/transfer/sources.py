@@ -105,7 +105,9 @@ def open_zip(file: IO[bytes]) -> ZipSource:
     check_count(len(kept))
     entries = dict(kept)
     if len(entries) < len(kept):
-        raise NoteRefused("file", "two files of the archive have the same name.")
+        raise NoteRefused(
+            "file", "two files of the archive have the same name; rename one of them."
+        )
     return ZipSource(archive, without_folder_around(entries))
 
 
@@ -123,7 +125,7 @@ def check_path(name: str) -> None:
     path = PurePosixPath(name)
     is_inside = not path.is_absolute() and ".." not in path.parts and "\\" not in name
     if not is_inside or "\0" in name or (path.parts and path.parts[0].endswith(":")):
-        raise refusal_error(name, "its path is outside the folder.")
+        raise refusal_error(name, "its path is outside of the folder; move it into the folder.")
 
 
 def check_count(count: int) -> None:

@@ -102,7 +102,7 @@ def read_answers(data: bytes) -> dict[str, SignIn]:
     try:
         told = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        logger.warning("DIAL Core answered a sign-in with something other than JSON")
+        logger.warning("The response of DIAL Core to a sign-in is not JSON")
         return {}
     found: dict[str, SignIn] = {}
     for answer in told if isinstance(told, list) else [told]:

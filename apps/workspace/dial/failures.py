@@ -24,7 +24,7 @@ class CoreRefused(ServiceFailed):
 
     def __init__(self, call: str, status: int, details: str, retry_after: float | None) -> None:
         said = f": {details}" if details else "."
-        super().__init__(f"DIAL Core answered {call} with status {status}{said}", status=status)
+        super().__init__(f"DIAL Core returned status {status} for {call}{said}", status=status)
         self.details = self.said = details
         self.retry_after = retry_after
 

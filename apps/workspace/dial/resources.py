@@ -74,7 +74,7 @@ def writing(path: str, *, is_new: bool = False) -> Iterator[None]:
                 text = f"{display_path(path)} was changed in the meantime; read it again."
                 raise FileChanged(text) from refusal
             case 400 | 403 | 404:
-                text = f"You may not write to {display_path(path)}."
+                text = f"You have no permission to write to {display_path(path)}."
                 raise FileRefused(text) from refusal
             case 413:
                 raise FileRefused("The file is larger than DIAL Core accepts.") from refusal
@@ -142,7 +142,7 @@ async def grant_reading(calls: Calls, paths: Sequence[str], receiver: str) -> No
             raise missing(", ".join(places)) from refusal
         if refusal.status in GRANT_REFUSED:
             raise FileRefused(
-                f"DIAL does not let {receiver!r} read {display_path(', '.join(places))}."
+                f"DIAL denies {receiver!r} access to {display_path(', '.join(places))}."
             ) from refusal
         raise
 

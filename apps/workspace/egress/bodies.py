@@ -12,7 +12,7 @@ WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 47}
 
 class ResponseBodyTooLarge(HTTPError):
     def __init__(self, limit: int) -> None:
-        super().__init__(f"The answer is larger than {limit} bytes.")
+        super().__init__(f"The response is larger than {limit} bytes.")
         self.limit = limit
 
 

@@ -40,7 +40,7 @@ class GuardedAdapter(BaseAdapter):
         try:
             return async_to_sync(exchange)(request)
         except TimeoutError as error:
-            raise requests.Timeout(f"No answer within {SECONDS:g} seconds.") from error
+            raise requests.Timeout(f"No response within {SECONDS:g} seconds.") from error
         except (EgressRefused, HTTPError, InvalidURL) as error:
             raise requests.ConnectionError(f"{type(error).__name__}: {error}") from error
 

@@ -39,7 +39,7 @@ class ResponseTooLarge(Exception):
     """Raised if the body has more than `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"The answer is larger than {limit} bytes.")
+        super().__init__(f"The response is larger than {limit} bytes.")
 
 
 class Body(httpx2.AsyncByteStream):

@@ -102,11 +102,11 @@ class Secret(Versioned):
             problems["servers"] = str(error)
         else:
             if not self.servers and not self.is_for_any_server:
-                problems["servers"] = "Enter the servers that it can be sent to."
+                problems["servers"] = "Enter the servers that the secret can be sent to."
             if self.servers and self.is_for_any_server:
                 problems["is_for_any_server"] = "Enter servers or allow all of them, not both."
         if problem := header_value_problem(self.value or ""):
-            problems["value"] = f"It is sent in headers, and {problem}"
+            problems["value"] = f"The secret is sent in headers, and {problem}"
         elif self.is_in_vault and (problem := reference_problem(self.value or "")):
             problems["value"] = problem
         if problems:

@@ -39,7 +39,7 @@ UNKNOWN_STATE = gettext_noop(
     "another browser. Start again from the conversation."
 )
 WRONG_ISSUER = gettext_noop(
-    "A different service answered than the one you were sent to, so nothing was connected."
+    "The response came from a different service than the one you were sent to, so nothing was connected."
 )
 
 

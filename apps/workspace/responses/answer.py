@@ -183,7 +183,7 @@ class ResponseAnswer:
             )
         if status not in (None, "completed") or not isinstance(response.get("output"), list):
             raise ModelFailed(
-                "The model's service did not complete its answer.", reason="unreadable"
+                "The model's service did not complete its response.", reason="unreadable"
             )
         is_calling = any(item.get("type") == "function_call" for item in self.items.values())
         return "tool_calls" if is_calling else "stop"

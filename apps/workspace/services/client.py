@@ -155,7 +155,8 @@ def encode_body(fields: Mapping[str, Any]) -> bytes:
         return msgspec.json.encode(fields, enc_hook=as_dict)
     except UnicodeEncodeError as error:
         raise BadRequest(
-            "Text that is not Unicode", "A message contains an incomplete character. Send it again."
+            "Text that is not Unicode",
+            "A message contains invalid Unicode. Remove the invalid characters, and send it again.",
         ) from error
 
 

@@ -252,7 +252,7 @@ def failure_of_break(error: Exception | None = None) -> ModelFailed:
 def failure_of_empty_answer() -> ModelFailed:
     """Return the failure of an answer that has no text, tool calls or finish reason."""
     return ModelFailed(
-        "The model's service sent an empty answer without a finish reason.", reason="unreadable"
+        "The model's service sent an empty response without a finish reason.", reason="unreadable"
     )
 
 

@@ -47,7 +47,8 @@ def finish_reason(written: str) -> str:
     word = _between.sub("_", written[:LONGEST].lower()).strip("_").removeprefix("finish_reason_")
     if word in FAILURES:
         raise ModelFailed(
-            f"The model's service ended the answer with the finish reason {word}.", reason="stream"
+            f"The model's service ended the response with the finish reason {word}.",
+            reason="stream",
         )
     found = REASONS.get(word)
     if found is None:
@@ -57,4 +58,4 @@ def finish_reason(written: str) -> str:
 
 @lru_cache(maxsize=100)  # A process logs each reason once.
 def log_unknown(word: str) -> None:
-    logger.warning("A model's service ended an answer with an unknown finish reason: %s", word)
+    logger.warning("A model's service ended a response with an unknown finish reason: %s", word)

@@ -206,7 +206,7 @@ def check_end(decoder: EventDecoder, *, has_content: bool) -> None:
         return
     if decoder.has_events and not reader.has_understood:
         raise ModelFailed(
-            "The model's service sent a stream without a readable answer.",
+            "The model's service sent a stream without a readable response.",
             reason="unreadable",
         )
     if not reader.is_done:

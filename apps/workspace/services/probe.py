@@ -24,7 +24,7 @@ STATUS_RESULTS: dict[int, tuple[Step, str]] = {
     404: (
         "model",
         "The service does not know this model, or the base URL is wrong. "
-        "Check the model's name, and that the base URL goes up to and with the version.",
+        "Check the model's name, and that the base URL ends with the version.",
     ),
     429: ("answer", "The service works, but refuses more requests for now. Try again later."),
 }
@@ -49,7 +49,7 @@ async def probe(model: Model, seconds: float = SECONDS) -> ProbeResult:
     try:
         async with asyncio.timeout(seconds):
             if not await has_answer(model):
-                return ProbeResult("answer", "The service answered without any text.")
+                return ProbeResult("answer", "The response of the service has no text.")
     except TimeoutError:
         return ProbeResult("time", f"The service did not respond within {seconds:g} seconds.")
     except ModelFailed as failure:

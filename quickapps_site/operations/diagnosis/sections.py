@@ -10,7 +10,7 @@ from django.db import connections
 
 from quickapps_site.operations.diagnosis.variables import hide_passwords
 
-NO_DATABASE = "Not read, because the database does not answer."
+NO_DATABASE = "Not read, because the database does not respond."
 
 
 @dataclass(frozen=True, slots=True)

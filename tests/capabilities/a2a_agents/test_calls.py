@@ -252,7 +252,7 @@ RPC_ERROR = '{"jsonrpc":"2.0","id":"1","error":{"code":-32004,"message":"No\\nst
     [
         (
             Reply(401),
-            "the server returned 401 Unauthorized. Its credentials have to be checked in "
+            "the server returned 401 Unauthorized. Check the credentials in "
             "`authorization` of the toolset.",
         ),
         (Reply(429, headers={"Retry-After": "7"}), "the server returned 429 Too Many Requests."),
@@ -267,12 +267,12 @@ RPC_ERROR = '{"jsonrpc":"2.0","id":"1","error":{"code":-32004,"message":"No\\nst
         ),
         (json_reply("[1]", 500), "the server returned 500 Internal Server Error."),
         (json_reply(RPC_ERROR), "the agent refused: No streams"),
-        (json_reply("{"), "its answer is not JSON."),
-        (json_reply('{"a":' + "[" * 100_000), "its answer is not JSON."),
-        (json_reply("{}"), "its answer has neither a result nor an error."),
+        (json_reply("{"), "its response is not JSON."),
+        (json_reply('{"a":' + "[" * 100_000), "its response is not JSON."),
+        (json_reply("{}"), "its response has neither a result nor an error."),
         (
             json_reply('{"result":{"task":{"id":1}}}'),
-            "its answer does not follow A2A: Expected `str`, got `int` - at `$.task.id`.",
+            "its response does not follow A2A: Expected `str`, got `int` - at `$.task.id`.",
         ),
         (
             json_reply('{"result":{"task":{"id":"a","status":{"state":"DONE"}}}}'),
@@ -284,7 +284,7 @@ RPC_ERROR = '{"jsonrpc":"2.0","id":"1","error":{"code":-32004,"message":"No\\nst
         ),
         (
             Reply(200, b"data: <html>\n\n", {"Content-Type": "text/event-stream"}),
-            "its answer is not JSON.",
+            "its response is not JSON.",
         ),
         (
             Reply(200, b"x", {"Content-Length": "99000000"}),

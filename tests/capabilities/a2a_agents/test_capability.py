@@ -103,7 +103,7 @@ async def test_an_agent_that_cannot_be_called_is_an_issue(card, problem):
 @each_row(
     ("reply", "problem"),
     [
-        (Reply(200, b"<html>"), "there is no agent card at the address: the answer is not JSON."),
+        (Reply(200, b"<html>"), "there is no agent card at the address: the response is not JSON."),
         (Reply(404), "the server returned 404 Not Found."),
         (
             json_reply(" " * 300_000),

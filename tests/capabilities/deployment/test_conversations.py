@@ -387,7 +387,7 @@ async def test_files_of_other_types_are_refused_with_those_that_are_taken():
     pictures = replace(ECHO, input_attachment_types=("image/*",))
 
     assert await refusal(pictures, "files/user-7/my%20notes.txt") == (
-        "the deployment 'echo' takes files of the types image/*; "
+        "the deployment 'echo' accepts files of the types image/*; "
         "'my notes.txt' is of the type text/plain."
     )
 

@@ -199,8 +199,11 @@ async def test_what_was_read_before_a_stop_is_kept(desk, monkeypatch):
 @pytest.mark.parametrize(
     ("wanted", "why"),
     [
-        ({}, f"the model of this application, 'some-model', takes no images. {ADVICE}"),
-        ({"vision_deployment_id": "gone"}, "the deployment that would read them cannot be asked: "),
+        ({}, f"the model 'some-model' does not accept images. {ADVICE}"),
+        (
+            {"vision_deployment_id": "gone"},
+            "the deployment that would read them cannot be called: ",
+        ),
     ],
     ids=["the model is blind", "there is no such deployment"],
 )

@@ -236,7 +236,7 @@ async def test_a_folder_is_searched(workspace):
 
     cut = (
         "Only the first 3 of 4 files were searched. "
-        "Name a folder below this one, or set name_filter."
+        "Use a folder below this one, or set name_filter."
     )
     assert await agent.use("search", path="/", pattern="tea") == (
         f"b/c.md:\n1: tea\nb/d.txt:\n0: tea\n{cut}"
@@ -315,14 +315,14 @@ async def test_more_lines_than_there_is_room_for_are_asked_for_one_after_the_oth
         ("read_lines", {"start_line": 3, "end_line": 9}, "start_line is invalid: a.txt has 3 lines."),
         ("read_lines", {"start_line": -1, "end_line": 9}, "start_line is invalid: it must be 0 or more"),
         ("read_lines", {"start_line": 2, "end_line": 2}, "end_line is invalid: it must be greater than start_line"),
-        ("search", {"pattern": ""}, "pattern is invalid: must have 1 to 500 characters."),
-        ("search", {"pattern": "a\nb"}, "pattern is invalid: must not contain a line break"),
+        ("search", {"pattern": ""}, "pattern is invalid: it must have 1 to 500 characters."),
+        ("search", {"pattern": "a\nb"}, "pattern is invalid: it must not contain a line break"),
         ("search", {"pattern": "a", "context_lines": -1}, "context_lines is invalid: must be a number"),
-        ("list", {"path": "", "max_depth": 11}, ("max_depth is invalid: must be a number from 1 "
+        ("list", {"path": "", "max_depth": 11}, ("max_depth is invalid: it must be a number from 1 "
                                                 "to 10.")),
         ("find", {"pattern": "/"}, "pattern is invalid: it must be a pattern"),
         ("write", {"content": "a", "content_type": "a/b\r\nX: y"}, "content_type is invalid:"),
-        ("write", {"content": "\ud800"}, "content is invalid: it contains an incomplete character"),
+        ("write", {"content": "\ud800"}, "content is invalid: it contains invalid Unicode"),
         ("read_lines", {"path": "https://x/y", "start_line": 0, "end_line": 1}, "path is invalid: 'https://x/y' cannot be used: it is a URL"),
     ],
 )  # fmt: skip

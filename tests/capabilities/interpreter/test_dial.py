@@ -186,13 +186,13 @@ async def test_a_fresh_session_closes_the_old_one(settings):
         (Reply(500, b"trace"), "Python Code Interpreter failed with status 500. Try again later."),
         (Reply(503), "Python Code Interpreter failed with status 503. Try again later."),
         (Reply(302), "Python Code Interpreter failed with status 302. Try again later."),
-        (Reply(200), "Python Code Interpreter returned an empty answer."),
-        (Reply(200, b" \n"), "Python Code Interpreter returned an empty answer."),
+        (Reply(200), "Python Code Interpreter returned an empty response."),
+        (Reply(200, b" \n"), "Python Code Interpreter returned an empty response."),
         (
             Reply(200, b"<html>"),
-            "Python Code Interpreter returned an answer that cannot be read.",
+            "Python Code Interpreter returned a response that cannot be read.",
         ),
-        (Reply(200, b"[]"), "Python Code Interpreter returned an answer that cannot be read."),
+        (Reply(200, b"[]"), "Python Code Interpreter returned a response that cannot be read."),
         (Reply(200, b"{}", {"Content-Length": "9"}), UNREACHABLE),
     ],
 )

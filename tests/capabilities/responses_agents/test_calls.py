@@ -125,7 +125,7 @@ FAILED = encoded({"type": "error", "code": "server_error", "message": "Overworke
     [
         (
             answer("401 Unauthorized", b"{}"),
-            "returned status 401. Its credentials have to be checked in `authorization` of the toolset.",
+            "returned status 401. Check the credentials in `authorization` of the toolset.",
         ),
         (
             answer("429 Too Many Requests", b'{"error": {"message": "Slow down"}}'),

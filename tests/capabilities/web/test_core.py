@@ -130,7 +130,7 @@ async def test_a_key_that_has_ended_keeps_nothing(place):
 
     path = f"/v1/{place.home}a.txt"
     assert result.content == (
-        f"DIAL Core answered PUT {path} with status 401: Unknown api key{OTHERWISE}"
+        f"DIAL Core returned status 401 for PUT {path}: Unknown api key{OTHERWISE}"
     )
     assert place.kept() == {}
 

@@ -68,16 +68,34 @@ def test_names_are_read_as_macos_writes_them_and_composed():
     ("content", "message"),
     [
         (b"PK nothing", "this is not a readable ZIP file"),
-        (zipped(("../evil.yaml", b"")), "../evil.yaml: is outside of the ZIP file."),
-        (zipped(("/etc/passwd", b"")), "/etc/passwd: is outside of the ZIP file."),
-        (zipped(("C:/x.yaml", b"")), "C:/x.yaml: is outside of the ZIP file."),
+        (
+            zipped(("../evil.yaml", b"")),
+            "../evil.yaml: is outside of the ZIP file; use a path inside it.",
+        ),
+        (
+            zipped(("/etc/passwd", b"")),
+            "/etc/passwd: is outside of the ZIP file; use a path inside it.",
+        ),
+        (
+            zipped(("C:/x.yaml", b"")),
+            "C:/x.yaml: is outside of the ZIP file; use a path inside it.",
+        ),
         (
             zipped(("a/b", b"x"), links=("a/b",)),
             "a/b: is a link; add the file itself to the ZIP file.",
         ),
-        (zipped(("a.yaml", b"1"), ("A.yaml", b"2")), "A.yaml: is in the ZIP file twice."),
-        (zipped(("ö.md", b"1"), ("o\u0308.md", b"2")), "ö.md: is in the ZIP file twice."),
-        (zipped(("a.md", b"1"), ("a\u200b.md", b"2")), "a.md: is in the ZIP file twice."),
+        (
+            zipped(("a.yaml", b"1"), ("A.yaml", b"2")),
+            "A.yaml: is in the ZIP file twice; remove one of the two.",
+        ),
+        (
+            zipped(("ö.md", b"1"), ("o\u0308.md", b"2")),
+            "ö.md: is in the ZIP file twice; remove one of the two.",
+        ),
+        (
+            zipped(("a.md", b"1"), ("a\u200b.md", b"2")),
+            "a.md: is in the ZIP file twice; remove one of the two.",
+        ),
         (zipped(("a\n.md", b"1")), r"'a\n.md': control characters are not allowed."),
         (zipped(("a" * 60_000, b"1")), "the name has 60000 characters; the limit is 500"),
         (raw_archive({"ÿþ¤¦.md": "x"}, "latin-1").read(), "create the ZIP file with UTF-8 names."),
@@ -109,12 +127,12 @@ def test_files_that_belong_to_no_application_are_refused():
             applications_in(files)
         return str(caught.value)
 
-    assert problem({"a.md": b""}) == "the files contain no application.yaml."
+    assert problem({"a.md": b""}) == "the files contain no application.yaml; add one."
     assert problem({"a/application.yaml": b"", "b.md": b""}) == (
-        "b.md: is not in a folder with a application.yaml."
+        "b.md: is not in a folder with an application.yaml; move it into one."
     )
     assert problem({"x/a/application.yaml": b"", "y/a/application.yaml": b""}) == (
-        "y/a: the files contain the application 'a' twice."
+        "y/a: the files contain the application 'a' twice; remove one of the two."
     )
 
 
@@ -124,7 +142,7 @@ def test_files_that_belong_to_no_application_are_refused():
         ({"application.yaml": None}, "application.yaml: the file does not exist."),
         ({"application.yaml": b"title: \xff"}, ("application.yaml: line 1: not UTF-8; save the "
                                                "file as UTF-8.")),
-        ({"prompt.md": b"one\ntw\0o"}, "prompt.md: line 2: contains a NUL character or half of a surrogate pair, which cannot be stored."),
+        ({"prompt.md": b"one\ntw\0o"}, "prompt.md: line 2: contains a NUL character or invalid Unicode, which cannot be stored; remove it."),
         ({"application.yaml": b"- a"}, "application.yaml: line 1: write keys and values, such as "
          "'title: Travel'."),
         ({"application.yaml": b"#" * 1_100_000}, ("application.yaml: the file has 1,100,000 "
@@ -204,5 +222,5 @@ def test_links_out_of_the_directory_and_circles_of_links_are_refused(tmp_path):
 
     assert caught.value.problems == (
         "application/loop: skills: folders are nested too deeply; the limit is 8 levels.",
-        "application/travel: prompt.md: is a link to a target outside of the directory.",
+        "application/travel: prompt.md: is a link to a target outside of the directory; replace it with the file itself.",
     )

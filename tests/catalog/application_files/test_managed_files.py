@@ -104,8 +104,8 @@ def test_an_application_of_an_operator_is_not_taken_over(directory):
     managed_files.refresh()
 
     assert managed_files.known_problems() == (
-        f"{directory}/application/travel/application.yaml: there is an application 'travel' that an "
-        "operator has made or changed; delete it or rename one of the two.",
+        f"{directory}/application/travel/application.yaml: an operator has created or changed an "
+        "application with the slug 'travel'; delete it, or rename one of the two.",
     )
     row.refresh_from_db()
     assert (row.title, managed_directory_of(row.pk)) == ("Mine", "")
@@ -118,7 +118,7 @@ def test_two_directories_cannot_have_the_same_application(directory, settings):
     managed_files.refresh()
 
     assert managed_files.known_problems() == (
-        f"{other}/application/travel/application.yaml: 'travel' is already in {directory}.",
+        f"{other}/application/travel/application.yaml: 'travel' is already in {directory}; remove one of them.",
     )
     assert Application.objects.get().title == "Travel"
 

@@ -245,8 +245,8 @@ def test_every_problem_of_every_file_is_told_at_once(directory):
         "deployment/gpt.json: display_name: is missing; write a string.",
         'deployment/gpt.json: provider: expected "openai", "anthropic", "openai_responses", "demo" or "minilm", found the string '
         '"opnai".',
-        "deployment/key.json: 'api_key': files must not contain keys; name an environment variable in "
-        "'api_key_env'.",
+        "deployment/key.json: 'api_key': files must not contain keys; set 'api_key_env' to the name of "
+        "an environment variable.",
         "deployment/other.json: features: expected an object, found a list of 0.",
         "application/app.json: title: expected a string, found the integer 3.",
         'application/app.json: public: expected true or false, found the string "yes".',
@@ -282,7 +282,7 @@ def test_two_files_of_a_row_are_refused(directory):
     write(directory, "application/copy.json", {**APP, "slug": "app"})
 
     assert problems_of(directory) == [
-        "application/copy.json: slug: 'app' is already in application/app.json."
+        "application/copy.json: slug: 'app' is already in application/app.json; remove one of them."
     ]
 
 

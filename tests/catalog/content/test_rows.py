@@ -155,7 +155,7 @@ async def test_nothing_is_blocked_by_a_look(layer):
 REFUSED: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
     ({"text": ""}, {"text": ["This field cannot be blank."]}),
     ({"text": "  \n"}, {"text": ["the file is empty."]}),
-    ({"text": "a\0b"}, {"text": ["contains a NUL character or half of a surrogate pair, which cannot be stored."]}),
+    ({"text": "a\0b"}, {"text": ["contains a NUL character or invalid Unicode, which cannot be stored; remove it."]}),
     ({"name": "../x"}, {"name": [r"Use only letters, digits, hyphens, underscores and dots."]}),
     ({"name": "x\n"}, {"name": [r"Use only letters, digits, hyphens, underscores and dots."]}),
     ({"kind": "tool"}, {"text": ["Line 1, column 1: not valid JSON: Expecting value."]}),
@@ -166,7 +166,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
     ({"kind": "skill", "files": {"SKILL.md": "A"}}, {"files": [("SKILL.md: is the name of the skill's document; rename the file")]}),
     ({"kind": "skill", "files": {"a": 5}}, {"files": [("Enter an object with paths as keys and "
                                                       "texts as values.")]}),
-    ({"kind": "skill", "files": {"a": "\0"}}, {"files": ["a: contains a NUL character or half of a surrogate pair, which cannot be stored."]}),
+    ({"kind": "skill", "files": {"a": "\0"}}, {"files": ["a: contains a NUL character or invalid Unicode, which cannot be stored; remove it."]}),
     ({"kind": "song"}, {"kind": ["Value 'song' is not a valid choice."]}),
 ]  # fmt: skip
 

@@ -138,7 +138,7 @@ def test_nothing_stays_of_what_is_no_longer_attached(process: Process):
 
     assert named == ["Dogs stay free."]
     assert deleted == ({"a.txt": ("failed", 0, 0)}, deleted[1], [])
-    assert deleted[1].startswith("There is no such file that everybody may read")
+    assert deleted[1].startswith("The file does not exist, or is neither public")
     assert not Corpus.objects.exists()
 
 

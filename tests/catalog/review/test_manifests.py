@@ -76,7 +76,7 @@ def test_a_deployment_of_another_kind_cannot_be_saved_where_answers_are_wanted()
     ]
 
     def problem(path: str, name: str, kind: str) -> Problem:
-        text = f"the deployment {name!r} is of kind {kind!r}; name one of kind 'chat'."
+        text = f"the deployment {name!r} is of kind {kind!r}; choose one of kind 'chat'."
         return Problem(f"{path}deployment.deployment_id", text)
 
     wanted = {
@@ -89,11 +89,11 @@ def test_a_deployment_of_another_kind_cannot_be_saved_where_answers_are_wanted()
     assert set(wrong_kinds({**document, "features": wanted})) == {
         Problem(
             "features.memory.embedding_deployment_id",
-            "the deployment 'pictures' is of kind 'image'; name one of kind 'embedding'.",
+            "the deployment 'pictures' is of kind 'image'; choose one of kind 'embedding'.",
         ),
         Problem(
             "features.documents.vision_deployment_id",
-            "the deployment 'vectors' is of kind 'embedding'; name one of kind 'chat'.",
+            "the deployment 'vectors' is of kind 'embedding'; choose one of kind 'chat'.",
         ),
         problem("orchestrator.", "vectors", "embedding"),
         problem("tool_sets[0].tools[0].", "vectors", "embedding"),

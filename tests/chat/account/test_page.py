@@ -95,7 +95,7 @@ def test_a_picture_is_shown_replaced_and_deleted(ada):
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "This isn’t a PNG, JPEG or WebP image."),
         (b"<html><script>alert(1)</script>", "This isn’t a PNG, JPEG or WebP image."),
         (b"GIF89a" + bytes(20), "This isn’t a PNG, JPEG or WebP image."),
-        (PNG + bytes(1024 * 1024), "The picture is larger than 1 MB."),
+        (PNG + bytes(1024 * 1024), "The picture is too large; the limit is 1 MB."),
     ],
 )
 def test_what_is_no_small_picture_is_refused(ada, content, problem):

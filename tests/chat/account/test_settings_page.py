@@ -44,7 +44,7 @@ def test_the_switch_of_a_page_keeps_the_theme(browser, grace):
     refused = browser.post("/settings/theme/", {"theme": "pink"})
 
     assert (kept.status_code, refused.status_code) == (204, 400)
-    assert refused.text == "theme: write one of system, light, dark, contrast."
+    assert refused.text == "theme: use one of system, light, dark, contrast."
     assert Preferences.objects.get(user=grace).theme == "dark"
 
 

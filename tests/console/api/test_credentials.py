@@ -100,7 +100,7 @@ def test_a_mark_is_not_sent_back_for_another_server(api):
         {
             "path": f"manifest.{PATH}",
             "message": "is a hidden credential that was stored for other servers; enter it again, "
-            "or name a secret",
+            "or use a secret",
         }
     ]
     row = Application.objects.get()

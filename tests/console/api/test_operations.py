@@ -154,7 +154,7 @@ def test_a_secret_goes_anywhere_with_a_permission_only_and_stays_while_it_is_nam
     used = api.delete("/api/secrets/any/")
     assert (used.status_code, used.json()["detail"]) == (
         409,
-        "It is in use by 1 applications and predefined items.",
+        "Applications and predefined items use the secret (1). Remove it there first.",
     )
 
 

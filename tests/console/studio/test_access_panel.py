@@ -233,7 +233,10 @@ def test_what_was_never_published_is_not_enabled(owner):
     shared, _ = told(owner, row, "access", {"audience": "shared"})
 
     row.refresh_from_db()
-    assert refused == (422, {"message": "It has no published version. Publish it first."})
+    assert refused == (
+        422,
+        {"message": "The application has no published version. Publish it first."},
+    )
     assert (shared, row.is_enabled, row.is_shared, row.live_number) == (200, False, True, 0)
 
 

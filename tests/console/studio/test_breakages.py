@@ -67,7 +67,7 @@ def skill(text: str) -> dict[str, Any]:
 MISTAKES = {
     ("warning", "orchestrator.deployment.deployment_id"): (
         manifest_with(orchestrator={"deployment": {"deployment_id": "gpt-9"}}),
-        "there is no deployment 'gpt-9' in this installation; add it, or name another.",
+        "there is no deployment 'gpt-9' in this installation; add it, or choose another.",
     ),
     ("warning", "tool_sets[0].mcp_server_info.url"): (server("http://10.1.2.3/mcp"), PRIVATE),
     ("warning", f"{TOOL}.rest_api_method_info.method_url"): (

@@ -183,7 +183,7 @@ def test_publishing_shows_what_changes_asks_for_a_note_and_makes_a_version(admin
     refused = send(admin_client, row, "publish", {"note": " "})
     assert (refused.status_code, refused.json()["message"]) == (
         422,
-        "Enter a note that says what is new.",
+        "Enter a note that describes the changes.",
     )
     unseen = send(admin_client, row, "publish", {"note": "It sells.", "version": 0})
     assert (unseen.status_code, unseen.json()["message"][-20:]) == (409, "Load the page again.")

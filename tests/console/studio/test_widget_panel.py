@@ -135,7 +135,7 @@ def test_a_value_that_is_no_switch_is_refused(row: Application):
     answer = send(browser_with(row, Role.OWNER), row, "widget", {"is_enabled": "yes"})
 
     assert answer.status_code == 400
-    assert answer.json() == {"message": "is_enabled: must be true or false."}
+    assert answer.json() == {"message": "is_enabled: send true or false."}
 
 
 def test_the_preview_is_for_the_studio_alone(row: Application):

@@ -204,8 +204,8 @@ async def test_a_refusal_names_the_numbers_and_stores_the_question():
         frames = await tab.until_over()
 
     [error] = [frame["text"] for frame in frames if frame["type"] == "run.error"]
-    assert error.startswith("This conversation is too long: it takes about 8")
-    assert "reads 800" in error
+    assert error.startswith("This conversation is too long: it has about 8")
+    assert "is 800" in error
     assert len(on.model.asked) == 3
 
 

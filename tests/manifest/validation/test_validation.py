@@ -500,7 +500,7 @@ def test_a_mistake_is_told_with_its_place(document, expected):
     ("path", "reason"),
     [
         ("/notes/", "the path is relative and must not begin with '/'"),
-        ("notes", "the path of a folder ends with '/'"),
+        ("notes", "the path of a folder must end with '/'"),
         (
             "files/x/",
             "the path is relative to the application's folder and must not begin with 'files/'",

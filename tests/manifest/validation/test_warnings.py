@@ -150,8 +150,8 @@ def test_parameters_that_cost_much_in_every_request_are_told():
     tool: dict[str, Any] = {"open_ai_tool": function("f", **parts)}
     document = manifest(tool_sets=[{"type": "internal", "name": "x", "tools": [tool]}])
     message = (
-        "has 20,910 characters, which every request sends to the model; more than 20,000 cost much and "
-        "confuse it. Remove parameters that are not needed."
+        "has 20,910 characters, which are part of every request to the model; the recommended limit is "
+        "20,000. Remove parameters that are not needed."
     )
 
     assert warnings(document) == [(f"{TOOL}.open_ai_tool.function.parameters", message)]
@@ -176,7 +176,7 @@ def test_instructions_for_every_error_are_in_vain():
 
 
 PLACE = {"type": "query", "key": "k"}
-REFUSED = "does not fit the parameter, so calls that leave it out are refused."
+REFUSED = "does not fit the parameter, so calls without it are rejected. Correct it."
 
 
 @proves("m1.9")

@@ -258,7 +258,7 @@ def text(archive: Path, target: Path) -> Path:
     ("damage", "reason"),
     [
         (cut_off, "A part of it is missing."),
-        (flipped, "Its contents do not match their checksum."),
+        (flipped, "Its content does not match its checksum."),
         (without_end, "It ends before contents.json, so a part of it is missing."),
         (text, "It cannot be read as a tar archive."),
         (

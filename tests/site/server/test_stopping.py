@@ -148,7 +148,7 @@ def test_a_stream_of_the_gateway_that_outlives_the_grace_period_ends_with_an_err
     error = json.loads(events[-2])["error"]
     assert (error["code"], error["message"]) == (
         "server_stopping",
-        "The server is restarting. Ask again in a moment.",
+        "The server is restarting. Try again in a moment.",
     )
 
 

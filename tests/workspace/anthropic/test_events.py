@@ -158,7 +158,7 @@ def test_the_reason_that_the_service_failed_is_a_failure():
 
     assert [delta.text for delta in deltas if isinstance(delta, TextDelta)] == ["a"]
     assert (str(decoder.failure), decoder.reader.has_finished) == (
-        "The model's service ended the answer with the finish reason error.",
+        "The model's service ended the response with the finish reason error.",
         False,
     )
 

@@ -24,7 +24,7 @@ async def test_what_may_pass_is_waited_for_when_nothing_is_changed_by_it(setting
 
 async def test_core_is_asked_three_times_at_most(settings):
     async with scripted(settings, Reply(503, b"Busy")) as (service, own):
-        with pytest.raises(ServiceFailed, match="with status 503: Busy"):
+        with pytest.raises(ServiceFailed, match=r"returned status 503 for .*: Busy"):
             await own.files.home()
 
     assert len(service.seen) == 3
@@ -123,7 +123,7 @@ async def test_why_core_refuses_is_told_in_one_line_without_secrets(settings, bo
             await own.files.home()
 
     rest = f": {said}" if said else "."
-    assert str(caught.value) == f"DIAL Core answered GET /v1/bucket with status 403{rest}"
+    assert str(caught.value) == f"DIAL Core returned status 403 for GET /v1/bucket{rest}"
 
 
 async def test_a_caller_without_a_key_is_known_by_the_bearer_token(fake):

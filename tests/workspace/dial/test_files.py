@@ -176,7 +176,7 @@ async def test_the_files_of_others_are_as_if_missing(fake):
             with pytest.raises(FileMissing):
                 await ask(other)
         for change in (own.files.delete(other), own.files.write(other, b"x", "text/plain")):
-            with pytest.raises(FileRefused, match="You may not write to"):
+            with pytest.raises(FileRefused, match="You have no permission to write to"):
                 await change
 
 

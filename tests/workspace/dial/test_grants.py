@@ -32,7 +32,7 @@ async def test_what_may_not_be_let_is_refused(fake):
     fake.put("files/other/a.txt", b"x")
 
     with called(fake) as own:
-        with pytest.raises(FileRefused, match="DIAL does not let 'desk' read"):
+        with pytest.raises(FileRefused, match="DIAL denies 'desk' access"):
             await own.grant(["files/other/a.txt"], "desk")
         with pytest.raises(FileMissing):
             await own.grant(["https://elsewhere.example/files/b7/a.txt"], "desk")
@@ -44,7 +44,7 @@ async def test_a_key_that_lasts_lets_nobody_read(fake):
     own = workspace(fake.url)
     kept = await own.files.keep("a.txt", b"x", "text/plain")
 
-    with pytest.raises(FileRefused, match="DIAL does not let"):
+    with pytest.raises(FileRefused, match="DIAL denies"):
         await own.grant([kept.path], "desk")
 
 

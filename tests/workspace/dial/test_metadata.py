@@ -127,7 +127,7 @@ async def test_a_deployment_that_the_caller_may_not_use_is_refused(fake):
 
     assert (caught.value.status, str(caught.value)) == (
         403,
-        "DIAL Core answered GET /openai/models/m with status 403: Forbidden deployment: m",
+        "DIAL Core returned status 403 for GET /openai/models/m: Forbidden deployment: m",
     )
 
 

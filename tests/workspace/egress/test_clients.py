@@ -235,7 +235,7 @@ async def test_a_body_above_its_limit_is_refused(answer):
     with pytest.raises(ResponseBodyTooLarge) as refused:
         await body_of(answer, 3)
 
-    assert str(refused.value) == "The answer is larger than 3 bytes."
+    assert str(refused.value) == "The response is larger than 3 bytes."
 
 
 @pytest.mark.parametrize(

@@ -429,7 +429,7 @@ def test_an_unknown_finish_reason_is_logged_once(caplog: pytest.LogCaptureFixtur
         decoded([last])
 
     assert [record.getMessage() for record in caplog.records] == [
-        "A model's service ended an answer with an unknown finish reason: sunset"
+        "A model's service ended a response with an unknown finish reason: sunset"
     ]
 
 

@@ -67,7 +67,7 @@ async def test_a_service_that_answers_later_has_not_answered():
         with pytest.raises(ModelFailed) as caught:
             await assembled(running)
 
-    assert str(caught.value) == "The model's service did not complete its answer."
+    assert str(caught.value) == "The model's service did not complete its response."
 
 
 async def test_a_connection_is_tested_by_asking_for_a_word():

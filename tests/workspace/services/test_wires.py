@@ -123,7 +123,7 @@ async def test_an_answer_of_nothing_that_is_understood_is_no_empty_answer(wire, 
     failure = await failure_of(wire, *chunked(*news, last))
 
     assert (str(failure), failure.reason, failure.is_transient) == (
-        "The model's service sent a stream without a readable answer.",
+        "The model's service sent a stream without a readable response.",
         "unreadable",
         False,
     )
@@ -141,7 +141,7 @@ async def test_an_empty_answer_without_a_finish_reason_is_a_failure(wire):
 
     assert {(str(one), one.reason, one.is_transient) for one in failures} == {
         (
-            "The model's service sent an empty answer without a finish reason.",
+            "The model's service sent an empty response without a finish reason.",
             "unreadable",
             False,
         )

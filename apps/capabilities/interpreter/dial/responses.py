@@ -88,8 +88,8 @@ UNAUTHORIZED = (
     "Python Code Interpreter does not accept the user's API key. Tell the user that there is a "
     "problem with the API key; calling the tool again does not help."
 )
-EMPTY = "Python Code Interpreter returned an empty answer."
-UNREADABLE = "Python Code Interpreter returned an answer that cannot be read."
+EMPTY = "Python Code Interpreter returned an empty response."
+UNREADABLE = "Python Code Interpreter returned a response that cannot be read."
 UNREACHABLE = "Python Code Interpreter cannot be reached. Try again later."
 
 

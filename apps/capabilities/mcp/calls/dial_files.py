@@ -64,6 +64,6 @@ def dial_path(name: str, url: str, server: str) -> str:
     raise InvalidParameter(
         name,
         f"Parameter `{name}` requires a DIAL file but received {what}. Use `file:data::` or "
-        "`file:base64::` / `file:text::` with a parameter that takes content, or the path of a "
+        "`file:base64::` / `file:text::` with a parameter that accepts content, or the path of a "
         "file (files/…) here.",
     )

@@ -136,7 +136,7 @@ async def read_files(
         if not is_file_name(file.name):
             notes.append(f"The file {name!r} was not stored: its name is not a valid file name.")
         elif not matches_any(file.mime_type, wanted):
-            notes.append(f"The file {name!r} was not stored: its type is not wanted.")
+            notes.append(f"The file {name!r} was not stored: the toolset does not allow its type.")
         elif len(attachments) >= MOST_ATTACHMENTS:
             notes.append(f"Only the first {MOST_ATTACHMENTS} files were stored.")
             break

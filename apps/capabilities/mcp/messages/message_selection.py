@@ -40,7 +40,7 @@ class MessageSelection:
         if is_answer(message):
             if not asked or (found := id_of(message)) in (*NO_ID, asked):
                 return True
-            self.log(f"an answer to another request ({found[:40]!r} instead of {asked!r})")
+            self.log(f"a response to another request ({found[:40]!r} instead of {asked!r})")
             return False
         try:
             jsonrpc_message_adapter.validate_json(message, by_name=False)

@@ -192,10 +192,11 @@ def text_problem(field: Mapping[str, Any], value: Any) -> str:
 
 
 def size_problem(field: Mapping[str, Any], size: float, noun: str) -> str:
+    verb = "Choose" if noun == "choices" else "Enter"
     if size < field.get("least", -math.inf):
-        return f"At least {field['least']} {noun}".rstrip() + "."
+        return f"{verb} at least {field['least']} {noun}".rstrip() + "."
     if size > field.get("most", math.inf):
-        return f"At most {field['most']} {noun}".rstrip() + "."
+        return f"{verb} at most {field['most']} {noun}".rstrip() + "."
     return ""
 
 

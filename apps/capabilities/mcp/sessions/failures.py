@@ -134,7 +134,7 @@ def wanted_pages(error: BaseException) -> tuple[ElicitRequestURLParams, ...]:
 def sentence_of(error: BaseException) -> tuple[str, str]:
     """Return what is wrong with the server, and the kind of failure."""
     if is_unreadable(error):
-        return "the server's answer does not follow the protocol.", CONNECTION
+        return "the server's response does not follow the protocol.", CONNECTION
     match error:
         case MCPError() if error.message == TERMINATED:
             return NO_SERVER, "mcp"

@@ -25,7 +25,7 @@ from apps.workspace.egress import per_loop
 class Command(BaseCommand):
     help = (
         "Run the cases of an application, from their recordings unless --live is given. Fails (exit "
-        "status 1) when a case does."
+        "status 1) if a case fails."
     )
 
     def create_parser(self, *names: str, **options: Any) -> Any:
@@ -34,11 +34,23 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the application")
-        parser.add_argument("--version", dest="target", default="live", help="live, draft or 3")
-        parser.add_argument("--live", action="store_true", help="ask models and call tools")
-        parser.add_argument("--models", action="store_true", help="ask models; tools are recorded")
         parser.add_argument(
-            "--times", type=int, default=1, help=f"run each case this often (up to {MOST_TIMES})"
+            "--version",
+            dest="target",
+            default="live",
+            help="live, draft or the number of a version",
+        )
+        parser.add_argument("--live", action="store_true", help="call models and tools")
+        parser.add_argument(
+            "--models",
+            action="store_true",
+            help="call models, and take the results of tools from the recordings",
+        )
+        parser.add_argument(
+            "--times",
+            type=int,
+            default=1,
+            help=f"run each case this many times (up to {MOST_TIMES})",
         )
         parser.add_argument(
             "--record", action="store_true", help="record models and tools (with --live)"
@@ -77,7 +89,7 @@ class Command(BaseCommand):
         cases.
         """
         if options["record"] and not options["live"]:
-            raise CommandError("--record needs --live.")
+            raise CommandError("--record requires --live. Add it.")
         numbers = None
         if names := options["case"]:
             found = dict(application.cases.filter(name__in=names).values_list("name", "pk"))

@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, days: int, **options: Any) -> None:
         if days < 0:
-            raise CommandError("--days must be 0 or more.")
+            raise CommandError(f"--days is {days}; use 0 or more.")
         if not days:
             self.stdout.write("The history is retained forever.")
             return

@@ -149,13 +149,13 @@ class ScheduleAdmin(Admin[Schedule]):
             note_access(obj)
             user_schedules.add(obj)
         if obj.last_problem == NO_RIGHTS:
-            self.message_user(request, f"It cannot run: {NO_RIGHTS}", messages.WARNING)
+            self.message_user(request, f"The schedule cannot run: {NO_RIGHTS}", messages.WARNING)
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
         if not obj.has_to_be_agreed:
             answer: HttpResponse = super().response_change(request, obj)
             return answer
-        words = f"It is paused until {obj.user} accepts the change on the page Scheduled."
+        words = f"The schedule is paused until {obj.user} accepts the change on the page Scheduled."
         self.message_user(request, words, messages.WARNING)
         return redirect(self.url("changelist"))
 

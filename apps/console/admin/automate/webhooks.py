@@ -64,7 +64,9 @@ class WebhookAdmin(OperatedRows[Webhook]):
         obj.problem = webhook_problem(obj)
         super().save_model(request, obj, form, change)
         if obj.problem:
-            self.message_user(request, f"It rejects all messages: {obj.problem}", messages.WARNING)
+            self.message_user(
+                request, f"The webhook rejects all messages: {obj.problem}", messages.WARNING
+            )
 
     def secret_name_of(self, row: Webhook) -> str:
         return "key" if row.check_kind == Webhook.Check.KEY else "signing secret"
@@ -100,7 +102,7 @@ class WebhookAdmin(OperatedRows[Webhook]):
         if not webhook.is_enabled:
             return "Disabled"
         # The account may have received a role in the meantime.
-        return (webhook.problem and webhook_problem(webhook)) or "Takes messages"
+        return (webhook.problem and webhook_problem(webhook)) or "Accepts messages"
 
     @admin.display(description="last message")
     def last_call(self, webhook: Webhook) -> Any:
@@ -113,7 +115,7 @@ class WebhookAdmin(OperatedRows[Webhook]):
         page = reverse("admin:runs_runsummary_changelist")
         lines = [(row.at.strftime("%Y-%m-%d %H:%M:%S"), page, row.task, row.task) for row in rows]
         if not lines:
-            return "None in the last days."
+            return "None in the last few days."
         line = (
             '<li>{} UTC · <a class="text-primary-700 underline dark:text-primary-400" '
             'href="{}?q={}"><code class="break-all">{}</code></a></li>'

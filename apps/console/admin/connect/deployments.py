@@ -58,7 +58,7 @@ from apps.workspace.services.probe import ProbeResult
 NO_KEY = "No key is stored."
 STORED = "A key is stored. Enter another one to replace it."
 UNREADABLE = (
-    "A key is stored, but none of this installation's SECRET_KEY and SALT_KEY values fits it. "
+    "A key is stored, but none of this installation's SECRET_KEY and SALT_KEY values can decrypt it. "
     "Add the old value as a fallback, or enter the key again."
 )
 UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
@@ -134,7 +134,7 @@ class DeploymentAdmin(BreakersAdmin):
             {
                 "fields": CAPABILITY_FIELDS,
                 "description": "The default comes from its features and attachment types, or from its name. "
-                "Yes and No override it. Unknown abilities never cause a refusal.",
+                "Yes and No override it. Requests are never rejected because an ability is unknown.",
             },
         ),
         (

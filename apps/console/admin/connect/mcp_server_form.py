@@ -14,8 +14,8 @@ from apps.workspace.local.secrets.field import UnreadableSecret
 
 NO_VARIABLES = "No variables are stored."
 UNREADABLE = (
-    "Variables are stored, but none of this installation's SECRET_KEY and SALT_KEY values fits "
-    "them. Add the old value as a fallback, or enter all of them again."
+    "Variables are stored, but none of this installation's SECRET_KEY and SALT_KEY values can "
+    "decrypt them. Add the old value as a fallback, or enter all of them again."
 )
 HOW = "One NAME=value per line, or a JSON object. Your entry replaces all stored variables."
 
@@ -70,7 +70,9 @@ def variables_of(text: str) -> dict[str, str]:
         try:
             return dict(json.loads(text))
         except (ValueError, RecursionError):
-            raise ValidationError("This begins like JSON, but is not valid JSON.") from None
+            raise ValidationError(
+                "This begins like JSON, but is not valid JSON. Fix it, or write NAME=value."
+            ) from None
     variables = {}
     for number, line in enumerate(text.splitlines(), 1):
         name, sign, value = line.partition("=")

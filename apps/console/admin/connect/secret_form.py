@@ -16,7 +16,7 @@ MOST_CHARACTERS = 10_000
 NEW = "It is encrypted and never shown again."
 STORED = "A value is stored. Enter another one to rotate it; all following requests use it."
 UNREADABLE = (
-    "A value is stored, but none of this installation's SECRET_KEY and SALT_KEY values fits it. "
+    "A value is stored, but none of this installation's SECRET_KEY and SALT_KEY values can decrypt it. "
     "Add the old key as a fallback, or enter the value again."
 )
 IN_VAULT = "A path in Vault is stored. Enter another one to replace it."

@@ -73,7 +73,7 @@ def shown_result(row: CaseResult) -> ShownResult:
             line_difference(one["expected"].splitlines(), one["actual"].splitlines())
             if one.get("kind") == "equals"
             else (),
-            f"Expected and answered: {row.name}, result {row.pk}, {number}",
+            f"Expected and actual answer: {row.name}, result {row.pk}, {number}",
         )
         for number, one in enumerate(row.failures, start=1)
     ]

@@ -185,7 +185,7 @@ def runs_now(among: Slugs, counts: Counts) -> Iterator[Fact]:
         yield Fact(title, f"{found[name]:,}", link=f"{page}?status={name}")
     going = counts.get("gateway", RowCount()).all
     rows = reverse("admin:runs_runsummary_changelist")
-    yield Fact("Over the gateway", f"{going:,}", link=f"{rows}?status=running")
+    yield Fact("Through the gateway", f"{going:,}", link=f"{rows}?status=running")
     yield Fact("Processes with runs", f"{found['processes']:,}")
     lost = found["lost"]
     if lost:

@@ -57,7 +57,7 @@ def read_curl(text: str) -> CurlTool:
     asked = read_command(text)
     addresses = [*asked.url, *asked.addresses]
     if len(addresses) != 1:
-        raise SourceInvalid("The command must contain exactly one address.")
+        raise SourceInvalid(f"The command has {len(addresses)} addresses. Use a command with one.")
     url = addresses[0] if "://" in addresses[0] else f"https://{addresses[0]}"
     try:
         parts = urlsplit(url)
@@ -110,7 +110,7 @@ def body_fields(asked: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]
     """Yield the fields of the body, which may be JSON or a form."""
     given = {name: getattr(asked, f"data{name}") for name in DATA}
     if any(text.startswith("@") for texts in given.values() for text in texts):
-        raise SourceInvalid("The command reads its body from a file. Paste the contents instead.")
+        raise SourceInvalid("The command reads its body from a file. Paste the content instead.")
     forms = [text for name in ("-F", "--form", "--form-string") for text in given.pop(name)]
     for text in forms:
         key, _, value = text.partition("=")

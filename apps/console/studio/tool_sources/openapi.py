@@ -270,7 +270,7 @@ class OperationReader:
             return path
         own, notes = server_address(servers, self.address)
         if notes:
-            raise SourceInvalid(f"{place}.servers: contains no address that can be called.")
+            raise SourceInvalid(f"{place}.servers: the list has no address that can be called.")
         return path if own == self.base_url else f"{own}{path}"
 
     def parameters(

@@ -231,7 +231,9 @@ def own_name(bucket: str, path: str) -> str:
     """Return the name of a writable file of this bucket. Raises `FileRefused`."""
     place = find_place(path)
     if place is None or place[0] != bucket:
-        raise FileRefused(gettext("You can’t write to {shown}.").format(shown=display_path(path)))
+        raise FileRefused(
+            gettext("You have no permission to write to {shown}.").format(shown=display_path(path))
+        )
     return place[1]
 
 

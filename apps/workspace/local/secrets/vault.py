@@ -128,7 +128,7 @@ async def read_again(path: str, known: VaultDocument | None) -> VaultDocument | 
         async with asyncio.timeout(ANSWER_SECONDS):
             return await read_document(path)
     except (VaultUnavailable, EgressRefused, HTTPError, TimeoutError) as error:
-        reason = str(error) or f"no answer within {ANSWER_SECONDS:g} seconds"
+        reason = str(error) or f"no response within {ANSWER_SECONDS:g} seconds."
     if known is None or time.monotonic() - known.read_at > LAST_SECONDS:
         raise SourceFailed(f"Vault cannot be read at {path}: {reason}")
     minutes = round((time.monotonic() - known.read_at) / 60)
@@ -146,7 +146,7 @@ async def read_document(path: str) -> VaultDocument | None:
     if status == HTTPStatus.NOT_FOUND:
         return None
     if status != HTTPStatus.OK:
-        raise VaultUnavailable(f"it answered {status}.")
+        raise VaultUnavailable(f"it returned status {status}.")
     try:
         found = answer["data"]
         texts, version = found["data"], found["metadata"]["version"]
@@ -171,7 +171,7 @@ async def find_token() -> str:
     auth = answer.get("auth") if status == HTTPStatus.OK and isinstance(answer, dict) else None
     text = auth.get("client_token") if isinstance(auth, dict) else None
     if not isinstance(auth, dict) or not isinstance(text, str):
-        raise VaultUnavailable(f"it answered the login of the AppRole with {status}.")
+        raise VaultUnavailable(f"it returned status {status} for the login with the AppRole.")
     seconds = read_integer(str(auth.get("lease_duration"))) or 0  # 0 means no expiry.
     ends_at = asked_at + seconds - MARGIN_SECONDS if seconds else float("inf")
     _tokens.put(role, VaultToken(text, ends_at))

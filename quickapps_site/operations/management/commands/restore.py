@@ -117,8 +117,8 @@ def check_header(header: Header, *, without_secrets: bool) -> None:
     if header.vendor != connection.vendor:
         theirs, here = (VENDORS.get(name, name) for name in (header.vendor, connection.vendor))
         raise CommandError(
-            f"The archive has a database of {theirs}, but DATABASE_URL names one of {here}. "
-            f"Set DATABASE_URL to an empty database of {theirs}."
+            f"The archive contains a {theirs} database, but DATABASE_URL is the address of a {here} database. "
+            f"Set DATABASE_URL to an empty {theirs} database."
         )
     if not without_secrets and not keys.fits(header.keys):
         raise CommandError(OTHER_KEYS)
@@ -147,7 +147,7 @@ def check_space(size: int) -> None:
     free = shutil.disk_usage(settings.VAR_DIR).free
     if free < size:
         raise CommandError(
-            f"The archive has {size:,} bytes, but only {free:,} are free in {settings.VAR_DIR}."
+            f"The archive has {size:,} bytes, but only {free:,} are free in {settings.VAR_DIR}. Free some space."
         )
 
 

@@ -192,7 +192,9 @@ async def test_files_that_the_manifest_does_not_want_are_not_read():
         result = await use(tool, code="wrong type")
 
     assert result.attachments == ()
-    assert "The file 'plot.png' was not stored: its type is not wanted." in result.content
+    assert (
+        "The file 'plot.png' was not stored: the toolset does not allow its type." in result.content
+    )
 
 
 async def test_code_over_the_limit_is_an_ordinary_result_that_says_so():

@@ -204,7 +204,7 @@ async def test_a_list_that_is_no_object_is_an_issue_in_our_words():
 
     async with desk_before(answer=answer) as contribution:
         assert messages(contribution) == [
-            "Toolset desk: the server's answer does not follow the protocol."
+            "Toolset desk: the server's response does not follow the protocol."
         ]
 
 
@@ -350,5 +350,5 @@ async def test_what_nobody_can_read_is_told_in_our_words():
     async with desk_before(answer=answering(reply)) as contribution:
         told = (await use(contribution.tools[0])).content
 
-    assert told.startswith("desk_act: the server's answer does not follow the protocol.")
+    assert told.startswith("desk_act: the server's response does not follow the protocol.")
     assert "input" not in told.split("\n")[0]

@@ -77,7 +77,7 @@ async def test_an_empty_cursor_and_an_empty_page_do_not_end_a_list(pages, names)
 
 
 PAGE_1 = {"result": {"tools": [{"name": "one"}], "nextCursor": "1"}}
-UNREADABLE = "the server's answer does not follow the protocol."
+UNREADABLE = "the server's response does not follow the protocol."
 REFUSED = "page 2 of the server's list could not be read, and the tools from there on are left out:"
 
 
@@ -92,8 +92,8 @@ REFUSED = "page 2 of the server's list could not be read, and the tools from the
             {"result": {"tools": "no"}},
             "a page of the server's list has no tools: it is a text, not a list.",
         ),
-        ({"result": {}}, f"{REFUSED} the server's answer does not follow the protocol."),
-        ({"result": {"more": 1}}, f"{REFUSED} the server's answer does not follow the protocol."),
+        ({"result": {}}, f"{REFUSED} the server's response does not follow the protocol."),
+        ({"result": {"more": 1}}, f"{REFUSED} the server's response does not follow the protocol."),
         ({"error": {"code": -32603, "message": "Out of order"}}, f"{REFUSED} Out of order"),
     ],
 )

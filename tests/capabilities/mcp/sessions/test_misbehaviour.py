@@ -331,7 +331,7 @@ PACKED = Reply(200, b"\x1f\x8b", {"Content-Type": "application/json", "Content-E
         (Reply(503), "desk_act: 503 Service Unavailable"),
         (Reply(401), "Authentication required for toolset 'desk'"),
         (Reply(200, b"<html>"), "desk_act: Unexpected content type:"),
-        (json_reply("{"), "desk_act: the server's answer does not follow the protocol."),
+        (json_reply("{"), "desk_act: the server's response does not follow the protocol."),
     ],
 )
 async def test_one_failed_call_leaves_the_session_as_it_is(reply, told):

@@ -122,7 +122,7 @@ def test_what_an_operator_changes_waits_until_the_owner_agrees():
     listed = theirs.get("/scheduled/").content.decode()
     api = client.get(f"/api/schedules/{row.pk}/").json()
     assert "Private" not in form + told + str(api)
-    assert f"It is paused until {ada} accepts" in told
+    assert f"The schedule is paused until {ada} accepts" in told
     assert (row.is_paused, row.pause_reason, row.expression) == (True, WAITS, "0 9 * * *")
     assert fired(NOON + DAY, application).rows == 0
     assert api["differences"] == [
@@ -250,7 +250,7 @@ def test_a_schedule_reports_that_its_account_may_not_use_its_application():
     changed = client.patch(f"/api/schedules/{made['id']}/", {"name": "B"}, "application/json")
 
     assert made["last_problem"] == NO_RIGHTS
-    assert f"It cannot run: {NO_RIGHTS}" in warned
+    assert f"The schedule cannot run: {NO_RIGHTS}" in warned
     assert changed.json()["last_problem"] == ""
 
 

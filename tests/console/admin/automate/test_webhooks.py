@@ -135,7 +135,7 @@ def test_a_webhook_whose_account_may_not_use_its_application_is_saved_with_a_war
     state = client.get(WEBHOOKS).content.decode()
     Grant.objects.create(application=application, user=account.user, role=Role.USER)
 
-    assert f"It rejects all messages: {NO_APPLICATION}" in made.content.decode()
+    assert f"The webhook rejects all messages: {NO_APPLICATION}" in made.content.decode()
     assert NO_APPLICATION in state
     assert NO_APPLICATION not in client.get(WEBHOOKS).content.decode()
 

@@ -86,7 +86,7 @@ def test_a_draft_is_published_with_a_note_after_its_changes_were_seen(client):
 
     assert BEFORE in shown
     assert "Another user saved this draft while you were editing it." in stale
-    assert "Enter a note that says what is new." in silent
+    assert "Enter a note that describes the changes." in silent
     version = row.versions.latest("number")
     assert (version.number, version.title, version.note, version.author_name) == (
         2,

@@ -93,7 +93,10 @@ def test_variables_stay_until_they_are_replaced_or_removed(admin_client):
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        (f'{{"TOKEN": "{SECRET}"', "This begins like JSON, but is not valid JSON."),
+        (
+            f'{{"TOKEN": "{SECRET}"',
+            "This begins like JSON, but is not valid JSON. Fix it, or write NAME=value.",
+        ),
         (f"TOKEN={SECRET}\n{SECRET}", "Line 2 has no equals sign. Use NAME=value."),
         (f"1={SECRET}", "Enter a JSON object of strings"),
     ],

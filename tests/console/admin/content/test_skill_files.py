@@ -93,7 +93,7 @@ UNFIT = [
     ([(f"{n}.md", "") for n in range(MOST_FILES + 1)],
      ["There are 201 files; the limit is 200."]),
     ([(f"{n}.md", "x" * 250_000) for n in range(9)],
-     [f"It has {9 * 250_000 + len(SAIL):,} bytes in total; the limit is 2,097,152."]),
+     [f"The item has {9 * 250_000 + len(SAIL):,} bytes in total; the limit is 2,097,152."]),
 ]  # fmt: skip
 """Files of a skill, and their errors."""
 

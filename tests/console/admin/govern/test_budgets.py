@@ -83,7 +83,7 @@ def test_a_budget_names_no_subject_of_another_kind(client, operator):
     answer = client.post(f"{LIST}add/", {**TYPED, "application": application.pk})
 
     assert answer.context["adminform"].form.errors == {
-        "application": ["Leave it empty: the budget is for a user."]
+        "application": ["Leave this field empty: the budget is for a user."]
     }
 
 

@@ -83,7 +83,7 @@ def test_runs_are_counted_by_their_state(client, operator):
         "Running": "1",
         "Waiting for a user": "2",
         "Queued": "1",
-        "Over the gateway": "1",
+        "Through the gateway": "1",
         "Processes with runs": "1",
         "Runs without a process": "1, waiting for takeover",
     }

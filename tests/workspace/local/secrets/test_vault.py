@@ -87,7 +87,7 @@ async def test_while_vault_is_unavailable_the_last_text_is_used_for_a_bounded_ti
 ):
     await read()
     server.is_sealed = True
-    problem = f"Vault cannot be read at {PATH}: it answered 503."
+    problem = f"Vault cannot be read at {PATH}: it returned status 503."
 
     sealed = await read()
     monkeypatch.setattr(vault, "LAST_SECONDS", 0.0)
@@ -137,7 +137,7 @@ async def test_a_token_from_a_file_is_rotated_without_a_restart(
     after = await read()
 
     assert (before, after) == (SourceText(OLD, 1), SourceText(OLD, 1))
-    assert refused.problem.startswith(f"Vault cannot be read at {PATH}: it answered 403.")
+    assert refused.problem.startswith(f"Vault cannot be read at {PATH}: it returned status 403.")
 
 
 @pytest.mark.usefixtures("each_read_asks")
@@ -159,7 +159,7 @@ async def test_an_app_role_logs_in_again_when_its_token_ends_or_is_revoked(
 
     assert (first, revoked, ended) == (1, 2, 3)
     assert refused.problem.startswith(
-        f"Vault cannot be read at {PATH}: it answered the login of the AppRole with 400."
+        f"Vault cannot be read at {PATH}: it returned status 400 for the login with the AppRole."
     )
     assert "wrong" not in refused.problem
 

@@ -20,14 +20,14 @@ MOST_NAMED = 20
 class Command(BaseCommand):
     help = (
         "Copy the stored files to another storage, while the site serves. Run it again after the "
-        "change of FILES_URL: it continues where it ended, and copies what was stored meanwhile. "
+        "change of FILES_URL: it continues where it stopped, and copies files that were stored in the meantime. "
         "Nothing is deleted in the source."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        accepted = f"{DIRECTORY} (that of DATA_DIR), or {ACCEPTED}"
+        accepted = f"{DIRECTORY} for the folder in DATA_DIR, or {ACCEPTED}"
         parser.add_argument("source", help=accepted)
-        parser.add_argument("target", help="the same")
+        parser.add_argument("target", help="as for the source")
         parser.add_argument(
             "--verify-all",
             action="store_true",
@@ -40,7 +40,9 @@ class Command(BaseCommand):
             raise CommandError("This installation has no id yet. Start the server first.")
         here, there = find_storage(source), find_storage(target)
         if here.location == there.location:
-            raise CommandError("The source and the target are the same storage.")
+            raise CommandError(
+                "The source and the target are the same storage. Choose another target."
+            )
         try:
             check_owner(row, there)
             report = CopyReport()
@@ -82,7 +84,9 @@ def check_owner(row: Installation, files: FileStorage) -> None:
     and `OSError` or `ValueError` if the marker is unreadable.
     """
     if read_marker(files) not in ("", str(row.uuid)):
-        raise CommandError(f"{files.location} contains the files of another installation.")
+        raise CommandError(
+            f"{files.location} contains the files of another installation. Choose an empty storage."
+        )
 
 
 def describe_report(report: CopyReport) -> str:

@@ -8,8 +8,8 @@ from apps.workspace.local import read_only
 
 class Command(BaseCommand):
     help = (
-        "Make the installation read-only during maintenance: pages and APIs answer what only reads, "
-        "and refuse everything else with 503. Answers in progress finish."
+        "Make the installation read-only during maintenance: pages and APIs accept requests that "
+        "only read, and reject all others with status 503. Answers in progress finish."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -38,8 +38,8 @@ export const limits = {
           label: "If a conversation exceeds the context window",
           path: "orchestrator.context.strategy",
           options: [
-            ["", "Summarise the oldest turns (default)"],
-            ["summarise", "Summarise the oldest turns"],
+            ["", "Summarize the oldest turns (default)"],
+            ["summarise", "Summarize the oldest turns"],
             ["trim", "Drop the oldest turns"],
             ["refuse", "Refuse the question"],
           ],
