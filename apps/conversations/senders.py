@@ -90,7 +90,8 @@ def sender_words(sender: Mapping[str, Any]) -> str:
         words = gettext("From the schedule “{title}”").format(title=title)
     if "at" not in sender:
         return words
-    at = datetime.fromisoformat(sender["at"])  # Written here, in the time zone of the schedule.
+    # The time is formatted here, in the time zone of the schedule.
+    at = datetime.fromisoformat(sender["at"])
     moment = date_format(at, pgettext("Django's format of a date", "j F Y, H:i"))
     return f"{words}, {moment}"
 

@@ -92,7 +92,8 @@ class DialDeltas:
             case InteractionRequested(asked):
                 return self.interaction(asked)
             case SubagentStarted() | SubagentEnded() | TodoChanged():
-                return None  # The call's stage shows the sub-agent, and the state has the list.
+                # The stage of the call shows the sub-agent, and the state contains the to-do list.
+                return None
             case TurnRestarted():
                 return None  # Only stored runs are resumed in another process.
             case _:

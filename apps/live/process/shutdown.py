@@ -41,5 +41,6 @@ async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> Non
             if interrupting:
                 supervisor.hand_over(left / 2)
             else:
-                supervisor.begin_no_step()  # This includes a task that began at the last moment.
+                # The tasks include a task that began at the last moment.
+                supervisor.begin_no_step()
         await asyncio.wait(hub.tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)
