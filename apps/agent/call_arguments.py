@@ -1,6 +1,6 @@
-"""The arguments of tool calls, always as the text of one JSON object.
+"""Converts the arguments of tool calls to the text of one JSON object.
 
-Services reject a conversation with any other arguments, in this request and in every later one.
+Services reject every request whose conversation contains arguments in another format.
 """
 
 import json
@@ -17,8 +17,8 @@ UNREADABLE = "unreadable_arguments"
 and no tool is called with it.
 """
 LONGEST_UNREADABLE = 2_000
-"""Unreadable arguments are truncated to this many characters, because truncated arguments may be as
-long as an answer.
+"""Arguments that are not JSON are truncated to this many characters. If an answer is cut off within
+a call, its arguments can be as long as the answer.
 """
 PROBLEM = "problem"
 """The key, next to a truncated text, of the reason why the whole text is not a JSON object."""
@@ -53,12 +53,14 @@ def object_text(written: Any) -> str:
 
 
 def text_arguments(text: str) -> str:
-    """Return the arguments of a tool that takes a text."""
+    """Return the arguments object of a tool whose only argument is a text."""
     return encode_json({TEXT_INPUT: well_formed(text)})
 
 
 def input_text(arguments: str) -> str:
-    """Return the text for a tool that takes one, even if the model wrote other arguments."""
+    """Return the text argument of a tool whose only argument is a text, even if the model wrote
+    other arguments.
+    """
     found = msgspec.json.decode(arguments)
     text = found.get(TEXT_INPUT)
     return text if isinstance(text, str) else arguments
@@ -91,12 +93,12 @@ def object_texts(pieces: Sequence[str]) -> list[str]:
 
 
 def is_growing(pieces: Sequence[str]) -> bool:
-    """Return whether each piece repeats the one before it."""
+    """Return True if each piece begins with the previous piece."""
     return all(later.startswith(earlier) for earlier, later in pairwise(pieces))
 
 
 def joined_objects(text: str) -> list[str] | None:
-    """Return the JSON objects that the text consists of, or None if it has anything else.
+    """Return the JSON objects in a text that contains only JSON objects, else None.
 
     Empty text and empty objects next to others are placeholders of the service, not calls.
     """

@@ -1,4 +1,4 @@
-"""Makes the tool calls that a model wrote, and builds their results."""
+"""Executes the tool calls of a model, and builds their results."""
 
 from __future__ import annotations
 
@@ -59,9 +59,10 @@ class ToolOutcome:
 async def call_tool(
     tool: Tool, call: ToolCall, invocation: Invocation, results: Sequence[ResultStep]
 ) -> ToolOutcome:
-    """Call the tool with the arguments that the model wrote, and pass its result through `results`.
+    """Call the tool with the model's arguments, and apply the `results` steps to its result.
 
-    The outcome reports failures. `invocation` has everything but the arguments.
+    Failures are part of the returned outcome. `invocation` contains the context of the call without
+    the arguments.
     """
     step: CallStep = "arguments"
     arguments: Mapping[str, Any] = {}
@@ -111,7 +112,7 @@ def static_names(tools: Iterable[Mapping[str, Any]]) -> frozenset[str]:
 def refuse_call(
     name: str, hidden: Container[str], static: Container[str], listed: Iterable[str] = ()
 ) -> ToolResult:
-    """Return the result for a call of an unknown tool or one that the model must not call.
+    """Return the result for a call of an unknown tool, or of a tool that the model must not call.
 
     `listed` are the tools that the model can call.
     """
@@ -144,7 +145,7 @@ def read_arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def argument_problem(call: ToolCall) -> str:
-    """Return why a client's tool was not called, or "" if its arguments are readable."""
+    """Return an error message if the arguments for a client's tool cannot be read, else ""."""
     try:
         read_arguments(call)
     except ToolError as error:

@@ -93,7 +93,7 @@ def parameters_of(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def key_of(parameter: Any) -> object:
-    """Return the name of the query parameter that a parameter fills, if any."""
+    """Return the name of the query parameter to which a tool parameter belongs, or None."""
     place = parameter.get("parameter_info") if isinstance(parameter, dict) else None
     return place.get("key") if isinstance(place, dict) and place.get("type") == "query" else None
 
