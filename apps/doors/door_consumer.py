@@ -99,7 +99,9 @@ class DoorConsumer(HttpConsumer):
     async def refuse_method(self) -> None:
         allowed = ", ".join(self.methods)
         message = f"The method {self.scope['method']} is not allowed here; use {allowed}."
-        await self.send_failure(fault(405, message, "method_not_allowed"), [(b"allow", allowed.encode())])
+        await self.send_failure(
+            fault(405, message, "method_not_allowed"), [(b"allow", allowed.encode())]
+        )
 
     # --- JSON ----------------------------------------------------------------------------------
 
