@@ -129,20 +129,26 @@ class Sweeper:
         if not free.exists():
             self.hub.has_queue &= stream is not None
             return [], 0
-        ended = [run for run in leases.free().filter(leases.LOST) if self.end(run)]
+        ended = [run for run in self.of_others(leases.free().filter(leases.LOST)) if self.end(run)]
         self.hub.has_queue = leases.queued_runs().exists()
-        count = leases.expired_runs().count() + len(queue.startable(AT_ONCE))
+        count = self.of_others(leases.expired_runs()).count() + len(queue.startable(AT_ONCE))
         return ended, min(AT_ONCE, count)
 
     def take(self, room: int) -> list[Run]:
         """Take over up to `room` runs, runs of ended processes first, and return them."""
-        lost = leases.expired_runs().order_by("beat_at")[:room]
+        lost = self.of_others(leases.expired_runs()).order_by("beat_at")[:room]
         mine = [run for run in lost if leases.take_over(run, self.hub.name)]
         if len(mine) < room:
             mine += queue.claim(self.hub.name, room - len(mine))
         for run in mine:
             run.refresh_from_db()
         return mine
+
+    def of_others(self, runs: QuerySet[Run]) -> QuerySet[Run]:
+        """Exclude the runs that this process executes. A busy process can be late with their
+        leases, and would otherwise execute them twice under its own name.
+        """
+        return runs.exclude(stream__in=[*self.hub.supervisors])
 
     def end(self, run: Run) -> bool:
         """End a run. Return False if that failed."""

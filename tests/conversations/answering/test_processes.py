@@ -234,6 +234,22 @@ async def test_another_process_goes_on_and_the_first_one_writes_nothing_more():
     assert [message.content for message in on.model.asked[1].messages] == ["Count."]
 
 
+async def test_a_process_that_is_late_with_its_lease_does_not_take_over_its_own_answer():
+    async with open_tab() as (on, tab):
+        on.model.put(says("one "))
+        await tab.ask("Count.")
+        await tab.until("message.delta")
+        await Run.objects.aupdate(beat_at=timezone.now() - timedelta(seconds=60))
+
+        await sweeper(on.hub, on.visitor.open_workspace).sweep()
+        on.model.put(says("two"), None)
+        await tab.until_over()
+
+    answer = await Message.objects.aget(role="assistant")
+    assert (answer.text, answer.finish_reason) == ("one two", "stop")
+    assert len(on.model.asked) == 1
+
+
 async def test_who_may_not_use_the_application_any_more_gets_no_more_of_its_answer():
     async with open_tab() as (on, tab):
         on.model.put(says("one"))
