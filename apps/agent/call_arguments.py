@@ -89,7 +89,10 @@ def object_texts(pieces: Sequence[str]) -> list[str]:
     objects = joined_objects(text)
     if objects is None:
         return [object_text(text)]
-    return [object_text(one) for one in dict.fromkeys(objects)] or [object_text(None)]
+    different: dict[str, str] = {}
+    for one in objects:
+        different.setdefault(json.dumps(json.loads(one), sort_keys=True), one)
+    return [object_text(one) for one in different.values()] or [object_text(None)]
 
 
 def is_growing(pieces: Sequence[str]) -> bool:

@@ -57,6 +57,8 @@ def test_unreadable_arguments_are_shortened():
     [
         ((), [{}]),
         (('{"a"', ":1}"), [{"a": 1}]),
+        (('{"a":1}', '{"b":2}', '{ "a": 1 }'), [{"a": 1}, {"b": 2}]),
+        (('{"a":1}', '{ "a": 1 }'), [{"a": 1}]),  # repeated at the end in another form
         (('{"a"', '{"a":1}'), [{"a": 1}]),  # each piece repeats all of it
         (('{"a":1}', '{"a":1}'), [{"a": 1}]),
         (('{"a":1}{"a":2}',), [{"a": 1}, {"a": 2}]),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.staticfiles import finders
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, RawPostDataException
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import translation
@@ -114,6 +114,8 @@ def token(request: HttpRequest, slug: str) -> JsonResponse:
             made = admit(request, widget, asked)
         except ValidationError as error:
             return refused(Refused("bad_request", f"{first_problem(error)}."))
+        except RawPostDataException:
+            return refused(Refused("bad_request", "Send JSON, not a form."))
         except Refused as error:
             return refused(error)
     return JsonResponse({"token": made.write(), "expires": made.expires, "visitor": made.bucket})

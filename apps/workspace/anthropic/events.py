@@ -52,6 +52,11 @@ REASONS = {
 }
 
 
+def text_of(written: Any) -> str:
+    """Return an ID or a name, which some services leave out or send as a number."""
+    return str(written) if isinstance(written, str | int) else ""
+
+
 class MessageEvents:
     """Reads the events of an answer. `is_paused` is set if another request continues it.
 
@@ -62,6 +67,8 @@ class MessageEvents:
         self.blocks: list[Block] = []
         self.pieces: list[str] = []
         """The pieces of the text, thought or input of the last block."""
+        self.given: ToolCallDelta | None = None
+        """The input with which the last block began. It is used if no pieces follow."""
         self.first = 0
         """The current part of the answer begins after this many blocks."""
         self.pauses = 0
@@ -102,6 +109,7 @@ class MessageEvents:
             deltas.append(TextDelta(piece.text))
         elif piece.partial_json:
             self.pieces.append(piece.partial_json)
+            self.given = None
             if self.blocks and self.blocks[-1]["type"] == "tool_use":
                 deltas.append(ToolCallDelta(index, arguments=piece.partial_json))
         elif piece.thinking:
@@ -114,7 +122,7 @@ class MessageEvents:
         if event.type == "content_block_start" and event.content_block is not None:
             self.begin_block(event.content_block, self.first + event.index, deltas)
         elif event.type == "content_block_stop":
-            self.end_block()
+            self.end_block(deltas)
         elif event.type == "message_start" and event.message is not None:
             self.counts = event.message.usage
         elif event.type == "message_delta" and event.delta is not None:
@@ -127,20 +135,22 @@ class MessageEvents:
 
     def begin_block(self, block: Block, index: int, deltas: list[Delta]) -> None:
         """Begin a block. If the answer is not streamed, the block is complete."""
+        self.end_block(deltas)  # some services do not end blocks
         # Token counts come with the first block. Before it, the request may be retried.
         if not self.blocks and self.usage is not None:
             deltas.append(self.usage)
         self.blocks.append(well_shaped(block))
-        self.pieces = []
         match block:
             case {"type": "text", "text": str(text)} if text:
                 deltas.append(TextDelta(text))
             case {"type": "thinking", "thinking": str(text)} if text:
                 deltas.append(ReasoningDelta(text, REASONING))
-            case {"type": "tool_use", "id": str(call_id), "name": str(name)}:
-                given = block.get("input")
-                arguments = msgspec.json.encode(given).decode() if given else ""
-                deltas.append(ToolCallDelta(index, call_id, name, arguments))
+            case {"type": "tool_use"}:
+                call_id, name = text_of(block.get("id")), text_of(block.get("name"))
+                deltas.append(ToolCallDelta(index, call_id, name))
+                if given := block.get("input"):
+                    arguments = msgspec.json.encode(given).decode()
+                    self.given = ToolCallDelta(index, arguments=arguments)
             case {"type": "web_search_tool_result" | "web_fetch_tool_result"}:
                 deltas.append(UntrustedRead("a web search"))
             case {"type": "mcp_tool_result"}:
@@ -148,8 +158,11 @@ class MessageEvents:
             case _:
                 pass  # Stored, but not shown.
 
-    def end_block(self) -> None:
+    def end_block(self, deltas: list[Delta]) -> None:
         """Join the pieces of the last block."""
+        if self.given is not None:
+            deltas.append(self.given)
+            self.given = None
         whole = "".join(self.pieces)
         self.pieces = []
         if not whole or not self.blocks:
@@ -164,16 +177,18 @@ class MessageEvents:
         """End the answer. Raises `ModelFailed` if the service failed."""
         known = REASONS.get(reason) or finish_reason(reason)
         self.has_finished = True
-        self.end_block()
+        self.end_block(deltas)
         if self.usage is not None:
             deltas.append(self.usage)
-        if reason == "pause_turn" and self.pauses < MOST_PAUSES:
+        is_calling = any(block["type"] == "tool_use" for block in self.blocks)
+        if reason == "pause_turn" and is_calling:
+            known = "tool_calls"  # the next request has to contain the results
+        elif reason == "pause_turn" and self.pauses < MOST_PAUSES:
             self.is_paused = True
             return
         said = details.get("explanation") if isinstance(details, dict) else None
         if reason == "refusal" and isinstance(said, str) and not self.blocks:
             deltas.append(RefusalDelta(said))
-        is_calling = any(block["type"] == "tool_use" for block in self.blocks)
         # The API ignores the thinking of an earlier answer without calls.
         if is_calling and (kept := write_blocks(self.blocks)):
             deltas.append(ThoughtPart(PART, kept))

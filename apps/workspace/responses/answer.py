@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from apps.agent.call_arguments import encode_json
 from apps.agent.events import AnnotationAdded, AttachmentAdded, RefusalDelta, TextDelta, Usage
 from apps.agent.model import (
     Delta,
@@ -70,6 +71,10 @@ class ResponseAnswer:
         self.items: dict[int, Item] = {}
         """The complete items."""
         self.begun: set[int] = set()
+        self.call_ids: dict[int, str] = {}
+        """Maps the number of a call to its ID."""
+        self.latest: dict[int, int] = {}
+        """Maps the service's number to the number of its newest call."""
         self.streamed: set[int] = set()
         """The items of which pieces have arrived."""
         self.cited: set[int] = set()
@@ -78,6 +83,7 @@ class ResponseAnswer:
 
     def begin(self, index: int, item: Item, deltas: list[Delta]) -> None:
         """Register an announced item, most of which will follow."""
+        index = self.number_of(index, item)
         if index in self.begun:
             return
         self.begun.add(index)
@@ -86,6 +92,19 @@ class ResponseAnswer:
             deltas.append(ToolCallDelta(index, id, name))
         elif (stage := opened_stage(index, item)) is not None:
             deltas.append(stage)
+
+    def number_of(self, index: int, item: Item) -> int:
+        """Return the number of an item. Some services give all calls the same one."""
+        call_id = text_field(item, "call_id")
+        if item.get("type") != "function_call" or not call_id:
+            return index
+        number = index
+        if self.call_ids.get(index, call_id) != call_id:
+            known = [number for number, one in self.call_ids.items() if one == call_id]
+            number = known[0] if known else max(self.begun, default=index) + 1
+        self.call_ids[number] = call_id
+        self.latest[index] = number
+        return number
 
     def say(self, index: int, text: str, deltas: list[Delta], logprobs: Any = None) -> None:
         if text or logprobs:
@@ -113,8 +132,10 @@ class ResponseAnswer:
         deltas.append(ReasoningDelta(text, THINKING))
 
     def argue(self, index: int, arguments: str, deltas: list[Delta]) -> None:
-        self.streamed.add(index)
-        deltas.append(ToolCallDelta(index, arguments=arguments))
+        index = self.latest.get(index, index)
+        if arguments:
+            self.streamed.add(index)
+            deltas.append(ToolCallDelta(index, arguments=arguments))
 
     def cite(self, index: int, annotation: Any, deltas: list[Delta]) -> None:
         """Append the annotation in the format of a completion: its fields under the name of its
@@ -127,6 +148,7 @@ class ResponseAnswer:
 
     def end(self, index: int, item: Item, deltas: list[Delta]) -> None:
         """Complete the item: emit what has not been emitted yet."""
+        index = self.number_of(index, item)
         if index in self.items:
             return
         self.begin(index, item, deltas)
@@ -139,7 +161,8 @@ class ResponseAnswer:
                 if text := BETWEEN_TEXTS.join(text_field(part, "text") for part in parts):
                     self.think(index, text, deltas)
             case "function_call" if index not in self.streamed:
-                self.argue(index, text_field(item, "arguments"), deltas)
+                self.streamed.add(index)
+                deltas.append(ToolCallDelta(index, arguments=arguments_in(item)))
             case _ if opened_stage(index, item) is not None:
                 self.end_tool(index, item, deltas)
 
@@ -187,6 +210,14 @@ class ResponseAnswer:
             )
         is_calling = any(item.get("type") == "function_call" for item in self.items.values())
         return "tool_calls" if is_calling else "stop"
+
+
+def arguments_in(item: Item) -> str:
+    """Return the arguments of a call, which some services send as an object."""
+    arguments = item.get("arguments")
+    if isinstance(arguments, Mapping):
+        return encode_json(arguments)
+    return text_field(item, "arguments")
 
 
 def usage_of(usage: Any) -> Usage | None:

@@ -128,6 +128,8 @@ LAST = frozenset({"response.completed", "response.incomplete", "response.failed"
 
 def delta_text(event: ResponseEvent) -> str:
     """Return the text of a delta. Raises `ModelFailed` if the service fails."""
+    if event.delta is None:
+        return ""
     if not isinstance(event.delta, str):
         raise not_understood()
     return event.delta

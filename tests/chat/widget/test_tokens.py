@@ -65,6 +65,15 @@ def test_a_request_that_cannot_be_read_is_refused(body: str):
     assert code_of(answer) == (400, "bad_request")
 
 
+def test_a_form_in_place_of_json_is_refused():
+    path = f"/widget/{add_widget().application.slug}/token/"
+
+    answer = Client().post(path, {"host": "https://a.example"})
+
+    assert answer.status_code == 400
+    assert answer.json() == {"error": {"message": "Send JSON, not a form.", "code": "bad_request"}}
+
+
 def test_an_application_that_is_not_public_needs_an_identity():
     widget = add_widget(is_public=False)
 

@@ -23,6 +23,7 @@ from apps.workspace.anthropic.kept_blocks import PART
 from apps.workspace.anthropic.model import make_anthropic_model
 from apps.workspace.services.event_stream import EventDecoder
 from tests.contract import proves
+from tests.tables import each_row
 from tests.workspace.anthropic import wire
 from tests.workspace.openai.service import chunked, service
 
@@ -127,9 +128,65 @@ def test_an_answer_in_one_piece_says_the_same():
         END[0],
         ReasoningDelta("Hmm é.", "thinking"),
         TextDelta("I look 🎉."),
-        ToolCallDelta(3, "toolu_1", "look", '{"a":"é"}'),
+        ToolCallDelta(3, "toolu_1", "look"),
+        ToolCallDelta(3, arguments='{"a":"é"}'),
         ToolCallDelta(4, "toolu_2", "rest"),
         *END,
+    ]
+
+
+LOOK = {"type": "tool_use", "id": "a", "name": "look"}
+GIVEN = '{"a": 1}'
+
+
+def input_piece(written: str) -> bytes:
+    return wire.piece("input_json_delta", partial_json=written)
+
+
+@each_row(
+    ("call", "expected"),
+    [
+        (
+            wire.begin({**LOOK, "input": {"a": 1}}) + wire.end(),
+            [ToolCallDelta(0, "a", "look"), ToolCallDelta(0, arguments='{"a":1}')],
+        ),
+        (
+            wire.begin({**LOOK, "input": {"a": 1}}),  # without an end
+            [ToolCallDelta(0, "a", "look"), ToolCallDelta(0, arguments='{"a":1}')],
+        ),
+        (
+            wire.begin({**LOOK, "input": {"a": 1}}) + input_piece(GIVEN) + wire.end(),
+            [ToolCallDelta(0, "a", "look"), ToolCallDelta(0, arguments=GIVEN)],
+        ),
+        (
+            wire.begin({"type": "tool_use", "name": "look", "input": {}}) + input_piece(GIVEN),
+            [ToolCallDelta(0, "", "look"), ToolCallDelta(0, arguments=GIVEN)],
+        ),
+        (
+            wire.begin({**LOOK, "id": None, "name": None}) + input_piece(GIVEN),
+            [ToolCallDelta(0), ToolCallDelta(0, arguments=GIVEN)],
+        ),
+        (
+            wire.begin({**LOOK, "id": 7}) + input_piece(GIVEN),
+            [ToolCallDelta(0, "7", "look"), ToolCallDelta(0, arguments=GIVEN)],
+        ),
+    ],
+)
+def test_a_block_is_one_call_however_it_is_written(call: bytes, expected: list[Delta]):
+    deltas = decode(wire.start() + call + wire.finish("tool_use") + wire.DONE)
+
+    assert [delta for delta in deltas if isinstance(delta, ToolCallDelta)] == expected
+
+
+def test_an_answer_that_calls_a_tool_is_not_resumed():
+    call = wire.call_block("a", "look", GIVEN)
+
+    assert decode(wire.start() + call + wire.finish("pause_turn") + wire.DONE) == [
+        Usage(10, 1),
+        ToolCallDelta(0, "a", "look"),
+        ToolCallDelta(0, arguments=GIVEN),
+        Usage(10, 5),
+        Finish("tool_calls"),
     ]
 
 

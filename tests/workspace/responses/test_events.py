@@ -468,6 +468,68 @@ def test_a_call_takes_shape_while_it_is_written():
     assert (made.id, made.name, made.arguments) == ("c1", "weather", '{"city": "Old Riga"}')
 
 
+def made_by(*events: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return ID, name and arguments of the calls in these events."""
+    deltas, decoder = decode(*(b"data: %b\n\n" % json.dumps(one).encode() for one in events))
+    assert decoder.failure is None
+    assembly = Assembly(lambda event: None)
+    for delta in deltas:
+        assembly.feed(delta)
+    calls = assembly.reply("gpt").message.tool_calls
+    return [(made.id, made.name, made.arguments) for made in calls]
+
+
+def event_of(kind: str, index: int = 0, **fields: Any) -> dict[str, Any]:
+    return {"type": f"response.{kind}", "output_index": index, **fields}
+
+
+def test_two_calls_with_the_same_number_stay_two():
+    first, second = (
+        call("c1", "weather", '{"city": "Riga"}'),
+        call("c2", "clock", '{"zone": "UTC"}'),
+    )
+    arguing = "function_call_arguments.delta"
+
+    streamed = made_by(
+        event_of("output_item.added", item={**first, "arguments": ""}),
+        event_of(arguing, delta='{"city": "Riga"}'),
+        event_of("output_item.done", item=first),
+        event_of("output_item.added", item={**second, "arguments": ""}),
+        event_of(arguing, delta='{"zone": "UTC"}'),
+        event_of("output_item.done", item=second),
+        event_of("completed", response=response(first, second)),
+    )
+    whole = made_by(
+        event_of("output_item.done", item=first),
+        event_of("output_item.done", item=second),
+        event_of("completed", response=response(first, second)),
+    )
+
+    assert (
+        streamed
+        == whole
+        == [
+            ("c1", "weather", '{"city": "Riga"}'),
+            ("c2", "clock", '{"zone": "UTC"}'),
+        ]
+    )
+
+
+@each_row(
+    ("written", "expected"),
+    [({"city": "Riga"}, '{"city":"Riga"}'), ({}, "{}"), (None, "{}"), ('{"a": 1}', '{"a": 1}')],
+)
+def test_arguments_can_be_an_object(written: Any, expected: str):
+    item = {**call("c1"), "arguments": written}
+
+    assert made_by(
+        event_of("output_item.added", item={**item, "arguments": None}),
+        event_of("function_call_arguments.delta", delta=None),
+        event_of("output_item.done", item=item),
+        event_of("completed", response=response(item)),
+    ) == [("c1", "weather", expected)]
+
+
 def test_an_empty_error_of_a_complete_response_is_none():
     whole = response(status="completed", output=[], error={"code": None, "message": ""})
 
